@@ -1,0 +1,169 @@
+"""The contract every engine fulfils. Engines run SQL; they never know the name of a privacy model."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from sqlaudit.spec import Limits, Target
+
+Row = tuple[Any, ...]
+
+
+class Kind(StrEnum):
+    """What a column holds, the same words on every engine."""
+
+    BOOLEAN = "boolean"
+    INTEGER = "integer"
+    DECIMAL = "decimal"
+    FLOAT = "float"
+    TEXT = "text"
+    DATE = "date"
+    TIMESTAMP = "timestamp"
+    TIME = "time"
+    OTHER = "other"
+
+    @property
+    def has_natural_order(self) -> bool:
+        """True for kinds whose values have an order that everybody agrees on."""
+        return self not in (Kind.TEXT, Kind.OTHER)
+
+
+@dataclass(frozen=True)
+class ColumnInfo:
+    """A column of a relation: its exact name, the engine's spelling of its type, and the kind of its values."""
+
+    name: str
+    type: str
+    kind: Kind
+
+
+@dataclass(frozen=True)
+class Relation:
+    """Something that can stand in a FROM clause.
+
+    Args:
+        sql: the FROM item in the engine's dialect: a quoted name, or a parenthesized SELECT. Contains no row.
+        columns: its columns in order.
+        label: how reports call it.
+        tables: the tables or files that are read, for `--dry-run` and reports.
+    """
+
+    sql: str
+    columns: tuple[ColumnInfo, ...]
+    label: str
+    tables: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One rendered SQL statement in the engine's dialect, with the name of the step it belongs to."""
+
+    name: str
+    sql: str
+
+
+@dataclass(frozen=True)
+class Executed:
+    """A statement that was run, and how long it took in seconds (None when it was only planned)."""
+
+    name: str
+    sql: str
+    seconds: float | None
+
+
+Tracer = Callable[[Executed], None]
+ProgressHook = Callable[[str, float | None], None]
+"""Called with the step's name and the share done between 0 and 1, None when unknown."""
+
+
+class Engine(ABC):
+    """A connection to one database, read-only.
+
+    Subclasses implement the abstract methods; errors leave them only as `SqlauditError`s whose messages hold no
+    cell value and whose `__cause__` is suppressed (`raise … from None`).
+    """
+
+    name: str
+    dialect: str
+    """The sqlglot dialect that statements are rendered for."""
+    can_materialize: bool = False
+    """Whether `materialize` works here; if not, every step runs as one standalone SELECT."""
+
+    def __init__(self, limits: Limits | None = None) -> None:
+        self.limits = limits or Limits()
+        self.tracer: Tracer | None = None
+        self.progress: ProgressHook | None = None
+        self.executed: list[Executed] = []
+        self.started = time.monotonic()
+
+    @abstractmethod
+    def open(self, target: Target) -> Relation:
+        """Resolve a target to a relation; `where`, read options and the guard for queries are applied here.
+
+        Raises:
+            UsageError: no such table or file, more than one statement, or a query that is not a SELECT.
+            InputError: a file that cannot be read.
+            PermissionDenied: the table exists but may not be read completely (privileges, row-level security).
+        """
+
+    @abstractmethod
+    def run(self, statement: Statement) -> list[Row]:
+        """Execute a statement and return all its rows (aggregates only)."""
+
+    @abstractmethod
+    def stream(self, statement: Statement, batch: int = 10_000) -> Iterator[list[Row]]:
+        """Execute a statement and yield its rows in batches, for exports."""
+
+    @abstractmethod
+    def explain(self, statement: Statement) -> str:
+        """The engine's plan for a statement."""
+
+    @abstractmethod
+    def version(self) -> str:
+        """The engine's version, for instance `DuckDB 2.0.0`."""
+
+    @abstractmethod
+    def cancel(self) -> None:
+        """Stop the running statement; safe to call from another thread or a signal handler."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Drop what was created and release the connection; safe to call twice."""
+
+    def materialize(self, name: str, statement: Statement) -> Relation:
+        """Keep the result of a statement as a temporary relation called `name` (replacing an older one)."""
+        raise NotImplementedError(f"{self.name} cannot keep temporary relations")
+
+    def drop(self, name: str) -> None:
+        """Drop a temporary relation made by `materialize`."""
+        raise NotImplementedError(f"{self.name} cannot keep temporary relations")
+
+    def columns_as_arrays(self, statement: Statement) -> dict[str, Any]:
+        """The result as one numpy array a column; engines override it where they can do better than rows."""
+        import numpy as np
+
+        rows = self.run(statement)
+        names = self.result_names(statement)
+        return {name: np.array([row[i] for row in rows]) for i, name in enumerate(names)}
+
+    def result_names(self, statement: Statement) -> Sequence[str]:
+        """The column names of a statement's result."""
+        raise NotImplementedError
+
+    def record(self, statement: Statement, seconds: float | None) -> None:
+        """Note that a statement ran, and tell the tracer."""
+        done = Executed(statement.name, statement.sql, seconds)
+        self.executed.append(done)
+        if self.tracer is not None:
+            self.tracer(done)
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
