@@ -1,0 +1,2 @@
+SELECT COUNT(*) AS row_count
+FROM {{ source }}

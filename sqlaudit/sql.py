@@ -1,0 +1,120 @@
+"""From a template to a statement: Jinja renders, sqlglot spells it for the engine.
+
+Templates are written in DuckDB's dialect. SQL that comes from the user or from an engine (a quoted table, an
+expression over columns) is already in the engine's own dialect: it enters as `Raw`, travels through transpiling
+as a placeholder identifier, and is put in unchanged afterwards.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import sqlglot
+from sqlglot import ErrorLevel, exp
+
+from sqlaudit.engines.base import Statement
+
+_HERE = Path(__file__).resolve().parent
+WIDE = {"duckdb": "HUGEINT", "postgres": "NUMERIC", "spark": "DECIMAL(38, 0)"}
+"""The type in which products of counts never overflow."""
+
+
+@dataclass(frozen=True)
+class Raw:
+    """SQL that is already written in the engine's dialect: an expression or a FROM item."""
+
+    sql: str
+
+
+def template_folder() -> Path:
+    """Where the templates are: inside the installed package, or beside it in a checkout."""
+    installed = _HERE / "sql_templates"
+    return installed if installed.is_dir() else _HERE.parent / "sql_templates"
+
+
+@functools.cache
+def environment() -> jinja2.Environment:
+    """The Jinja environment of all templates: undefined names are errors, blocks leave no blank lines."""
+    loader = jinja2.FileSystemLoader(template_folder())
+    env = jinja2.Environment(
+        loader=loader, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
+    )
+    env.globals["zip"] = zip
+    return env
+
+
+def render(template: str, dialect: str, *, step: str = "", **parameters: Any) -> Statement:
+    """A template as one statement in the engine's dialect, headed by a comment that names its step.
+
+    Args:
+        template: the file's name in `sql_templates`, for instance `totals.sql`.
+        dialect: the sqlglot name of the dialect.
+        step: the step's name; empty = the template's name.
+        parameters: what the template needs; text from users or engines only as `Raw`.
+
+    Raises:
+        jinja2.UndefinedError: a parameter is missing.
+
+    Example:
+        >>> render("row_count.sql", "duckdb", source=Raw('"a table"')).sql.splitlines()[-1]
+        'FROM "a table"'
+    """
+    raws: dict[str, str] = {}
+    given = {name: _place(value, dialect, raws) for name, value in parameters.items()}
+    text = environment().get_template(template).render(dialect=dialect, wide=WIDE.get(dialect, "NUMERIC"), **given)
+    if dialect != "duckdb":
+        text = _spell(text, dialect, raws)
+    name = step or template.removesuffix(".sql")
+    return Statement(name, f"/* sqlaudit: {name} */\n{text.strip()}")
+
+
+def _place(value: Any, dialect: str, raws: dict[str, str]) -> Any:
+    if isinstance(value, Raw):
+        if dialect == "duckdb":
+            return value.sql
+        name = f"sqlaudit_raw_{len(raws)}"
+        raws[name] = value.sql
+        return name
+    if isinstance(value, list | tuple):
+        return [_place(item, dialect, raws) for item in value]
+    if isinstance(value, dict):
+        return {key: _place(item, dialect, raws) for key, item in value.items()}
+    return value
+
+
+def _spell(text: str, dialect: str, raws: dict[str, str]) -> str:
+    """The text in another dialect; placeholders become the engine's own SQL."""
+    tree = sqlglot.parse_one(text, dialect="duckdb")
+    replacements = {name: _parse_raw(sql, dialect) for name, sql in raws.items()}
+    for node in list(tree.find_all(exp.Column, exp.Table)):
+        expression, item = replacements.get(node.name, (None, None))
+        if isinstance(node, exp.Table) and item is not None:
+            node.replace(_with_alias(item.copy(), node.alias))
+        elif isinstance(node, exp.Column) and expression is not None:
+            node.replace(expression.copy())
+    return tree.sql(dialect=dialect, pretty=True, unsupported_level=ErrorLevel.RAISE)
+
+
+def _parse_raw(sql: str, dialect: str) -> tuple[Any, Any]:
+    """(as an expression, as a FROM item) of a piece of SQL; None where it cannot be that."""
+    expression = item = None
+    try:
+        expression = exp.paren(sqlglot.parse_one(f"SELECT {sql}", dialect=dialect).expressions[0])
+        if isinstance(expression.this, exp.Column | exp.Literal):
+            expression = expression.this
+    except sqlglot.errors.SqlglotError:
+        pass
+    try:
+        clause = sqlglot.parse_one(f"SELECT 1 FROM {sql}", dialect=dialect).find(exp.From)
+        item = clause.this if clause is not None else None
+    except sqlglot.errors.SqlglotError:
+        pass
+    return expression, item
+
+
+def _with_alias(item: Any, alias: str) -> Any:
+    return exp.alias_(item, alias, table=True) if alias and not item.alias else item
