@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
+from numbers import Integral, Real
 from typing import Any
 
 SCHEMA = "sqlaudit/1"
@@ -34,6 +35,7 @@ class Check:
         status: the verdict, None when nothing was required.
         failing_classes, failing_rows, failing_share: what falls short; None when nothing was required.
         details: further figures of the model. note: which definition was used, or why nothing can be said.
+        text: the requirement as the user wrote it. title: the model's name for people, empty = made from `model`.
     """
 
     model: str
@@ -51,6 +53,7 @@ class Check:
     text: str = ""
     note: str = ""
     details: Mapping[str, Any] = field(default_factory=dict)
+    title: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """The check as the JSON schema has it."""
@@ -78,16 +81,27 @@ class Check:
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON knows it: fractions become floats (integers when whole), infinity and NaN become null."""
-    if isinstance(value, Fraction):
-        return value.numerator if value.denominator == 1 else float(value)
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
+    """A value as JSON knows it: fractions become floats (integers when whole), infinity and NaN become null.
+
+    Values that JSON has no type for (decimals, dates, identifiers, bytes) become text.
+    """
     if isinstance(value, Mapping):
         return {str(k): plain(v) for k, v in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
         return [plain(v) for v in value]
-    return value
+    if value is None or isinstance(value, bool | str):
+        return value
+    return _plain_number(value) if isinstance(value, Real) else _plain_text(value)
+
+
+def _plain_number(value: Real) -> int | float | None:
+    if isinstance(value, Integral) or (isinstance(value, Fraction) and value.denominator == 1):
+        return int(value)
+    return float(value) if math.isfinite(value) else None
+
+
+def _plain_text(value: object) -> str:
+    return value.hex() if isinstance(value, bytes) else str(value)
 
 
 @dataclass(frozen=True)
