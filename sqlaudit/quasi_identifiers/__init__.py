@@ -1,0 +1,1 @@
+"""Which sets of columns re-identify: search in the lattice of column sets."""
