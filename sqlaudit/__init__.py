@@ -1,3 +1,31 @@
 """sqlaudit: how easily can the people in a table be re-identified? Asked inside the database."""
 
+from typing import TYPE_CHECKING, Any
+
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from sqlaudit.api import audit
+    from sqlaudit.errors import SqlauditError
+    from sqlaudit.result import AuditResult
+
+_WHERE = {
+    "audit": "sqlaudit.api",
+    "AuditResult": "sqlaudit.result",
+    "SqlauditError": "sqlaudit.errors",
+}
+
+__all__ = ["AuditResult", "SqlauditError", "__version__", "audit"]
+
+
+def __getattr__(name: str) -> Any:
+    """Public names are imported when first used, so that `import sqlaudit` loads no driver."""
+    import importlib
+
+    if name not in _WHERE:
+        raise AttributeError(f"module 'sqlaudit' has no attribute {name!r}")
+    return getattr(importlib.import_module(_WHERE[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

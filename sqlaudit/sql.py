@@ -101,7 +101,8 @@ def _spell(text: str, dialect: str, raws: dict[str, str]) -> str:
 
 def _parse_raw(sql: str, dialect: str) -> tuple[Any, Any]:
     """(as an expression, as a FROM item) of a piece of SQL; None where it cannot be that."""
-    expression = item = None
+    expression: Any = None
+    item: Any = None
     try:
         expression = exp.paren(sqlglot.parse_one(f"SELECT {sql}", dialect=dialect).expressions[0])
         if isinstance(expression.this, exp.Column | exp.Literal):

@@ -1,0 +1,53 @@
+{# Facts of a class, one macro a fact. A fact is folded over the cells of the class by `cells.fold`, so that the same
+   text serves both physical forms. In a cell: c = rows of the class with the value, t = rows of the table with it,
+   lane = the value's rank. Around it: n = rows of the class, total = rows of the table. Every cell expression is
+   neutral at c = 0. Products of counts are taken in a type that does not overflow. #}
+
+{# The rows of the class in a type in which products do not overflow. #}
+{% macro wide_n() %}{{ "MAX(" if form != "packed" }}CAST({{ "long.n" if form != "packed" else "n" }} AS {{ wide }}){{ ")" if form != "packed" }}{% endmacro %}
+
+{# How many different sensitive values the class has. #}
+{% macro distinct_values() %}{% call(c, t, lane) cells.fold("sum") %}CASE WHEN {{ c }} > 0 THEN 1 ELSE 0 END{% endcall %}{% endmacro %}
+
+{# The count of the most frequent value. #}
+{% macro largest() %}{% call(c, t, lane) cells.fold("max") %}{{ c }}{% endcall %}{% endmacro %}
+
+{# The count of the rarest value that occurs. #}
+{% macro smallest() %}{% call(c, t, lane) cells.fold("min") %}CASE WHEN {{ c }} > 0 THEN {{ c }} END{% endcall %}{% endmacro %}
+
+{# The sum of the j largest counts. #}
+{% macro head(j) %}{{ cells.head(j) }}{% endmacro %}
+
+{# Sum of c ln c; the entropy is ln n minus this over n. #}
+{% macro count_log_count() %}{% call(c, t, lane) cells.fold("sum") %}CASE WHEN {{ c }} > 0 THEN {{ c }} * LN(CAST({{ c }} AS DOUBLE)) ELSE 0.0 END{% endcall %}{% endmacro %}
+
+{# Rows with one of the given values. #}
+{% macro members(lanes) %}{% call(c, t, lane) cells.fold("sum", lanes) %}{{ c }}{% endcall %}{% endmacro %}
+
+{# The count of the most frequent, and of the rarest, of the given values (absent counts as 0). #}
+{% macro largest_of(lanes) %}{% call(c, t, lane) cells.fold("max", lanes) %}{{ c }}{% endcall %}{% endmacro %}
+{% macro smallest_of(lanes) %}{{ cells.smallest_of(lanes) }}{% endmacro %}
+
+{# The highest and the lowest rank that occurs. #}
+{% macro last_lane() %}{% call(c, t, lane) cells.fold("max") %}CASE WHEN {{ c }} > 0 THEN {{ lane }} END{% endcall %}{% endmacro %}
+{% macro first_lane() %}{% call(c, t, lane) cells.fold("min") %}CASE WHEN {{ c }} > 0 THEN {{ lane }} END{% endcall %}{% endmacro %}
+
+{# Largest and smallest c/t over the values that occur: relative gain of a value is (c/t)(total/n) - 1. #}
+{% macro largest_lift() %}{% call(c, t, lane) cells.fold("max") %}CAST({{ c }} AS DOUBLE) / {{ t }}{% endcall %}{% endmacro %}
+{% macro smallest_lift() %}{% call(c, t, lane) cells.fold("min") %}CASE WHEN {{ c }} > 0 THEN CAST({{ c }} AS DOUBLE) / {{ t }} END{% endcall %}{% endmacro %}
+
+{# Values whose relative gain exceeds numerator/denominator, exactly. #}
+{% macro gains_above(numerator, denominator) %}{% call(c, t, lane) cells.fold("sum") %}CASE WHEN CAST({{ c }} AS {{ wide }}) * {{ total }} * {{ denominator }} > CAST(n AS {{ wide }}) * {{ t }} * {{ numerator + denominator }} THEN 1 ELSE 0 END{% endcall %}{% endmacro %}
+
+{# Values that are more frequent than in the table and whose relative gain exceeds -ln of their share of the table. #}
+{% macro gains_above_log() %}{% call(c, t, lane) cells.fold("sum") %}CASE WHEN CAST({{ c }} AS {{ wide }}) * {{ total }} > CAST(n AS {{ wide }}) * {{ t }} AND CAST({{ c }} AS DOUBLE) * {{ total }} / (CAST(n AS DOUBLE) * {{ t }}) - 1 > -LN(CAST({{ t }} AS DOUBLE) / {{ total }}) THEN 1 ELSE 0 END{% endcall %}{% endmacro %}
+
+{# Half of this over n * total is the equal-distance earth mover's distance from the table: sum of |c total - t n|.
+   Written so that absent values add t n each without being visited. #}
+{% macro equal_distance() %}(CAST(n AS {{ wide }}) * {{ total }} + {% call(c, t, lane) cells.fold("sum") %}(ABS(CAST({{ c }} AS {{ wide }}) * {{ total }} - CAST(n AS {{ wide }}) * {{ t }}) - CAST(n AS {{ wide }}) * {{ t }}){% endcall %}){% endmacro %}
+
+{# The same for values merged into groups (a level of a tree): groups is a list of lists of lanes. #}
+{% macro grouped_distance(groups) %}{{ cells.grouped_distance(groups, wide, total) }}{% endmacro %}
+
+{# Sum over ranks of |cumulative c total - cumulative t n|; over (M-1) n total it is the ordered distance. #}
+{% macro ordered_distance(order) %}{{ cells.ordered_distance(order, wide, total) }}{% endmacro %}

@@ -1,0 +1,37 @@
+{# What models say of a class: levels and predicates over its facts. Limits enter as whole numbers (numerator and
+   denominator of an exact decimal), so that predicates are exact; where a logarithm is involved, as the two ends of
+   the band around the limit in which exact arithmetic decides afterwards. #}
+
+{% macro infinity() %}CAST('Infinity' AS DOUBLE){% endmacro %}
+{% macro never() %}1 = 0{% endmacro %}
+{% macro below(fact, limit) %}{{ fact }} < {{ limit }}{% endmacro %}
+{% macro above(fact, limit) %}{{ fact }} > {{ limit }}{% endmacro %}
+{% macro between(expression, low, high) %}{{ expression }} BETWEEN {{ low }} AND {{ high }}{% endmacro %}
+{% macro either(first, second) %}({{ first }}) OR ({{ second }}){% endmacro %}
+{% macro share(part) %}CAST({{ part }} AS DOUBLE) / n{% endmacro %}
+{% macro share_above(part, limit) %}{{ part }} * {{ limit.denominator }} > n * {{ limit.numerator }}{% endmacro %}
+{% macro share_below(part, limit) %}{{ part }} * {{ limit.denominator }} < n * {{ limit.numerator }}{% endmacro %}
+
+{# exp(entropy). #}
+{% macro entropy_l() %}EXP(LN(CAST(n AS DOUBLE)) - count_log_count / n){% endmacro %}
+
+{# The infimum of c in r1 < c (tail), and the opposite of r1 < c (tail). #}
+{% macro infimum(count, tail) %}CASE WHEN {{ tail }} > 0 THEN CAST({{ count }} AS DOUBLE) / ({{ tail }}) ELSE {{ infinity() }} END{% endmacro %}
+{% macro not_recursive(count, tail, limit) %}{{ count }} * {{ limit.denominator }} >= ({{ tail }}) * {{ limit.numerator }}{% endmacro %}
+
+{# A distance whose fact is `unit · n · total` times the distance. #}
+{% macro distance(fact, scale) %}CAST({{ fact }} AS DOUBLE) / (CAST(n AS DOUBLE) * {{ scale }}){% endmacro %}
+{% macro distance_above(fact, scale, limit) %}{{ fact }} * {{ limit.denominator }} > wide_n * {{ scale * limit.numerator }}{% endmacro %}
+
+{# The largest relative gain, with and without the bound -ln P of each value. #}
+{% macro gain(total) %}GREATEST(0.0, largest_lift * {{ total }} / n - 1){% endmacro %}
+{% macro bounded_gain(total) %}CASE WHEN gains_above_log > 0 THEN {{ infinity() }} ELSE {{ gain(total) }} END{% endmacro %}
+
+{# The largest |ln(p/P)| of the values that occur, and of all values. #}
+{% macro log_ratio(total) %}GREATEST(ABS(LN(largest_lift * {{ total }} / n)), ABS(LN(smallest_lift * {{ total }} / n))){% endmacro %}
+{% macro log_ratio_of_all(total, values) %}CASE WHEN distinct_values < {{ values }} THEN {{ infinity() }} ELSE {{ log_ratio(total) }} END{% endmacro %}
+{% macro log_ratio_above(total, values, limit) %}distinct_values < {{ values }} OR {{ log_ratio(total) }} > {{ limit }}{% endmacro %}
+{% macro log_ratio_between(total, values, low, high) %}distinct_values = {{ values }} AND {{ log_ratio(total) }} BETWEEN {{ low }} AND {{ high }}{% endmacro %}
+
+{# 1/fact above a limit. #}
+{% macro reciprocal_above(fact, limit) %}{{ fact }} * {{ limit.numerator }} < {{ limit.denominator }}{% endmacro %}

@@ -1,0 +1,100 @@
+"""The Python interface: one call opens the engine, audits, and closes it again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from sqlaudit.auditor import Auditor
+from sqlaudit.engines import connect
+from sqlaudit.engines.base import Engine
+from sqlaudit.requirements import parse_requirement, requirement_from
+from sqlaudit.result import AuditResult
+from sqlaudit.spec import AuditSpec, Limits, NullPolicy, ReadOptions, Requirement, Roles, Target
+
+Require = Mapping[str, Any] | Iterable[str | Requirement] | None
+
+
+def audit(
+    target: Any = None,
+    *,
+    qi: Sequence[str] = (),
+    sensitive: Sequence[str] | str = (),
+    require: Require = None,
+    identifier: Sequence[str] = (),
+    entity: str | None = None,
+    joint: bool = False,
+    nulls: NullPolicy | str = NullPolicy.EQUAL,
+    db: str | Engine | None = None,
+    query: str = "",
+    where: str = "",
+    inputs: Mapping[str, Any] | None = None,
+    read: ReadOptions | None = None,
+    limits: Limits | None = None,
+    failing_classes: int | None = 10,
+    show_values: bool = False,
+) -> AuditResult:
+    """Audit a table and return what was found.
+
+    Args:
+        target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
+        qi: quasi-identifiers: column names or SQL expressions.
+        sensitive: sensitive attributes, each audited on its own.
+        require: what must hold: `{"k": 5, "recursive_l": {"c": 3, "l": 2}}` or `["k=5", "t=0.2"]`.
+        identifier: direct identifiers, to be warned of.
+        entity: the column that says which person a row belongs to.
+        joint: add the other sensitive attributes to the quasi-identifiers while one is audited.
+        nulls: how a NULL in a quasi-identifier is read: equal, distinct or wildcard.
+        db: a database URL or DuckDB file, or an engine that is already open (it is left open).
+        query: one SELECT instead of a target.
+        where: a SQL condition on the rows.
+        inputs: further inputs of models (categories, orders, …) as `sqlaudit.inputs` reads them.
+        read: how files are read.
+        limits: time, memory and threads.
+        failing_classes: how many failing classes to read, None = all.
+        show_values: whether their quasi-identifier values may be read.
+
+    Raises:
+        UsageError: a column, model or value that does not fit.
+        EngineError: the database refused, failed or went away.
+
+    Example:
+        >>> import pandas as pd
+        >>> people = pd.DataFrame({"zip": ["13053"] * 3 + ["14850"] * 2, "disease": list("aabcc")})
+        >>> result = audit(people, qi=["zip"], sensitive="disease", require={"k": 2, "l": 2})
+        >>> result.passed, [(check.model, check.level) for check in result.checks]
+        (False, [('k_anonymity', 2), ('distinct_l_diversity', 1)])
+    """
+    spec = AuditSpec(
+        make_target(target, query=query, where=where, read=read),
+        Roles(_tuple(qi), _tuple(sensitive), _tuple(identifier), entity, joint, NullPolicy(nulls)),
+        requirements(require),
+        dict(inputs or {}),
+    )
+    if isinstance(db, Engine):
+        return Auditor(db, failing_classes, show_values).audit(spec)
+    with connect(db, limits or Limits(), spec.target) as engine:
+        return Auditor(engine, failing_classes, show_values).audit(spec)
+
+
+def make_target(target: Any, *, query: str = "", where: str = "", read: ReadOptions | None = None) -> Target:
+    """A target from what people pass: a name or path, a frame, or a query."""
+    options = read or ReadOptions()
+    if target is None or isinstance(target, Target):
+        return target or Target(query=query, where=where, read=options)
+    if isinstance(target, str) or hasattr(target, "__fspath__"):
+        return Target(relation=str(target), query=query, where=where, read=options)
+    return Target(frame=target, query=query, where=where, read=options)
+
+
+def requirements(require: Require) -> tuple[Requirement, ...]:
+    """Requirements from a mapping or from texts."""
+    if require is None:
+        return ()
+    if isinstance(require, Mapping):
+        return tuple(requirement_from(name, value) for name, value in require.items())
+    return tuple(item if isinstance(item, Requirement) else parse_requirement(item) for item in require)
+
+
+def _tuple(names: Sequence[str] | str) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names)

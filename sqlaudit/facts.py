@@ -1,0 +1,286 @@
+"""Class facts: what models ask of the equivalence classes, computed together in the database.
+
+Models name facts; `ClassHistogram` knows the classes of one table for one sensitive attribute, in one of the physical
+forms, and turns facts into statements. One scan of the table makes the classes; everything else reads them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlaudit.cells import LongCells, PackedCells
+from sqlaudit.engines.base import Engine, Row, Statement
+from sqlaudit.result import FailingClass
+from sqlaudit.spec import NullPolicy
+from sqlaudit.sql import Raw, render
+
+PACKED_VALUES = 48
+"""Up to this many sensitive values a class is one count vector; beyond, a list of cells."""
+_WORDS = {"duckdb": ("HUGEINT", 126), "postgres": ("INTEGER", 60), "spark": ("BIGINT", 62)}
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A fact of a class: a macro of `_facts.sql` with whole-number arguments, under a column name of its own."""
+
+    name: str
+    macro: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Level:
+    """A number that a model reports: `MIN` or `MAX` over the classes of an expression over facts."""
+
+    fold: str
+    expression: str
+
+
+@dataclass(frozen=True)
+class SensitiveTable:
+    """A sensitive attribute over the whole table.
+
+    `totals[i]` is n(s) of the value in lane i (rows, or persons with it); lanes are ranks. `values` are read only
+    when a model needs them, and never leave for a report. NULL is the last lane when `has_null`.
+    """
+
+    name: str
+    totals: tuple[int, ...]
+    has_null: bool
+    ordered: bool
+    text: bool
+    values: tuple[Any, ...] = field(default=(), repr=False)
+
+    @property
+    def total(self) -> int:
+        """N: rows, or (person, value) pairs."""
+        return sum(self.totals)
+
+    @property
+    def distinct(self) -> int:
+        """How many values, NULL included."""
+        return len(self.totals)
+
+
+@dataclass(frozen=True)
+class Packing:
+    """Which lane lies where: words of (lane, shift) pairs, and the lanes' width in bits."""
+
+    words: tuple[tuple[tuple[int, int], ...], ...]
+    bits: int
+    word_type: str
+
+    @classmethod
+    def plan(cls, lanes: int, largest: int, dialect: str) -> Packing:
+        """Lanes wide enough for counts up to `largest`, as many a word as fit."""
+        word_type, capacity = _WORDS[dialect]
+        bits = 30 if dialect == "postgres" and largest < 2**30 else max(1, largest.bit_length())
+        per_word = max(1, capacity // bits)
+        chunks = [range(start, min(start + per_word, lanes)) for start in range(0, lanes, per_word)]
+        words = tuple(tuple((lane, place * bits) for place, lane in enumerate(chunk)) for chunk in chunks)
+        return cls(words, bits, word_type)
+
+    def weights_of(self, lane: int) -> list[int]:
+        """The weight of a lane in each word."""
+        return [2 ** dict(word)[lane] if lane in dict(word) else 0 for word in self.words]
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The table as a histogram sees it: a FROM item and the expressions of the key, in the engine's dialect."""
+
+    source: str
+    keys: tuple[str, ...]
+    entity: str | None
+    solo: bool
+
+
+@dataclass(frozen=True)
+class ClassHistogram:
+    """The classes of one table for one sensitive attribute (or none), as a relation that facts are computed from.
+
+    Args:
+        classes: a FROM item of the classes (a temporary relation, or the statement that makes them).
+        totals: a FROM item of (lane, s, total); empty when no sensitive attribute.
+        form: `packed` or `cells` or `wildcard`.
+    """
+
+    engine: Engine
+    table: SensitiveTable | None
+    classes: str
+    totals: str
+    form: str
+
+    @property
+    def lane_count(self) -> int:
+        """The number of lanes."""
+        return self.table.distinct if self.table else 0
+
+    def statement(self, template: str, facts: Sequence[Fact], step: str, **parameters: Any) -> Statement:
+        """A statement over the class facts."""
+        packed = self.form == "packed"
+        dialect = self.engine.dialect
+        totals = self.table.totals if self.table else ()
+        return render(
+            template,
+            dialect,
+            step=step,
+            classes=Raw(self.classes),
+            totals=Raw(self.totals) if self.totals else "",
+            facts=list(facts),
+            cells=PackedCells(dialect, totals) if packed else LongCells(dialect),
+            form="packed" if packed else "cells",
+            total=self.table.total if self.table else 0,
+            **parameters,
+        )
+
+    def figures(
+        self, facts: Sequence[Fact], levels: Sequence[tuple[str, str, str]], verdicts: Sequence[tuple[str, str, str]]
+    ) -> list[dict[str, Any]]:
+        """The figures of all models, one row a distinct class size."""
+        step = f"figures of {self.table.name}" if self.table else "class sizes"
+        statement = self.statement("figures.sql", facts, step, levels=list(levels), verdicts=list(verdicts))
+        names = ["size", "classes", "table_rows", *(name for name, _, _ in levels)]
+        for name, _, doubtful in verdicts:
+            names += [f"{name}_classes", f"{name}_rows"] + ([f"{name}_doubtful"] if doubtful else [])
+        return [dict(zip(names, row, strict=True)) for row in self.engine.run(statement)]
+
+    def histogram(self, facts: Sequence[Fact], condition: str = "") -> list[Row]:
+        """(facts…, classes, rows) for every combination of the facts that occurs."""
+        names = [fact.name for fact in facts]
+        return self.engine.run(
+            self.statement("fact_histogram.sql", facts, "histogram of facts", names=names, condition=condition)
+        )
+
+    def vectors(self, facts: Sequence[Fact], condition: str, limit: int) -> list[tuple[dict[int, int], int, int]]:
+        """({lane: count}, classes, rows) of the classes that satisfy a condition, merged when equal."""
+        columns = ", ".join(f"c{lane}" for lane in range(self.lane_count))
+        statement = self.statement(
+            "count_vectors.sql", facts, "classes at a limit",
+            condition=condition, limit=limit, lane_columns=columns, lane_count=self.lane_count,
+        )  # fmt: skip
+        return [(self._vector(row), int(row[-2]), int(row[-1])) for row in self.engine.run(statement)]
+
+    def failing(
+        self, predicates: Sequence[tuple[str, str]], facts: Sequence[Fact], keys: Sequence[str], limit: int | None
+    ) -> list[FailingClass]:
+        """The classes that any of the predicates names, smallest first; `keys` are labels for q1, q2, …"""
+        key_names = [f"q{position}" for position, _ in enumerate(keys, 1)]
+        named = [(f"fails_{position}", predicate) for position, (_, predicate) in enumerate(predicates)]
+        statement = self.statement(
+            "failing_classes.sql", facts, "failing classes",
+            key_names=key_names, keep=", ".join(key_names), names=[fact.name for fact in facts],
+            predicates=named, condition=" OR ".join(f"({predicate})" for _, predicate in named), limit=limit,
+        )  # fmt: skip
+        return [self._failing_class(row, predicates, facts, keys) for row in self.engine.run(statement)]
+
+    def _failing_class(
+        self, row: Row, predicates: Sequence[tuple[str, str]], facts: Sequence[Fact], keys: Sequence[str]
+    ) -> FailingClass:
+        at = len(keys)
+        size, classes, table_rows = (int(value) for value in row[at : at + 3])
+        figures = dict(zip([fact.name for fact in facts], row[at + 3 :], strict=False))
+        broken = row[at + 3 + len(facts) :]
+        return FailingClass(
+            size=size,
+            rows=table_rows // classes,
+            figures={name: _plain_number(value) for name, value in figures.items()},
+            fails=tuple(text for (text, _), fails in zip(predicates, broken, strict=True) if fails),
+            sensitive=self.table.name if self.table else None,
+            key=dict(zip(keys, row, strict=False)) if keys else None,
+        )
+
+    def _vector(self, row: Row) -> dict[int, int]:
+        if self.form == "packed":
+            return {lane: int(count) for lane, count in enumerate(row[:-2]) if count}
+        pairs = (pair.split(":") for pair in row[0].split(","))
+        return {int(lane): int(count) for lane, count in pairs}
+
+
+@dataclass(frozen=True)
+class HistogramBuilder:
+    """Makes class histograms over one frame, in a session (temporary relations) or standalone."""
+
+    engine: Engine
+    frame: Frame
+    nulls: NullPolicy = NullPolicy.EQUAL
+
+    def shape(self, sensitive: str | None) -> tuple[int, int, int, int]:
+        """(distinct values, NULL rows, rows, rows without entity) of a sensitive expression."""
+        row = self.engine.run(
+            render("totals_shape.sql", self.engine.dialect, step="sensitive values", **self._target(sensitive))
+        )[0]
+        return int(row[0]), int(row[1]), int(row[2]), int(row[3])
+
+    def totals(self, sensitive: str, text: bool) -> tuple[tuple[Any, ...], tuple[int, ...]]:
+        """(values, totals) by rank; NULL last."""
+        rows = self.engine.run(self._totals_statement(sensitive, text))
+        return tuple(row[1] for row in rows), tuple(int(row[2]) for row in rows)
+
+    def build(self, sensitive: str | None, table: SensitiveTable | None, *, keep_keys: bool = False) -> ClassHistogram:
+        """The classes for one sensitive expression; `keep_keys` keeps them apart with their keys q1, q2, …"""
+        packed = table is None or table.distinct <= PACKED_VALUES
+        totals = ""
+        if not packed and table is not None and sensitive is not None:
+            totals = self._relation("sqlaudit_totals", self._totals_statement(sensitive, table.text))
+        make = self._packed if packed else self._cells
+        classes = self._relation(
+            "sqlaudit_keyed" if keep_keys else "sqlaudit_classes", make(sensitive, table, keep_keys)
+        )
+        return ClassHistogram(self.engine, table, classes, totals, "packed" if packed else "cells")
+
+    def plan(self, sensitive: str | None) -> list[Statement]:
+        """The statements known before anything has run: the table's values, and the classes with their cells."""
+        if sensitive is None:
+            return [self._packed(None, None, False)]
+        table = SensitiveTable("", (), True, True, False)
+        return [self._totals_statement(sensitive, False), self._cells(sensitive, table, False)]
+
+    def _packed(self, sensitive: str | None, table: SensitiveTable | None, keep_keys: bool) -> Statement:
+        packing = Packing.plan(
+            table.distinct if table else 0, max(table.totals, default=1) if table else 1, self.engine.dialect
+        )
+        has_null = table is not None and table.has_null
+        return render(
+            "classes_packed.sql", self.engine.dialect, step="equivalence classes",
+            words=packing.words, mask=2**packing.bits - 1, word_type=packing.word_type, has_null=has_null,
+            null_weights=packing.weights_of(table.distinct - 1) if table and has_null else [],
+            text=table is not None and table.text, keep_keys=keep_keys,
+            **self._target(sensitive), **self._key(),
+        )  # fmt: skip
+
+    def _cells(self, sensitive: str | None, table: SensitiveTable | None, keep_keys: bool) -> Statement:
+        return render(
+            "classes_cells.sql", self.engine.dialect, step="equivalence classes",
+            null_lane=table.distinct - 1 if table and table.has_null else 0,
+            text=table is not None and table.text, keep_keys=keep_keys,
+            **self._target(sensitive), **self._key(),
+        )  # fmt: skip
+
+    def _totals_statement(self, sensitive: str, text: bool) -> Statement:
+        return render("totals.sql", self.engine.dialect, step="sensitive values", text=text, **self._target(sensitive))
+
+    def _target(self, sensitive: str | None) -> dict[str, Any]:
+        entity = self.frame.entity
+        return {
+            "source": Raw(self.frame.source),
+            "sensitive": None if sensitive is None else Raw(sensitive),
+            "entity": None if entity is None else Raw(entity),
+        }
+
+    def _key(self) -> dict[str, Any]:
+        return {"keys": [Raw(key) for key in self.frame.keys], "solo": self.frame.solo and bool(self.frame.keys)}
+
+    def _relation(self, name: str, statement: Statement) -> str:
+        """The statement's result as a FROM item: kept for the session where the engine can, else inlined."""
+        if self.engine.can_materialize:
+            return self.engine.materialize(name, statement).sql
+        return "(" + statement.sql + ") AS " + name
+
+
+def _plain_number(value: Any) -> int | float | None:
+    if value is None or isinstance(value, int | float):
+        return value
+    return int(value) if value == int(value) else float(value)

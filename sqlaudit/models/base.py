@@ -1,0 +1,213 @@
+"""What a privacy model is: it names the facts it needs, says when a class falls short, and judges what comes back.
+
+A model never sees a connection. It is made for one sensitive attribute with its parameters, and then asked for facts,
+levels and predicates; what the database answers is judged in Python. Where a predicate in floating point is too close
+to its limit, `doubtful` says so and `holds` decides the few classes concerned exactly, from their counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from types import ModuleType
+from typing import Any, ClassVar
+
+from sqlaudit.engines.base import Statement
+from sqlaudit.errors import UsageError
+from sqlaudit.facts import Fact, Frame, Level, SensitiveTable
+from sqlaudit.result import ClassSizes, Number
+from sqlaudit.sql import environment
+
+REGISTRY: dict[str, type[Model]] = {}
+"""Every model by its name, in the order of the documentation."""
+BAND = 1e-9
+"""Relative width of the band around a limit inside which floats do not decide."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a model: a whole number, an exact decimal, or a text.
+
+    `default` is used when nothing is required; a parameter without one must be given.
+    """
+
+    name: str
+    kind: str
+    help: str
+    minimum: Fraction | None = None
+    maximum: Fraction | None = None
+    default: Any = None
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a model may know: the sensitive attribute over the table, the table's rows, and further inputs by name."""
+
+    table: SensitiveTable | None
+    rows: int
+    inputs: Mapping[str, Any] = field(default_factory=dict)
+
+
+def register(module: ModuleType) -> None:
+    """Put the models that a module defines into the registry, in the order they are written."""
+    for value in vars(module).values():
+        if isinstance(value, type) and issubclass(value, Model) and value.name and value.__module__ == module.__name__:
+            REGISTRY[value.name] = value
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What a model found over all classes: its numbers, and the classes and rows that fall short (None = not asked)."""
+
+    levels: Mapping[str, Number | None]
+    failing_classes: int | None = None
+    failing_rows: int | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+    note: str = ""
+
+
+class Model:
+    """Base of all privacy models. Subclasses say what they are in class attributes and register themselves."""
+
+    name: ClassVar[str] = ""
+    title: ClassVar[str] = ""
+    definition: ClassVar[str] = ""
+    reference: ClassVar[str] = ""
+    note: ClassVar[str] = ""
+    operator: ClassVar[str] = ">="
+    parameters: ClassVar[tuple[Parameter, ...]] = ()
+    short_forms: ClassVar[tuple[str, ...]] = ()
+    main: ClassVar[str] = ""
+    """The parameter that a requirement written as `name=number` sets."""
+    needs: ClassVar[tuple[str, ...]] = ()
+    """Names of further inputs without which the model cannot be evaluated."""
+    needs_order: ClassVar[bool] = False
+    """True when the sensitive values must have an order: a natural one, or one given as input `order`."""
+    needs_sensitive: ClassVar[bool] = True
+    by_default: ClassVar[bool] = True
+    """Whether the model is reported when nothing is required."""
+    inherited: ClassVar[bool] = True
+    """Whether the model stays satisfied when classes merge."""
+    inherited_with_limit: ClassVar[bool] = False
+    """Whether it stays so with a suppression limit too."""
+    verdict_by_level: ClassVar[bool] = False
+    """True for a figure of the whole table: the level itself is compared with the limit, no class is to blame."""
+    wildcard: ClassVar[bool] = False
+    """Whether the model has a meaning when NULL matches any value."""
+
+    def __init__(self, parameters: Mapping[str, Any], context: Context) -> None:
+        self.given = dict(parameters)
+        self.values = {p.name: parameters.get(p.name, p.default) for p in self.parameters}
+        self.context = context
+        self.prepare()
+
+    def prepare(self) -> None:
+        """Check parameters against the table; raise `UsageError` with both values."""
+
+    @property
+    def table(self) -> SensitiveTable:
+        """The sensitive attribute over the whole table."""
+        if self.context.table is None:
+            raise UsageError(f"{self.name} needs a sensitive attribute; name one with --sensitive.")
+        return self.context.table
+
+    @property
+    def required(self) -> Number | None:
+        """The limit of a requirement, None when only the level is asked for."""
+        value = self.given.get(self.main)
+        return value if isinstance(value, int | Fraction) else None
+
+    @property
+    def is_required(self) -> bool:
+        """Whether a verdict is asked for."""
+        return bool(self.given)
+
+    def shown_parameters(self) -> dict[str, Any]:
+        """The parameters besides the limit, for reports."""
+        return {k: v for k, v in self.values.items() if k != self.main and v is not None}
+
+    def facts(self) -> tuple[Fact, ...]:
+        """The facts of a class that levels and predicates speak of (besides size, n)."""
+        return ()
+
+    def levels(self) -> dict[str, Level]:
+        """What is reported, the main number first."""
+        return {}
+
+    def failing(self) -> str:
+        """SQL over facts: true for a class that falls short (and is not `doubtful`); empty = nothing to judge."""
+        return ""
+
+    def doubtful(self) -> str:
+        """SQL over facts: true for a class that floats cannot tell; empty = never."""
+        return ""
+
+    def holds(self, counts: Mapping[int, int]) -> bool:
+        """Whether a class with these counts (lane to rows) satisfies the model, exactly."""
+        raise NotImplementedError(self.name)
+
+    def conclude(self, levels: dict[str, Any]) -> dict[str, Number | None]:
+        """The reported numbers from what the database gave (already folded over all classes)."""
+        return {name: None if value is None else number(value) for name, value in levels.items()}
+
+
+def number(value: Any) -> Number:
+    """A database's number as int or float."""
+    if isinstance(value, int | Fraction):
+        return value
+    as_float = float(value)
+    return int(as_float) if not isinstance(value, float) and as_float.is_integer() else as_float
+
+
+def expression(macro: str, **arguments: Any) -> str:
+    """A level or predicate over facts: a macro of `_levels.sql` with whole numbers and names of facts."""
+    return str(getattr(environment().get_template("_levels.sql").module, macro)(**arguments))
+
+
+def band(limit: float) -> tuple[float, float]:
+    """The interval around a limit in which exact arithmetic decides."""
+    width = BAND * max(1.0, abs(limit))
+    return limit - width, limit + width
+
+
+class SizeModel(Model):
+    """A model that only the sizes of classes decide; judged in Python from the class-size histogram."""
+
+    needs_sensitive: ClassVar[bool] = False
+
+    def judge_sizes(self, sizes: ClassSizes) -> Judgement:
+        """The judgement from the sizes of all classes."""
+        raise NotImplementedError(self.name)
+
+    def failing_sizes(self) -> str:
+        """SQL over `size`: true for a class that falls short; empty = no class is to blame."""
+        return ""
+
+    def failing(self) -> str:
+        """As `failing_sizes`."""
+        return self.failing_sizes()
+
+
+class HistogramModel(Model):
+    """A model that is judged in Python from how many classes have each combination of its facts.
+
+    Only for facts with few combinations (presence of values, first and last rank): what returns must not grow with
+    the rows.
+    """
+
+    def judge_histogram(self, rows: Sequence[tuple[Any, ...]]) -> Judgement:
+        """The judgement from (facts…, classes, rows) tuples."""
+        raise NotImplementedError(self.name)
+
+
+class QueryModel(Model):
+    """A model that no class fact can carry: it brings a statement of its own."""
+
+    def statement(self, frame: Frame, dialect: str) -> Statement:
+        """The statement whose rows `judge_rows` understands."""
+        raise NotImplementedError(self.name)
+
+    def judge_rows(self, rows: Sequence[tuple[Any, ...]]) -> Judgement:
+        """The judgement from the statement's rows."""
+        raise NotImplementedError(self.name)

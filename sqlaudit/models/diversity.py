@@ -1,0 +1,229 @@
+"""Models on class sizes and on how diverse the sensitive values of a class are (SPEC of the field: see references)."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from sqlaudit.facts import Fact, Level
+from sqlaudit.models.base import Model, Parameter, band, expression, number
+from sqlaudit.result import Number
+
+DISTINCT = Fact("distinct_values", "distinct_values")
+LARGEST = Fact("largest", "largest")
+CLOGC = Fact("count_log_count", "count_log_count")
+MACHANAVAJJHALA = "Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam: l-Diversity, TKDD 2007"
+
+
+def head(j: int) -> Fact:
+    """The fact `sum of the j largest counts`."""
+    return Fact(f"head_{j}", "head", {"j": j})
+
+
+class KAnonymity(Model):
+    """Every class has at least k members."""
+
+    name: ClassVar[str] = "k_anonymity"
+    title: ClassVar[str] = "k-anonymity"
+    definition: ClassVar[str] = "Every equivalence class has at least k rows (persons, with an entity column)."
+    reference: ClassVar[str] = "Samarati and Sweeney 1998; Sweeney, k-anonymity, IJUFKS 2002"
+    parameters: ClassVar = (Parameter("k", "integer", "smallest class size allowed", Fraction(1)),)
+    short_forms: ClassVar = ("k",)
+    main: ClassVar[str] = "k"
+    needs_sensitive: ClassVar[bool] = False
+    inherited_with_limit: ClassVar[bool] = True
+    wildcard: ClassVar[bool] = True
+
+    def levels(self) -> dict[str, Level]:
+        """The smallest class."""
+        return {"k": Level("MIN", "size")}
+
+    def failing(self) -> str:
+        """Smaller than k."""
+        return expression("below", fact="size", limit=self.values["k"])
+
+
+class AlphaKAnonymity(Model):
+    """k-anonymity, and no value makes up more than a share alpha of a class."""
+
+    name: ClassVar[str] = "alpha_k_anonymity"
+    title: ClassVar[str] = "(α,k)-anonymity"
+    definition: ClassVar[str] = "Every class has at least k rows, and no sensitive value has a share above α in it."
+    reference: ClassVar[str] = "Wong, Li, Fu, Wang: (α,k)-anonymity, KDD 2006"
+    operator: ClassVar[str] = "<="
+    parameters: ClassVar = (
+        Parameter("alpha", "decimal", "largest share allowed for one value", Fraction(0), Fraction(1)),
+        Parameter("k", "integer", "smallest class size allowed", Fraction(1), default=1),
+    )
+    short_forms: ClassVar = ("alpha",)
+    main: ClassVar[str] = "alpha"
+
+    def facts(self) -> tuple[Fact, ...]:
+        """The largest count."""
+        return (LARGEST,)
+
+    def levels(self) -> dict[str, Level]:
+        """The largest share of one value, and the smallest class."""
+        return {"alpha": Level("MAX", expression("share", part="largest")), "k": Level("MIN", "size")}
+
+    def failing(self) -> str:
+        """Too small, or one value too frequent; exact in integers."""
+        too_small = expression("below", fact="size", limit=self.values["k"])
+        too_frequent = expression("share_above", part="largest", limit=self.values["alpha"])
+        return expression("either", first=too_small, second=too_frequent)
+
+
+class DistinctDiversity(Model):
+    """Every class has at least l different sensitive values."""
+
+    name: ClassVar[str] = "distinct_l_diversity"
+    title: ClassVar[str] = "distinct l-diversity"
+    definition: ClassVar[str] = "Every class has at least l different sensitive values (NULL is a value)."
+    reference: ClassVar[str] = MACHANAVAJJHALA
+    parameters: ClassVar = (Parameter("l", "integer", "fewest different values allowed", Fraction(1)),)
+    short_forms: ClassVar = ("l",)
+    main: ClassVar[str] = "l"
+    inherited_with_limit: ClassVar[bool] = True
+    wildcard: ClassVar[bool] = True
+
+    def facts(self) -> tuple[Fact, ...]:
+        """How many values occur."""
+        return (DISTINCT,)
+
+    def levels(self) -> dict[str, Level]:
+        """The fewest values in a class."""
+        return {"l": Level("MIN", "distinct_values")}
+
+    def failing(self) -> str:
+        """Fewer than l."""
+        return expression("below", fact="distinct_values", limit=self.values["l"])
+
+
+class EntropyDiversity(Model):
+    """The entropy of the sensitive values of every class is at least log l."""
+
+    name: ClassVar[str] = "entropy_l_diversity"
+    title: ClassVar[str] = "entropy l-diversity"
+    definition: ClassVar[str] = "−Σ p log p ≥ log l in every class; the level is exp(entropy), a real number."
+    reference: ClassVar[str] = MACHANAVAJJHALA
+    parameters: ClassVar = (Parameter("l", "decimal", "smallest exp(entropy) allowed", Fraction(1)),)
+    short_forms: ClassVar = ("entropy_l",)
+    main: ClassVar[str] = "l"
+
+    def facts(self) -> tuple[Fact, ...]:
+        """Σ c ln c."""
+        return (CLOGC,)
+
+    def levels(self) -> dict[str, Level]:
+        """The smallest exp(entropy)."""
+        return {"l": Level("MIN", expression("entropy_l"))}
+
+    def failing(self) -> str:
+        """Clearly below."""
+        return expression("below", fact=expression("entropy_l"), limit=band(float(self.values["l"]))[0])
+
+    def doubtful(self) -> str:
+        """Within float error of l."""
+        low, high = band(float(self.values["l"]))
+        return expression("between", expression=expression("entropy_l"), low=low, high=high)
+
+    def holds(self, counts: Mapping[int, int]) -> bool:
+        """(b n)^n ≥ a^n Π c^c for l = a/b, decided exactly."""
+        return entropy_at_least(list(counts.values()), Fraction(self.values["l"]))
+
+
+class RecursiveDiversity(Model):
+    """The most frequent value is not too frequent against the rarer ones."""
+
+    name: ClassVar[str] = "recursive_c_l_diversity"
+    title: ClassVar[str] = "recursive (c,l)-diversity"
+    definition: ClassVar[str] = "r1 < c (r_l + … + r_m) in every class; l = 1 always holds, fewer values never do."
+    reference: ClassVar[str] = MACHANAVAJJHALA
+    note: ClassVar[str] = "The level is the infimum of c for this l: the requirement holds for every larger c."
+    operator: ClassVar[str] = "<"
+    parameters: ClassVar = (
+        Parameter("c", "decimal", "how many times the tail the largest count must stay below", Fraction(0)),
+        Parameter("l", "integer", "from which rank on the tail is summed", Fraction(1), default=2),
+    )
+    short_forms: ClassVar = ("recursive_l", "recursive_c_l", "recursive_cl_diversity")
+    main: ClassVar[str] = "c"
+
+    def facts(self) -> tuple[Fact, ...]:
+        """The largest count, and the sum of the l−1 largest."""
+        l = self.values["l"]  # noqa: E741
+        return (LARGEST, DISTINCT) if l < 2 else (LARGEST, DISTINCT, head(l - 1))
+
+    def levels(self) -> dict[str, Level]:
+        """The infimum of c for the given l, ∞ when a class has fewer than l values; and the fewest values."""
+        c = "0.0" if self.values["l"] < 2 else expression("infimum", count="largest", tail=self._tail())
+        return {"c": Level("MAX", c), "distinct": Level("MIN", "distinct_values")}
+
+    def _tail(self) -> str:
+        return "n - " + head(self.values["l"] - 1).name
+
+    def failing(self) -> str:
+        """r1 ≥ c times the tail; exact in integers."""
+        if self.values["l"] < 2:
+            return expression("never")
+        return expression("not_recursive", count="largest", tail=self._tail(), limit=Fraction(self.values["c"]))
+
+    def conclude(self, levels: dict[str, Any]) -> dict[str, Number | None]:
+        """Keep c as the main number."""
+        found = {"c": None if levels["c"] is None else number(levels["c"])}
+        return {**found, "l": self.values["l"]}
+
+
+def entropy_at_least(counts: list[int], limit: Fraction) -> bool:
+    """Whether exp(entropy) of the counts is at least `limit`, exactly.
+
+    With l = a/b the condition is (b n)^n ≥ a^n Π c^c. Logarithms in high precision decide unless both sides are
+    equal, which is decided by the prime factors of the counts.
+    """
+    n = sum(counts)
+    left: Counter[int] = Counter()
+    right: Counter[int] = Counter()
+    for base, power, side in [(limit.denominator * n, n, left), (limit.numerator, n, right)]:
+        side.update({p: e * power for p, e in _factors(base).items()})
+    for c in counts:
+        right.update({p: e * c for p, e in _factors(c).items()})
+    difference = {p: left[p] - right[p] for p in {*left, *right} if left[p] != right[p]}
+    if not difference:
+        return True
+    return _log_sign(difference) > 0
+
+
+def _log_sign(powers: Mapping[int, int]) -> int:
+    """The sign of Σ e ln p, which is not zero: prime logarithms are independent over the rationals."""
+    from decimal import Decimal, localcontext
+
+    for digits in (50, 200, 1000, 5000):
+        with localcontext() as context:
+            context.prec = digits
+            total = sum((Decimal(e) * Decimal(p).ln() for p, e in powers.items()), Decimal(0))
+            scale = sum((abs(Decimal(e)) * Decimal(p).ln() for p, e in powers.items()), Decimal(0))
+            if abs(total) > scale * Decimal(10) ** (5 - digits):
+                return 1 if total > 0 else -1
+    raise ArithmeticError("two logarithms could not be told apart")
+
+
+def _factors(value: int) -> dict[int, int]:
+    """Prime factors of a positive whole number, by trial division."""
+    found: dict[int, int] = {}
+    rest, p = value, 2
+    while p * p <= rest:
+        while rest % p == 0:
+            found[p] = found.get(p, 0) + 1
+            rest //= p
+        p += 1 if p == 2 else 2
+    if rest > 1:
+        found[rest] = found.get(rest, 0) + 1
+    return found
+
+
+def exp_entropy(counts: list[int]) -> float:
+    """exp(entropy) of the counts in double precision."""
+    n = sum(counts)
+    return math.exp(math.log(n) - sum(c * math.log(c) for c in counts if c) / n)
