@@ -3,108 +3,281 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from typing import Any, TypeAlias, TypeVar
 
-from sqlaudit.engines.base import ColumnInfo, Engine, Kind, Relation, Row, Statement
-from sqlaudit.errors import ConnectionFailed, EngineError, MissingDriver, UsageError
-from sqlaudit.guard import guard_expression, guard_query, quote
+from sqlaudit.engines.base import Engine, Row, Statement
+from sqlaudit.errors import EngineError, Incomplete, Interrupted, MissingDriver, SqlauditError
 from sqlaudit.spec import Limits, Target
+from sqlaudit.sql import environment
 
 try:
     import psycopg
-    from psycopg import IsolationLevel
 except ImportError:
     raise MissingDriver("PostgreSQL needs the driver psycopg: pip install 'sqlaudit[postgres]'.") from None
 
-DIALECT = "postgres"
+from psycopg.pq import TransactionStatus
+
+from sqlaudit.engines import postgres_connect as connecting
+from sqlaudit.engines.postgres_errors import sentence
+from sqlaudit.engines.postgres_open import Described, Names, Opener, PostgresRelation
+from sqlaudit.engines.postgres_values import as_array
+
+CANCEL_SECONDS = 5
+Cursor: TypeAlias = "psycopg.Cursor[Row]"
+T = TypeVar("T")
 
 
 class PostgresEngine(Engine):
-    """A connection to PostgreSQL in one REPEATABLE READ, READ ONLY transaction."""
+    """A connection to PostgreSQL in one REPEATABLE READ, READ ONLY transaction.
+
+    Every statement sees the database as it was when the engine connected. An error, a cancel or a time limit ends a
+    statement, not the transaction: the next one sees the same snapshot. Nothing is created, so a hot standby and a role
+    without any right but SELECT will do.
+
+    Args:
+        db: a URL (`postgresql://auditor@host/clinic`) or conninfo string (`service=clinic`); what it leaves out comes
+            from PG* variables, services and ~/.pgpass, so `postgresql://` takes everything from there.
+        limits: `timeout` is for the whole command; `memory` becomes work_mem (an eighth of it, since a statement
+            holds several hash tables in several workers); `threads` is the number of processes a statement may use.
+
+    Raises:
+        UsageError: `db` or a limit cannot be understood.
+        ConnectionFailed: the server cannot be reached or does not let us in.
+        Incomplete: the time limit was reached.
+
+    Example:
+        >>> from sqlaudit.spec import Target  # doctest: +SKIP
+        >>> with PostgresEngine("postgresql://auditor@localhost/clinic") as engine:  # doctest: +SKIP
+        ...     engine.open(Target("patients")).columns[0].name
+        'age'
+    """
 
     name = "PostgreSQL"
-    dialect = DIALECT
+    dialect = "postgres"
 
     def __init__(self, db: str, limits: Limits | None = None) -> None:
         super().__init__(limits)
-        try:
-            self._connection = psycopg.connect(db, prepare_threshold=None, client_encoding="UTF8")
-        except psycopg.Error:
-            raise ConnectionFailed("PostgreSQL could not be reached, or did not let us in.") from None
-        self._connection.isolation_level = IsolationLevel.REPEATABLE_READ
-        self._connection.read_only = True
+        self._running = False
+        self._cancelled = False
+        self._streams = 0
+        self._server_limit = 0
+        chosen = connecting.settings(self.limits)
+        self._connection = connecting.connect(db, self._seconds_left())
+        with ExitStack() as on_failure:
+            on_failure.callback(self.close)
+            self._session = connecting.Session(*self._ask("session.sql", chosen)[0][-5:])
+            with self._at_work("the start of the audit"):
+                self._connection.execute(b"SAVEPOINT sqlaudit")
+            on_failure.pop_all()
+        self._server_limit = self._session.statement_timeout
 
-    def open(self, target: Target) -> Relation:
-        """Resolve a target to a relation."""
-        if target.frame is not None:
-            raise UsageError("A frame is audited with DuckDB; leave out --db.")
-        if target.query:
-            source = "(" + guard_query(target.query, DIALECT).sql(dialect=DIALECT) + ") AS target"
-        else:
-            source = ".".join(quote(part.strip('"'), DIALECT) for part in target.relation.split("."))
-        if target.where:
-            condition = guard_expression(target.where, DIALECT, "--where").sql(dialect=DIALECT)
-            source = "(SELECT * FROM " + source + " WHERE " + condition + ") AS target"
-        cursor = self._execute("SELECT * FROM " + source + " LIMIT 0")
-        columns = tuple(ColumnInfo(c.name, c.type_display, _kind(c.type_display)) for c in cursor.description or ())
-        sql = source.removesuffix(" AS target")
-        return Relation(sql, columns, target.name, (target.relation,) if target.relation else ())
+    # --- targets ---
 
-    def _execute(self, sql: str) -> psycopg.Cursor[Row]:
-        try:
-            return self._connection.execute(sql.encode())
-        except psycopg.Error as error:
-            raise EngineError(f"PostgreSQL could not run the statement ({error.sqlstate}).") from None
+    def open(self, target: Target) -> PostgresRelation:
+        """Resolve a target: a table, partitioned table, view, materialized view or foreign table, or a query.
+
+        Names are taken exactly as written first, then in other letters. Columns that the role may not read are left
+        out and listed in `unreadable`. Columns whose type has no equality (json, xml, point ...) are read as text.
+
+        Raises:
+            UsageError: no such relation or column, an ambiguous name, or a query or condition that cannot be run.
+            PermissionDenied: a GRANT is missing, or row-level security hides rows.
+            EngineError: a materialized view without data, or another failure of the server.
+        """
+        return Opener(self._ask, self._probe, self._session).open(target)
+
+    def _ask(self, template: str, parameters: Mapping[str, Any]) -> list[Row]:
+        text = environment().get_template("postgres/" + template).render()
+        with self._at_work("PostgreSQL's catalog"):
+            return self._connection.execute(text.encode(), parameters).fetchall()
+
+    def _probe(self, select: str, during: str, names: Names | None = None) -> Described:
+        text = select + " LIMIT 0"
+        self._limit_time(during)
+        with self._at_work(during, text, names):
+            cursor = self._connection.execute(text.encode())
+        return self._described(cursor)
+
+    @staticmethod
+    def _described(cursor: Cursor) -> Described:
+        result = cursor.pgresult
+        columns = enumerate(cursor.description or ())
+        return [(column.name, column.type_code, result.fmod(i) if result else -1) for i, column in columns]
+
+    # --- statements ---
 
     def run(self, statement: Statement) -> list[Row]:
-        """All rows of a statement."""
+        """Execute a statement and return all its rows (aggregates only).
+
+        Integers are ints even where PostgreSQL says numeric; what Python cannot hold (the date 'infinity') is text.
+
+        Raises:
+            UsageError: an expression that PostgreSQL does not understand.
+            PermissionDenied, EngineError: the server refused or failed.
+            Incomplete: the time limit was reached.
+            Interrupted: `cancel` was called.
+        """
+        return self._finished(statement, lambda cursor: cursor.fetchall())
+
+    def _finished(self, statement: Statement, take: Callable[[Cursor], T]) -> T:
+        """What `take` makes of a statement's finished cursor; noted with its time."""
+        if self.progress is not None:
+            self.progress(statement.name, None)
         begun = time.monotonic()
-        rows = self._execute(statement.sql).fetchall()
+        taken = self._execute(statement.sql, _step(statement), take)
         self.record(statement, time.monotonic() - begun)
-        return rows
+        return taken
+
+    def _execute(self, text: str, during: str, take: Callable[[Cursor], T]) -> T:
+        self._limit_time(during)
+        with self._at_work(during, text):
+            return take(self._connection.execute(text.encode()))
 
     def stream(self, statement: Statement, batch: int = 10_000) -> Iterator[list[Row]]:
-        """The rows of a statement in batches."""
+        """Execute a statement and yield its rows in batches, through a cursor in the server.
+
+        Other statements may run between two batches; one that fails closes the cursor.
+        """
+        if self.progress is not None:
+            self.progress(statement.name, None)
         begun = time.monotonic()
-        with self._connection.cursor(name="sqlaudit") as cursor:
-            cursor.execute(statement.sql.encode())
-            while rows := cursor.fetchmany(batch):
+        self._streams += 1
+        cursor = f"sqlaudit_stream_{self._streams}"
+        self._execute("DECLARE " + cursor + " NO SCROLL CURSOR FOR\n" + statement.sql, _step(statement), _nothing)
+        try:
+            fetch = f"FETCH FORWARD {int(batch)} FROM {cursor}"
+            while rows := self._execute(fetch, _step(statement), lambda result: result.fetchall()):
                 yield rows
+        finally:
+            if self._connection.pgconn.transaction_status == TransactionStatus.INTRANS:
+                with suppress(psycopg.Error):  # gone with the transaction after an error
+                    self._connection.execute(b"CLOSE " + cursor.encode())
         self.record(statement, time.monotonic() - begun)
 
+    def columns_as_arrays(self, statement: Statement) -> dict[str, Any]:
+        """The result as one numpy array a column: int64, float64, or objects where neither is exact; NULLs masked."""
+
+        def arrays(cursor: Cursor) -> dict[str, Any]:
+            columns = cursor.description or ()
+            values = list(zip(*cursor.fetchall(), strict=True)) or [()] * len(columns)
+            return {c.name: as_array(c.type_code, v) for c, v in zip(columns, values, strict=True)}
+
+        return self._finished(statement, arrays)
+
     def result_names(self, statement: Statement) -> Sequence[str]:
-        """The column names of a statement's result."""
-        cursor = self._execute("SELECT * FROM (" + statement.sql + ") AS statement LIMIT 0")
-        return [column.name for column in cursor.description or ()]
+        """The column names of a statement's result, without running it."""
+        text = "SELECT * FROM (\n" + statement.sql + "\n) AS statement"
+        return [name for name, *_ in self._probe(text, _step(statement))]
 
     def explain(self, statement: Statement) -> str:
-        """PostgreSQL's plan."""
-        return "\n".join(row[0] for row in self._execute("EXPLAIN " + statement.sql).fetchall())
+        """PostgreSQL's plan for a statement."""
+        rows = self._execute("EXPLAIN " + statement.sql, _step(statement), lambda cursor: cursor.fetchall())
+        return "\n".join(line for (line,) in rows)
 
     def version(self) -> str:
         """For instance `PostgreSQL 18.4`."""
-        return "PostgreSQL " + self._connection.info.parameter_status("server_version").split(" ")[0]  # type: ignore[union-attr]
+        return "PostgreSQL " + self._session.version.split(maxsplit=1)[0]
+
+    # --- limits, errors, the way out ---
+
+    def _seconds_left(self) -> float | None:
+        if self.limits.timeout is None:
+            return None
+        return self.limits.timeout - (time.monotonic() - self.started)
+
+    def _limit_time(self, during: str) -> None:
+        """Tell the server how long the next statement may take; never longer than its own limit for this role."""
+        left = self._seconds_left()
+        if left is None:
+            return
+        if left <= 0:
+            raise self._out_of_time(during)
+        milliseconds = max(1, int(left * 1000))
+        if self._server_limit:
+            milliseconds = min(milliseconds, self._server_limit)
+        self._ask("time_left.sql", {"milliseconds": str(milliseconds)})
+
+    def _out_of_time(self, during: str) -> Incomplete:
+        return Incomplete(f"The time limit of {self.limits.timeout:g} s was reached in {during}.")
+
+    @contextmanager
+    def _at_work(self, during: str, text: str = "", names: Names | None = None) -> Iterator[None]:
+        """Whatever goes wrong inside leaves as an error of ours, and the transaction usable."""
+        begun = time.monotonic()
+        self._cancelled, self._running = False, True
+        try:
+            yield
+        except psycopg.Error as error:
+            self._recover()
+            raise self._reason(error, during, text, names, time.monotonic() - begun) from None
+        except UnicodeDecodeError:
+            raise EngineError(
+                f"A text in {during} is not valid UTF-8; the database's encoding is {self._encoding()}, which does "
+                "not tell what its bytes mean."
+            ) from None
+        except KeyboardInterrupt:
+            self._recover()
+            raise
+        finally:
+            self._running = False
+        if self._cancelled:
+            raise Interrupted(f"Stopped in {during}.")
+
+    def _encoding(self) -> str:
+        return self._connection.info.parameter_status("server_encoding") or "unknown"
+
+    def _recover(self) -> None:
+        """Back to the savepoint, so that the next statement runs in the same snapshot; useless once disconnected."""
+        if self._connection.pgconn.transaction_status == TransactionStatus.INERROR:
+            with suppress(psycopg.Error):
+                self._connection.execute(b"ROLLBACK TO SAVEPOINT sqlaudit")
+
+    def _reason(
+        self, error: psycopg.Error, during: str, text: str, names: Names | None, seconds: float
+    ) -> SqlauditError:
+        if error.sqlstate == "57014":
+            return self._stopped(during, seconds)
+        known = names(error.sqlstate) if names and error.sqlstate in ("42703", "42P01") else ()
+        return sentence(error, during, text, known, f"waited {connecting.LOCK_SECONDS} s")
+
+    def _stopped(self, during: str, seconds: float) -> SqlauditError:
+        """Why the server cancelled a statement: its SQLSTATE is the same for a person and for a time limit."""
+        if self._cancelled:
+            return Interrupted(f"Stopped in {during}.")
+        left = self._seconds_left()
+        if left is not None and left < 0.05:
+            return self._out_of_time(during)
+        if self._server_limit and seconds * 1000 >= self._server_limit * 0.99:
+            return Incomplete(
+                f"The server's statement_timeout of {self._server_limit / 1000:g} s was reached in {during}; ask for a "
+                "longer one for this role."
+            )
+        return EngineError(f"Somebody on the server cancelled {during}.")
 
     def cancel(self) -> None:
-        """Stop the running statement."""
-        self._connection.cancel_safe()
+        """Stop the running statement, which then raises `Interrupted`; does nothing when none runs."""
+        if not self._running:
+            return
+        self._cancelled = True
+        with suppress(psycopg.Error):  # too late, or the server is gone: the statement itself says so
+            self._connection.cancel_safe(timeout=CANCEL_SECONDS)
 
     def close(self) -> None:
-        """Roll back and release the connection."""
+        """Stop what runs, roll back, and release the connection; safe to call twice."""
+        status = self._connection.pgconn.transaction_status
+        with suppress(psycopg.Error):
+            if status == TransactionStatus.ACTIVE:
+                self._connection.cancel_safe(timeout=CANCEL_SECONDS)
+            elif status != TransactionStatus.UNKNOWN:
+                self._connection.rollback()
         self._connection.close()
 
 
-_KINDS = {
-    "bool": Kind.BOOLEAN,
-    **dict.fromkeys(("int2", "int4", "int8"), Kind.INTEGER),
-    "numeric": Kind.DECIMAL,
-    **dict.fromkeys(("float4", "float8"), Kind.FLOAT),
-    **dict.fromkeys(("text", "varchar", "bpchar", "name", "citext"), Kind.TEXT),
-    "date": Kind.DATE,
-    **dict.fromkeys(("timestamp", "timestamptz"), Kind.TIMESTAMP),
-    **dict.fromkeys(("time", "timetz"), Kind.TIME),
-}
+def _step(statement: Statement) -> str:
+    return f"the step {statement.name!r}"
 
 
-def _kind(type_name: str) -> Kind:
-    return _KINDS.get(type_name.split("(", maxsplit=1)[0], Kind.OTHER)
+def _nothing(_: Cursor) -> None:
+    return None

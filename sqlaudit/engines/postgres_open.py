@@ -1,0 +1,192 @@
+"""From a target to a relation: what is read, what of it this role may read, and what each column holds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from sqlglot import exp
+
+from sqlaudit.engines import postgres_catalog as catalog
+from sqlaudit.engines.base import ColumnInfo, Kind, Relation
+from sqlaudit.engines.postgres_connect import Session
+from sqlaudit.errors import PermissionDenied, SqlauditError, UsageError
+from sqlaudit.guard import guard_expression, guard_query, quote
+from sqlaudit.spec import ReadOptions, Target
+
+DIALECT = catalog.DIALECT
+Described = Sequence[tuple[str, int, int]]
+Names = Callable[[str], Iterable[str]]
+
+
+class Probe(Protocol):
+    """Plans a SELECT, runs it without reading a row, and gives name, type number and modifier of its columns.
+
+    `names` tells, by SQLSTATE, the known names that a hint chooses from.
+    """
+
+    def __call__(self, select: str, during: str, names: Names | None = None) -> Described: ...
+
+
+@dataclass(frozen=True)
+class PostgresRelation(Relation):
+    """A relation of PostgreSQL; `unreadable` are its columns that this role may not read and that are left out."""
+
+    unreadable: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Opener:
+    """Opens targets on one connection.
+
+    Args:
+        ask: runs a query over the catalog. probe: plans a SELECT. session: the role and the database.
+    """
+
+    ask: catalog.Ask
+    probe: Probe
+    session: Session
+
+    def open(self, target: Target) -> PostgresRelation:
+        """The relation of a target; see `Engine.open` for what is raised."""
+        if target.frame is not None:
+            raise UsageError("A frame is audited without --db: it does not live in PostgreSQL.")
+        if target.read != ReadOptions():
+            raise UsageError("Options for reading files have no meaning on PostgreSQL; say what you mean in --query.")
+        return self._open_query(target) if target.query else self._open_table(target)
+
+    def _open_table(self, target: Target) -> PostgresRelation:
+        found = catalog.find(self.ask, target.relation, self.session.database)
+        catalog.check(found, self.session.role)
+        readable, unreadable = catalog.readable_columns(self.ask, found, self.session.role)
+        where = self._where(target, unreadable, found)
+        table = exp.table_(found.name, db=found.schema, quoted=True)
+        during = "--where" if where else f"the table {found.full_name!r}"
+        columns, cast = self._columns(_select(readable, table, where), during, lambda _: readable)
+        plain = not (unreadable or cast or where)
+        sql = found.sql if plain else _parenthesized(_select(readable, table, where, cast))
+        return PostgresRelation(sql, tuple(columns), target.name, (found.full_name,), tuple(unreadable))
+
+    def _where(self, target: Target, unreadable: Sequence[str], found: catalog.Found) -> exp.Expression | None:
+        if not target.where:
+            return None
+        where = guard_expression(target.where, DIALECT, "--where")
+        closed = sorted({column.name for column in where.find_all(exp.Column)} & set(unreadable))
+        if closed:
+            raise _columns_denied(closed, found, self.session.role)
+        return where
+
+    def _open_query(self, target: Target) -> PostgresRelation:
+        query = guard_query(target.query, DIALECT)
+        where = guard_expression(target.where, DIALECT, "--where") if target.where else None
+        source = query.subquery("target")
+        try:
+            names = [name for name, *_ in self.probe(_sql(_star(source)), "--query", self._known(query))]
+        except (PermissionDenied, UsageError) as refusal:
+            raise self._reason(query, refusal) from None
+        twice = [name for name, times in Counter(names).items() if times > 1]
+        if twice:
+            raise UsageError(f"--query gives several columns the name {twice[0]!r}; name each once (AS).")
+        during = "--where" if where else "--query"
+        columns, cast = self._columns(_select(names, source, where), during, lambda _: names)
+        sql = _parenthesized(query) if not (cast or where) else _parenthesized(_select(names, source, where, cast))
+        tables = dict.fromkeys(".".join(part.name for part in table.parts) for table in _tables(query))
+        return PostgresRelation(sql, tuple(columns), target.name, tuple(tables))
+
+    def _columns(self, select: exp.Select, during: str, names: Names) -> tuple[list[ColumnInfo], set[str]]:
+        """The columns of a SELECT, and those of them that have to be read as text because they cannot be grouped."""
+        columns = catalog.describe(self.ask, self.probe(_sql(select), during, names))
+        unusual = [column.name for column in columns if column.kind is Kind.OTHER]
+        if not unusual or self._can_group(select, unusual):
+            return columns, set()
+        return columns, {name for name in unusual if not self._can_group(select, [name])}
+
+    def _can_group(self, select: exp.Select, names: Sequence[str]) -> bool:
+        keys = [_column(name) for name in names]
+        grouped = exp.select(*keys).from_(select.subquery("target")).group_by(*[key.copy() for key in keys])
+        try:
+            self.probe(_sql(grouped), "a column's equality")
+        except UsageError:
+            return False
+        return True
+
+    def _known(self, query: exp.Query) -> Names:
+        """Names for hints about a query: tables for an unknown table, else the columns of its tables."""
+
+        def names(code: str) -> list[str]:
+            found = catalog.visible(self.ask)
+            if code == "42P01":
+                return [relation.name for relation in found]
+            used = {table.name.casefold() for table in _tables(query)}
+            read = [relation for relation in found if relation.name.casefold() in used]
+            return [name for relation in read for name, _ in self.ask("columns.sql", {"id": relation.id})]
+
+        return names
+
+    def _reason(self, query: exp.Query, refusal: SqlauditError) -> SqlauditError:
+        """A better reason why a query was refused, if one of its tables has one."""
+        if not isinstance(refusal, PermissionDenied):
+            return refusal
+        try:
+            for table in _tables(query):
+                self._check_table(table, query)
+        except PermissionDenied as reason:
+            return reason
+        except UsageError:  # a name that only the query itself defines
+            return refusal
+        return refusal
+
+    def _check_table(self, table: exp.Table, query: exp.Query) -> None:
+        name = ".".join(quote(part.name, DIALECT) for part in table.parts)
+        found = catalog.find(self.ask, name, self.session.database)
+        catalog.check(found, self.session.role)
+        _, unreadable = catalog.readable_columns(self.ask, found, self.session.role)
+        used = {column.name for column in query.find_all(exp.Column)}
+        closed = [name for name in unreadable if name in used or query.find(exp.Star)]
+        if closed:
+            raise _columns_denied(closed, found, self.session.role)
+
+
+def _columns_denied(names: Sequence[str], found: catalog.Found, role: str) -> PermissionDenied:
+    listed = ", ".join(quote(name, DIALECT) for name in names)
+    grant = f"GRANT SELECT ({listed}) ON {found.sql} TO {quote(role, DIALECT)}"
+    what = "column" if len(names) == 1 else "columns"
+    said = ", ".join(map(repr, names))
+    return PermissionDenied(f"The role {role!r} may not read the {what} {said} of {found.full_name!r} ({grant}).")
+
+
+def _tables(query: exp.Query) -> list[exp.Table]:
+    """The tables a query reads, without its own CTEs and functions."""
+    own = {cte.alias for cte in query.find_all(exp.CTE)}
+    tables = [table for table in query.find_all(exp.Table) if isinstance(table.this, exp.Identifier)]
+    return [table for table in tables if table.args.get("db") or table.name not in own]
+
+
+def _column(name: str) -> exp.Column:
+    return exp.column(name, quoted=True)
+
+
+def _star(source: exp.Expression) -> exp.Select:
+    return exp.select("*").from_(source)
+
+
+def _select(
+    names: Sequence[str], source: exp.Expression, where: exp.Expression | None, as_text: Iterable[str] = ()
+) -> exp.Select:
+    text = set(as_text)
+    columns = [
+        exp.alias_(exp.cast(_column(name), "text"), name, quoted=True) if name in text else _column(name)
+        for name in names
+    ]
+    select = exp.select(*columns).from_(source.copy())
+    return select.where(where.copy()) if where is not None else select
+
+
+def _sql(query: exp.Query) -> str:
+    return query.sql(dialect=DIALECT, comments=False)
+
+
+def _parenthesized(query: exp.Query) -> str:
+    return query.subquery().sql(dialect=DIALECT, comments=False)
