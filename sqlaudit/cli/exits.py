@@ -1,0 +1,107 @@
+"""Where errors become one sentence and an exit code. Nowhere else does the command line handle them."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from types import TracebackType
+
+import click
+
+from sqlaudit.errors import ExitCode, Interrupted, SqlauditError
+from sqlaudit.reports.escape import in_encoding, visible
+
+_RANK = (
+    ExitCode.OK, ExitCode.REQUIREMENT_FAILED, ExitCode.INCOMPLETE, ExitCode.USAGE, ExitCode.ENGINE,
+    ExitCode.INTERRUPTED,
+)  # fmt: skip
+_SPEAKS_OF_CODE_ONLY = (AttributeError, ImportError, NameError, NotImplementedError)
+"""Exceptions whose messages name pieces of the program, never of the data."""
+
+
+def worst(*codes: int) -> ExitCode:
+    """The exit code when several things happened: interrupted, then 3 over 2 over 4 over 1."""
+    return max((ExitCode(code) for code in codes), key=_RANK.index, default=ExitCode.OK)
+
+
+def say(sentence: str) -> None:
+    """One line of talk on stderr, with our name in front."""
+    line = in_encoding(f"sqlaudit: {visible(sentence)}", getattr(sys.stderr, "encoding", None))
+    click.echo(line, err=True)
+
+
+class Boundary:
+    """A block that ends in an exit code, whatever happens in it: `with Boundary() as boundary: …`; `boundary.code`.
+
+    Every `SqlauditError` becomes its sentence. An exception that nobody expected becomes an internal error that is
+    told by its type only, as its message may hold a value of the audited table. With SQLAUDIT_DEBUG=1 the places in
+    the program are printed too, still without messages.
+    """
+
+    def __init__(self) -> None:
+        self.code: int = ExitCode.OK
+
+    def __enter__(self) -> Boundary:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        if error is None or isinstance(error, SystemExit | GeneratorExit):
+            return False
+        if isinstance(error, BrokenPipeError):
+            close_stdout()
+            return True
+        self.code = _told(error)
+        if os.environ.get("SQLAUDIT_DEBUG", "") not in ("", "0"):
+            _show_places(error)
+        return True
+
+
+def close_stdout() -> None:
+    """Nobody reads on: point stdout at nothing, so that Python's own flush at exit stays silent."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError):
+        return
+
+
+def _told(error: BaseException) -> ExitCode:
+    if isinstance(error, SqlauditError):
+        say(str(error))
+        return error.exit_code
+    if isinstance(error, click.exceptions.Exit):
+        return ExitCode(error.exit_code)
+    if isinstance(error, click.ClickException):
+        say(_click_sentence(error))
+        return ExitCode.USAGE
+    if isinstance(error, KeyboardInterrupt | click.Abort):
+        say("interrupted.")
+        return Interrupted.exit_code
+    if isinstance(error, MemoryError):
+        say("the memory of this machine was not enough; --memory-limit makes the database spill to disk instead.")
+        return ExitCode.INCOMPLETE
+    say(
+        f"internal error ({type(error).__name__}); this is a fault of sqlaudit, please report it. "
+        "SQLAUDIT_DEBUG=1 shows where it happened, without any value of your table."
+    )
+    return ExitCode.ENGINE
+
+
+def _click_sentence(error: click.ClickException) -> str:
+    context = getattr(error, "ctx", None)
+    message = error.format_message().strip()
+    ended = message if message.endswith((".", "?", "!")) else message + "."
+    return f"{ended} See '{context.command_path} --help'." if context is not None else ended
+
+
+def _show_places(error: BaseException) -> None:
+    for frame in traceback.extract_tb(error.__traceback__):
+        click.echo(f"  {frame.filename}:{frame.lineno} in {frame.name}", err=True)
+    detail = f": {error}" if isinstance(error, _SPEAKS_OF_CODE_ONLY) else ""
+    click.echo(f"  {type(error).__qualname__}{visible(detail)}", err=True)
+    following = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    if following is not None:
+        click.echo("  which came from", err=True)
+        _show_places(following)

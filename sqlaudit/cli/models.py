@@ -1,0 +1,73 @@
+"""`sqlaudit models`: the privacy models as the registry has them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from sqlaudit.cli.options import output_options
+from sqlaudit.cli.output import Output
+from sqlaudit.cli.sections import Sectioned
+from sqlaudit.errors import ExitCode
+from sqlaudit.reports.catalogue import catalogue_document, model_document
+
+
+@click.command(cls=Sectioned)
+@click.argument("name", required=False)
+@output_options
+def command(name: str | None, output: Output) -> int:
+    """List the privacy models, or explain the one called NAME.
+
+    \b
+      sqlaudit models
+      sqlaudit models t_closeness
+      sqlaudit models l --format json
+    """
+    from sqlaudit.models import REGISTRY
+    from sqlaudit.requirements import PRESETS, find_model
+
+    entries = [describe(find_model(name))] if name else [describe(model) for model in REGISTRY.values()]
+    presets = [
+        {"name": preset, "requirements": list(found.requirements), "source": found.source}
+        for preset, found in PRESETS.items()
+    ]
+    if name:
+        output.emit(lambda: model_document(entries[0]), lambda: {"schema": SCHEMA, "models": entries})
+    else:
+        data = {"schema": SCHEMA, "models": entries, "presets": presets}
+        output.emit(lambda: catalogue_document(entries, presets), lambda: data)
+    return ExitCode.OK
+
+
+SCHEMA = "sqlaudit-models/1"
+
+
+def describe(model: Any) -> dict[str, Any]:
+    """A model as data: what the registry says of it."""
+    return {
+        "name": model.name,
+        "title": model.title,
+        "definition": model.definition,
+        "reference": model.reference,
+        "note": model.note,
+        "operator": model.operator,
+        "short_forms": list(model.short_forms),
+        "main": model.main,
+        "parameters": [
+            {
+                "name": parameter.name,
+                "kind": parameter.kind,
+                "help": parameter.help,
+                "default": None if parameter.default is None else float(parameter.default),
+            }
+            for parameter in model.parameters
+        ],
+        "needs_sensitive": model.needs_sensitive,
+        "needs_order": model.needs_order,
+        "needs": list(model.needs),
+        "by_default": model.by_default,
+        "stays_when_classes_merge": model.inherited,
+        "stays_with_suppression_limit": model.inherited and model.inherited_with_limit,
+        "nulls_wildcard": model.wildcard,
+    }

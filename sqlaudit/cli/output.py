@@ -1,0 +1,96 @@
+"""Where a report goes: stdout is data, files are whole or not there."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from sqlaudit.cli.exits import close_stdout
+from sqlaudit.errors import UsageError
+from sqlaudit.export import check_destination, write_text
+from sqlaudit.reports import Document, render_json, render_markdown, render_text
+from sqlaudit.reports.escape import in_encoding
+
+PLAIN_WIDTH = 80
+WIDEST = 100
+_BY_ENDING = {".json": "json", ".md": "markdown", ".markdown": "markdown"}
+
+
+@dataclass(frozen=True)
+class Output:
+    """How a command reports, and where to (no file = stdout)."""
+
+    format: str = "text"
+    file: Path | None = None
+
+    def emit(self, document: Callable[[], Document], data: Callable[[], Mapping[str, Any]]) -> None:
+        """Write the report.
+
+        Args:
+            document: makes the report for people. data: makes the report for programs.
+
+        Raises:
+            UsageError: the file cannot be written.
+        """
+        if self.format == "json":
+            text = render_json(data())
+        elif self.format == "markdown":
+            text = render_markdown(document())
+        else:
+            text = render_text(document(), self.width, self.colour)
+        self.write(text)
+
+    def write(self, text: str) -> None:
+        """Write a finished text."""
+        if self.file is not None:
+            write_text(self.file, text)
+        else:
+            print_data(text)
+
+    @property
+    def width(self) -> int:
+        """Columns for text: the terminal's, 80 in files and pipes."""
+        if self.file is not None or not sys.stdout.isatty():
+            return PLAIN_WIDTH
+        return min(shutil.get_terminal_size((PLAIN_WIDTH, 24)).columns, WIDEST)
+
+    @property
+    def colour(self) -> bool:
+        """Whether escape sequences may be used: on a terminal that has not declined them."""
+        declined = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
+        return self.file is None and sys.stdout.isatty() and not declined
+
+
+def output_for(chosen: str | None, file: Path | None) -> Output:
+    """The output for `--format` and `--output`; checked before any work begins.
+
+    Raises:
+        UsageError: the file cannot be written.
+    """
+    if file is None or str(file) == "-":
+        return Output(chosen or "text")
+    check_destination(file)
+    return Output(chosen or _BY_ENDING.get(file.suffix.lower(), "text"), file)
+
+
+def print_data(text: str) -> None:
+    """Data to stdout; when nobody reads on, the rest is dropped and the exit code stays what it was.
+
+    Raises:
+        UsageError: stdout cannot take it (a full disk).
+    """
+    try:
+        click.echo(in_encoding(text, getattr(sys.stdout, "encoding", None)), nl=False, color=True)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        close_stdout()
+    except OSError as error:
+        close_stdout()
+        raise UsageError(f"The report could not be written: {error.strerror}.") from None

@@ -1,0 +1,121 @@
+"""How option values are read: lists at top-level commas, durations, sizes, counts or all."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+import click
+
+from sqlaudit.errors import UsageError
+
+_CLOSING = {"(": ")", "[": "]", "{": "}"}
+_UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
+_SIZE = re.compile(r"\d+(\.\d+)?\s*(B|[KMGT]i?B)", re.IGNORECASE)
+_DURATION = re.compile(r"(\d+(?:\.\d+)?|\.\d+)\s*([smh]?)", re.IGNORECASE)
+_SPELLED_DELIMITERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "space": " "}
+
+
+def split_list(text: str, option: str = "--qi") -> tuple[str, ...]:
+    """The items of a list at top-level commas: not inside parentheses, brackets or quotes.
+
+    A name in double quotes is taken as it stands between them (a doubled quote is one), so that a column whose name
+    holds a comma can be named; quotes inside an expression stay for SQL.
+
+    Raises:
+        UsageError: a quote or parenthesis is left open, or an item is empty.
+
+    Example:
+        >>> split_list('age, substr(zip, 1, 3),"last, first"')
+        ('age', 'substr(zip, 1, 3)', 'last, first')
+    """
+    items = [item.strip() for item in _pieces(text, option)]
+    if not all(items):
+        raise UsageError(f"{option} {text!r} has an empty name; write names separated by commas.")
+    return tuple(_unquoted(item) for item in items)
+
+
+def split_lists(texts: Iterable[str], option: str) -> tuple[str, ...]:
+    """The items of an option that may be given several times, each with a list."""
+    return tuple(item for text in texts for item in split_list(text, option))
+
+
+def null_values(text: str | None) -> tuple[str, ...]:
+    """The texts that mean NULL, separated by commas; `""` is the empty text."""
+    return tuple(item.strip().replace('""', "") for item in text.split(",")) if text else ()
+
+
+def delimiter(text: str | None) -> str:
+    """A CSV separator; `tab` and `\\t` are understood.
+
+    Raises:
+        UsageError: it is longer than one character.
+    """
+    found = _SPELLED_DELIMITERS.get((text or "").lower(), text or "")
+    if len(found) > 1:
+        raise UsageError("--delimiter takes one character, or tab.")
+    return found
+
+
+def duration(ctx: click.Context, param: click.Parameter, value: str | None) -> float | None:
+    """Seconds, from a number that may end in s, m or h; a callback for `click.option`.
+
+    Raises:
+        click.BadParameter: it is no such time.
+    """
+    if value is None:
+        return None
+    found = _DURATION.fullmatch(value.strip())
+    if found is None or float(found[1]) <= 0:
+        raise click.BadParameter(f"{value!r} is not a time; write 90, 90s, 15m or 2h.", ctx, param)
+    return float(found[1]) * _UNITS[found[2].lower()]
+
+
+def size(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """An amount of memory as DuckDB writes it; a callback for `click.option`.
+
+    Raises:
+        click.BadParameter: it is no such amount.
+    """
+    if value is not None and _SIZE.fullmatch(value.strip()) is None:
+        raise click.BadParameter(f"{value!r} is not an amount of memory; write 500MB or 4GB.", ctx, param)
+    return value.strip() if value else None
+
+
+def count_or_all(ctx: click.Context, param: click.Parameter, value: str) -> int | None:
+    """A number of things, None for `all`; a callback for `click.option`.
+
+    Raises:
+        click.BadParameter: it is neither.
+    """
+    text = value.strip().lower()
+    if text != "all" and not (text.isascii() and text.isdecimal()):
+        raise click.BadParameter(f"{value!r} is neither a number nor 'all'.", ctx, param)
+    return None if text == "all" else int(text)
+
+
+def _pieces(text: str, option: str) -> list[str]:
+    pieces, current, open_brackets, quote = [], "", list[str](), ""
+    for character in text:
+        if quote:
+            quote = "" if character == quote else quote
+        elif character in "\"'`":
+            quote = character
+        elif character in _CLOSING:
+            open_brackets.append(_CLOSING[character])
+        elif open_brackets and character == open_brackets[-1]:
+            open_brackets.pop()
+        elif character == "," and not open_brackets:
+            pieces.append(current)
+            current = ""
+            continue
+        current += character
+    if quote or open_brackets:
+        raise UsageError(f"{option} {text!r} leaves {quote or open_brackets[-1]} open; close it, or quote the name.")
+    return [*pieces, current]
+
+
+def _unquoted(item: str) -> str:
+    inner = item[1:-1]
+    whole = len(item) > 2 and item[0] == item[-1] == '"' and '"' not in inner.replace('""', "")
+    return inner.replace('""', '"') if whole else item

@@ -1,0 +1,154 @@
+"""A connection as the command line uses it: statements shown, progress drawn, Ctrl-C obeyed, everything closed."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from types import FrameType, TracebackType
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+
+from sqlaudit.cli.options import Work
+from sqlaudit.engines.base import Engine, Executed
+from sqlaudit.errors import ExitCode, Interrupted
+from sqlaudit.export import discard_unfinished
+from sqlaudit.reports.escape import in_encoding, visible
+from sqlaudit.reports.phrases import listing
+from sqlaudit.spec import Limits, Target
+
+PATIENCE = 0.5
+"""Seconds of silence before a progress bar appears."""
+
+
+@contextlib.contextmanager
+def session(db: str | None, limits: Limits, work: Work, *targets: Target) -> Iterator[Engine]:
+    """An open engine for one command.
+
+    Args:
+        db: what `--db` said. limits: the budgets of the command. work: whether statements are shown.
+        targets: everything that will be read.
+
+    Raises:
+        SqlauditError: whatever `connect` raises, and `Interrupted` after Ctrl-C.
+    """
+    from sqlaudit.engines import connect
+
+    with connect(db, limits, *targets) as engine, Interruptible(engine.cancel, engine.executed):
+        if work.show_sql:
+            engine.tracer = show_statement
+            yield engine
+            return
+        with ProgressBar() as bar:
+            engine.progress = bar.update
+            yield engine
+
+
+def show_statement(done: Executed) -> None:
+    """A statement that ran, on stderr, headed by its step and time."""
+    seconds = "" if done.seconds is None else f", {done.seconds:.3f} s"
+    say_sql(f"-- {done.name}{seconds}\n{done.sql}")
+
+
+def say_sql(text: str) -> None:
+    """SQL on stderr, with a semicolon and an empty line after it."""
+    shown = "\n".join(visible(line) for line in text.rstrip().splitlines())
+    click.echo(in_encoding(f"{shown};\n", getattr(sys.stderr, "encoding", None)), err=True)
+
+
+class Interruptible:
+    """While it lasts, the first Ctrl-C cancels the running statement, and a second one ends the process at once.
+
+    Args:
+        cancel: stops what is running; called from the signal handler.
+        executed: what has finished by then, told to the user.
+
+    Raises:
+        Interrupted: on the way out, when there was a Ctrl-C.
+    """
+
+    def __init__(self, cancel: Callable[[], None], executed: list[Executed]) -> None:
+        self._cancel, self._executed = cancel, executed
+        self._previous: Callable[[int, FrameType | None], object] | int | None = None
+        self._stopped = False
+
+    def __enter__(self) -> Interruptible:
+        if threading.current_thread() is threading.main_thread():
+            self._previous = signal.signal(signal.SIGINT, self._stop)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._previous is not None:
+            signal.signal(signal.SIGINT, self._previous)
+        if self._stopped:
+            raise Interrupted(_what_was_finished(self._executed)) from None
+
+    def _stop(self, number: int, frame: FrameType | None) -> None:
+        if self._stopped:
+            discard_unfinished()
+            os._exit(ExitCode.INTERRUPTED)
+        self._stopped = True
+        self._cancel()
+        raise KeyboardInterrupt
+
+
+def _what_was_finished(executed: list[Executed]) -> str:
+    steps = list(dict.fromkeys(done.name.replace("_", " ") for done in executed))
+    finished = f"Finished by then: {listing(steps)}." if steps else "Nothing was finished by then."
+    return f"interrupted; the running statement was cancelled and nothing was changed. {finished}"
+
+
+class ProgressBar:
+    """A bar on stderr, only on a terminal and only when the work takes longer than `PATIENCE`."""
+
+    def __init__(self, console: Console | None = None) -> None:
+        self._console = console or Console(stderr=True, highlight=False, markup=False)
+        self._wanted = self._console.is_terminal and not self._console.is_dumb_terminal
+        self._lock = threading.Lock()
+        self._step, self._share, self._known = "starting", 0.0, False
+        self._bar: Progress | None = None
+        self._task: TaskID | None = None
+        self._timer = threading.Timer(PATIENCE, self._show)
+        self._timer.daemon = True
+
+    def __enter__(self) -> ProgressBar:
+        if self._wanted:
+            self._timer.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._timer.cancel()
+        with self._lock:
+            self._wanted = False
+            if self._bar is not None:
+                self._bar.stop()
+
+    def update(self, step: str, share: float | None) -> None:
+        """The step that runs now, and the share of it that is done (0 to 1, None when unknown)."""
+        with self._lock:
+            self._step, self._known, self._share = visible(step.replace("_", " ")), share is not None, share or 0.0
+            self._draw()
+
+    def _show(self) -> None:
+        with self._lock:
+            if not self._wanted:
+                return
+            columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+            self._bar = Progress(
+                *columns, console=self._console, transient=True, redirect_stdout=False, redirect_stderr=False
+            )
+            self._task = self._bar.add_task(self._step, total=None)
+            self._bar.start()
+            self._draw()
+
+    def _draw(self) -> None:
+        if self._bar is not None and self._task is not None:
+            total = 1.0 if self._known else None
+            self._bar.update(self._task, description=self._step, total=total, completed=self._share)

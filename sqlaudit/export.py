@@ -1,0 +1,275 @@
+"""Files that sqlaudit writes: whole or not at all, never half."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import datetime as dt
+import itertools
+import json
+import os
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import IO, Any
+
+from sqlaudit.errors import UsageError
+from sqlaudit.result import FailingClass
+
+TABLE_SUFFIXES = (".csv", ".parquet")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_unfinished: set[Path] = set()
+
+Batches = Iterable[Sequence[Sequence[Any]]]
+
+
+def check_destination(path: Path, suffixes: Sequence[str] = ()) -> None:
+    """Nothing when a file can be put at `path`; asked before long work, so that hours are not spent in vain.
+
+    Args:
+        path: the file to be written. suffixes: the endings that are allowed, empty = any.
+
+    Raises:
+        UsageError: it is a folder, its folder is missing or not writable, or the ending is not one of `suffixes`.
+    """
+    if suffixes and path.suffix.lower() not in suffixes:
+        raise UsageError(f"{str(path)!r} should end in {' or '.join(suffixes)}.")
+    if path.is_dir():
+        raise UsageError(f"{str(path)!r} is a folder; name a file to write.")
+    folder = path.resolve().parent
+    if not folder.is_dir():
+        raise UsageError(f"The folder of {str(path)!r} does not exist.")
+    if not os.access(folder if not path.exists() or path.is_file() else path, os.W_OK):
+        raise UsageError(f"{str(path)!r} cannot be written: no permission.")
+
+
+@contextlib.contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A temporary file in the folder of `path` that takes its place when the block ends well, and is gone otherwise.
+
+    Args:
+        path: the file to be written; a link is followed; what is no regular file (a pipe, /dev/null) is written to.
+
+    Raises:
+        UsageError: the file cannot be written there.
+
+    Example:
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     with replacing(Path(folder, "a.txt")) as temporary:
+        ...         _ = temporary.write_text("whole")
+        ...     Path(folder, "a.txt").read_text()
+        'whole'
+    """
+    check_destination(path)
+    final = path.resolve()
+    if final.exists() and not final.is_file():
+        yield final
+        return
+    temporary = _temporary_beside(final)
+    try:
+        yield temporary
+        temporary.chmod(_mode_for(final))
+        temporary.replace(final)
+    except OSError as error:
+        raise UsageError(f"{str(path)!r} could not be written: {error.strerror or 'the disk refused'}.") from None
+    finally:
+        temporary.unlink(missing_ok=True)
+        _unfinished.discard(temporary)
+
+
+def discard_unfinished() -> None:
+    """Remove the temporary files of writes that will not be finished (for a second Ctrl-C)."""
+    for temporary in list(_unfinished):
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+
+
+def failing_batches(failing: Iterable[FailingClass], batch: int = 10_000) -> tuple[list[str], Batches]:
+    """(column names, batches of rows) of failing classes, for `write_rows`; reads one batch at a time.
+
+    The columns: the key's columns when the classes hold their keys, then size, rows, classes, sensitive,
+    falls_short_of, and the class's figures.
+    """
+    rest = iter(failing)
+    first = next(rest, None)
+    keys = list(first.key or ()) if first else []
+    own = ["size", "rows", "classes", "sensitive", "falls_short_of", *(first.figures if first else ())]
+    names = keys + [name + "_" if name in keys else name for name in own]
+    return names, _batched(itertools.chain([first] if first else [], rest), batch)
+
+
+def _batched(failing: Iterable[FailingClass], size: int) -> Iterator[list[list[Any]]]:
+    rest = iter(failing)
+    while part := [_failing_row(item) for item in itertools.islice(rest, size)]:
+        yield part
+
+
+def _failing_row(item: FailingClass) -> list[Any]:
+    own = [item.size, item.rows, item.classes, item.sensitive, ", ".join(item.fails)]
+    return [*(item.key or {}).values(), *own, *item.figures.values()]
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a report as UTF-8, whole or not at all.
+
+    Raises:
+        UsageError: the file cannot be written.
+    """
+    with replacing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="")
+
+
+def write_rows(path: Path, names: Sequence[str], batches: Batches) -> int:
+    """Stream rows into a CSV or Parquet file, by the ending of its name; returns how many were written.
+
+    Args:
+        path: the file, ending in .csv or .parquet. names: the column names. batches: rows, some thousand at a time.
+
+    In CSV a missing value is an empty field, and a text that a spreadsheet would run as a formula gets a leading
+    apostrophe (OWASP, CSV injection). Parquet keeps every value exactly.
+
+    Raises:
+        UsageError: another ending, or the file cannot be written.
+
+    Example:
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     write_rows(Path(folder, "a.csv"), ["n", "text"], [[(1, "=1+1"), (2, None)]])
+        ...     Path(folder, "a.csv").read_text()
+        2
+        "n,text\\n1,'=1+1\\n2,\\n"
+    """
+    check_destination(path, TABLE_SUFFIXES)
+    with replacing(path) as temporary:
+        if path.suffix.lower() == ".csv":
+            return _write_csv(temporary, names, batches)
+        return _write_parquet(temporary, names, batches)
+
+
+def _temporary_beside(final: Path) -> Path:
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{final.name[:40]}.", suffix=".part", dir=final.parent)
+    except OSError as error:
+        raise UsageError(f"{str(final)!r} cannot be written: {error.strerror}.") from None
+    os.close(handle)
+    _unfinished.add(Path(name))
+    return Path(name)
+
+
+def _mode_for(final: Path) -> int:
+    """The permissions of the file that is replaced; for a new one what the user's umask leaves."""
+    if final.exists():
+        return final.stat().st_mode & 0o777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+def _write_csv(path: Path, names: Sequence[str], batches: Batches) -> int:
+    written = 0
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow([_csv_cell(name) for name in names])
+        for batch in batches:
+            writer.writerows([_csv_cell(value) for value in row] for row in batch)
+            written += len(batch)
+    return written
+
+
+def _csv_cell(value: Any) -> Any:
+    value = _flat(value)
+    return "'" + value if isinstance(value, str) and value.startswith(_FORMULA) else value
+
+
+def _flat(value: Any) -> Any:
+    """The value as files know it: fractions as floats, bytes as hexadecimal text."""
+    if isinstance(value, Fraction):
+        return value.numerator if value.denominator == 1 else float(value)
+    return value.hex() if isinstance(value, bytes) else value
+
+
+def _write_parquet(path: Path, names: Sequence[str], batches: Batches) -> int:
+    """Through a spool of JSON lines: only when all rows are known, the type of each column is."""
+    spool = _temporary_beside(path)
+    try:
+        types = [_ColumnType() for _ in names]
+        with spool.open("w", encoding="utf-8") as file:
+            written = sum(_spool(file, types, batch) for batch in batches)
+        _convert(spool, path, names, [column.sql for column in types])
+    finally:
+        spool.unlink(missing_ok=True)
+        _unfinished.discard(spool)
+    return written
+
+
+def _spool(file: IO[str], types: Sequence[_ColumnType], batch: Sequence[Sequence[Any]]) -> int:
+    for row in batch:
+        cells = {f"c{i}": column.take(value) for i, (column, value) in enumerate(zip(types, row, strict=True))}
+        file.write(json.dumps(cells) + "\n")
+    return len(batch)
+
+
+def _convert(spool: Path, path: Path, names: Sequence[str], types: Sequence[str]) -> None:
+    import duckdb
+
+    declared = {f"c{i}": kind for i, kind in enumerate(types)}
+    try:
+        with duckdb.connect() as connection:
+            rows = connection.read_json(str(spool), format="newline_delimited", columns=declared)
+            renamed = rows.project(", ".join(f"c{i} AS {_quoted(name)}" for i, name in enumerate(names)))
+            renamed.write_parquet(str(path), compression="zstd")
+    except duckdb.Error as error:  # its message may quote a value
+        raise UsageError(f"The Parquet file could not be written ({type(error).__name__}).") from None
+
+
+def _quoted(name: str) -> str:
+    from sqlaudit.guard import quote
+
+    return quote(name, "duckdb")
+
+
+class _ColumnType:
+    """The narrowest DuckDB type that holds every value seen in a column; text when kinds are mixed."""
+
+    _SPELLED: tuple[tuple[type, str], ...] = (
+        (bool, "BOOLEAN"), (int, "BIGINT"), (float, "DOUBLE"), (str, "VARCHAR"), (dt.datetime, "TIMESTAMP"),
+        (dt.date, "DATE"), (dt.time, "TIME"),
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        self._seen: set[str] = set()
+        self._whole = self._decimals = 0
+
+    def take(self, value: Any) -> Any:
+        """Note a value's type and return the value as JSON lines carry it."""
+        value = _flat(value)
+        if value is None:
+            return None
+        if isinstance(value, Decimal):
+            return self._take_decimal(value)
+        kind = next((sql for python, sql in self._SPELLED if isinstance(value, python)), "VARCHAR")
+        if kind == "BIGINT" and not -(2**63) <= value < 2**63:
+            kind = "DECIMAL(38, 0)" if abs(value) < 10**38 else "VARCHAR"
+        self._seen.add("TIMESTAMPTZ" if kind == "TIMESTAMP" and value.tzinfo is not None else kind)
+        return str(value)
+
+    @property
+    def sql(self) -> str:
+        """The type's name."""
+        if len(self._seen) == 1:
+            (only,) = self._seen
+            return f"DECIMAL({self._whole + self._decimals}, {self._decimals})" if only == "DECIMAL" else only
+        if self._seen == {"BIGINT", "DECIMAL(38, 0)"}:
+            return "DECIMAL(38, 0)"
+        return "DOUBLE" if self._seen and self._seen <= {"BIGINT", "DOUBLE"} else "VARCHAR"
+
+    def _take_decimal(self, value: Decimal) -> str:
+        _, digits, exponent = value.as_tuple()
+        if not isinstance(exponent, int):
+            self._seen.add("DOUBLE")
+            return str(value)
+        self._decimals = max(self._decimals, -exponent)
+        self._whole = max(self._whole, len(digits) + exponent, 1)
+        self._seen.add("DECIMAL" if self._whole + self._decimals <= 38 else "VARCHAR")
+        return f"{value:f}"

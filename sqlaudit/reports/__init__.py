@@ -1,0 +1,21 @@
+"""Reports: from a result to text, Markdown or JSON. They see results only, never a table or a connection."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from sqlaudit.reports.audit import audit_document
+from sqlaudit.reports.document import Document
+from sqlaudit.reports.markdown import render_markdown
+from sqlaudit.reports.text import render_text
+
+__all__ = ["FORMATS", "Document", "audit_document", "render_json", "render_markdown", "render_text"]
+
+FORMATS = ("text", "json", "markdown")
+
+
+def render_json(data: Mapping[str, Any]) -> str:
+    """The documented JSON: pure ASCII, so that it survives every pipe and cannot steer a terminal."""
+    return json.dumps(data, indent=2, ensure_ascii=True, allow_nan=False) + "\n"

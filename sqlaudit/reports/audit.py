@@ -1,0 +1,199 @@
+"""The report of an audit: the verdict first, what the audit does not say last."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator
+
+from sqlaudit.reports.advice import next_steps, standing_out
+from sqlaudit.reports.classes import failing_table, risk_facts, size_table, unit_of
+from sqlaudit.reports.document import (
+    Block,
+    Bullets,
+    Column,
+    Document,
+    Facts,
+    Paragraph,
+    Section,
+    Table,
+    Toned,
+    Words,
+    section,
+)
+from sqlaudit.reports.figures import count, figure, plural
+from sqlaudit.reports.phrases import (
+    VERDICTS,
+    full_title,
+    level_text,
+    limit_text,
+    listing,
+    other_levels,
+    required_sentence,
+    short_cell,
+)
+from sqlaudit.result import NOT_SAID, AuditResult, Check, Status
+
+_WORST_FIRST = (Status.FAIL, Status.UNDETERMINED, Status.WARN, Status.PASS, None)
+
+
+def audit_document(result: AuditResult) -> Document:
+    """The result of an audit as a document for any layout.
+
+    Args:
+        result: what the audit found; the keys of classes are shown where it holds them, and only there.
+    """
+    return Document(
+        headline(result),
+        (_about(result), *_verdicts(result)),
+        (
+            *section("What stands out", Bullets(standing_out(result))),
+            *section("Classes that fall short", *_failing(result)),
+            *section("Risk of being picked out by someone who knows the quasi-identifiers", risk_facts(result)),
+            *section("How large the classes are", size_table(result.classes, unit_of(result))),
+            *section("All figures", *_tables(result), _notes(result)),
+            *section("Warnings", Bullets(tuple(Toned(w.message, "warn") for w in result.warnings))),
+            *section("What to look at next", Bullets(next_steps(result))),
+            *_how(result),
+            *section("What this audit does not say", Bullets(NOT_SAID)),
+        ),
+    )
+
+
+def headline(result: AuditResult) -> Toned:
+    """The verdict on the whole table in a few words."""
+    if not result.complete:
+        return Toned("INCOMPLETE: the audit was stopped before every figure was known", "warn")
+    if not result.rows:
+        return Toned("UNDETERMINED: there is no row to audit", "warn")
+    if not result.required:
+        return Toned("No verdict was asked for: these are the figures of the table")
+    return _headline_of(result)
+
+
+def requirements_by_text(result: AuditResult) -> dict[str, list[Check]]:
+    """The required checks by requirement as the user wrote it: one requirement is checked on every sensitive column."""
+    grouped: dict[str, list[Check]] = {}
+    for check in result.required:
+        grouped.setdefault(check.text or full_title(check), []).append(check)
+    return grouped
+
+
+def _headline_of(result: AuditResult) -> Toned:
+    grouped = requirements_by_text(result).values()
+    whole = len(grouped)
+    for status, word in ((Status.FAIL, "FAIL"), (Status.UNDETERMINED, "UNDETERMINED"), (Status.WARN, "WARNING")):
+        found = sum(any(check.status is status for check in checks) for checks in grouped)
+        if found:
+            subject = "the requirement" if whole == 1 else f"{found} of {whole} requirements"
+            tone = "bad" if status is Status.FAIL else "warn"
+            return Toned(f"{word}: {subject} {_predicate(status, found)}", "bad" if tone == "bad" else "warn")
+    return Toned("PASS: the requirement holds" if whole == 1 else f"PASS: all {whole} requirements hold", "good")
+
+
+def _predicate(status: Status, number: int) -> str:
+    one = number == 1
+    if status is Status.UNDETERMINED:
+        return "cannot be decided"
+    does = "does not hold" if one else "do not hold"
+    return does + (", but only a warning was asked for" if status is Status.WARN else "")
+
+
+def _about(result: AuditResult) -> Paragraph:
+    known = listing(result.roles.get("quasi_identifiers", ()))
+    classes = plural(result.classes.count, "equivalence class", "equivalence classes")
+    if result.classes.per_row:
+        return Paragraph(
+            f"{result.target}: {plural(result.rows, 'row')}; a missing value matches any value of {known}."
+        )
+    persons = f" about {plural(result.classes.members, 'person')}" if unit_of(result) == "person" else ""
+    return Paragraph(f"{result.target}: {plural(result.rows, 'row')}{persons} in {classes} of equal {known}.")
+
+
+def _verdicts(result: AuditResult) -> Iterator[Block]:
+    ranked = sorted(result.required, key=lambda check: _WORST_FIRST.index(check.status))
+    classes, unit = result.classes.count, unit_of(result)
+    if ranked:
+        yield Bullets(tuple(required_sentence(check, classes, result.classes.members, unit) for check in ranked))
+
+
+def _failing(result: AuditResult) -> Iterator[Block]:
+    if not result.failing:
+        return
+    told = sum(failing.classes for failing in result.failing)
+    total = max(result.failing_total or 0, told)
+    shown = "all of them" if total == told else f"the {count(told)} smallest are shown"
+    hidden = all(failing.key is None for failing in result.failing)
+    keys = " Their values are hidden; --show-values shows them." if hidden else ""
+    yield Paragraph(f"{plural(total, 'class', 'classes')} in total, {shown}.{keys}")
+    yield failing_table(result)
+
+
+def _tables(result: AuditResult) -> Iterator[Table]:
+    """One table of the checks that concern the whole record, then one for each sensitive attribute."""
+    subjects = dict.fromkeys(check.sensitive for check in result.checks)
+    for subject in sorted(subjects, key=lambda name: name is not None):
+        checks = [check for check in result.checks if check.sensitive == subject]
+        yield _table(checks, result, f"Sensitive column {subject}:" if subject is not None else "")
+
+
+def _table(checks: list[Check], result: AuditResult, caption: str) -> Table:
+    judged = any(check.status is not None for check in checks)
+    heads = [Column("model"), Column("level", True)]
+    if judged:
+        heads += [Column("limit", True), Column("verdict"), Column(f"{unit_of(result)}s that fall short", True)]
+    return Table(tuple(heads), tuple(_row(check, result, judged) for check in checks), caption)
+
+
+def _row(check: Check, result: AuditResult, judged: bool) -> tuple[Words, ...]:
+    first = (full_title(check), level_text(check))
+    if not judged:
+        return first
+    return (*first, limit_text(check), VERDICTS[check.status], short_cell(check, result.classes.members))
+
+
+def _notes(result: AuditResult) -> Bullets:
+    said: dict[str, None] = {}
+    for check in result.checks:
+        about = f" for {check.sensitive}" if check.sensitive is not None else ""
+        if other_levels(check):
+            said[f"{full_title(check)}{about}: {other_levels(check)}."] = None
+        if check.note:
+            said[f"{full_title(check)}: {check.note.rstrip('.')}."] = None
+    return Bullets(tuple(said))
+
+
+def _how(result: AuditResult) -> tuple[Section, ...]:
+    roles = result.roles
+    pairs: list[tuple[str, Words]] = [
+        ("table", result.target),
+        ("quasi-identifiers", ", ".join(roles.get("quasi_identifiers", ()))),
+        ("sensitive columns", ", ".join(roles.get("sensitive", ()))),
+        ("direct identifiers", ", ".join(roles.get("identifiers", ()))),
+        ("person column", roles.get("entity") or ""),
+        ("missing values", _NULLS.get(str(roles.get("nulls", "")), "")),
+        ("computed by", f"sqlaudit {result.versions.get('sqlaudit', '')}".rstrip() + f" on {result.engine}"),
+        ("finished", f"{_moment(result.time)}{_duration(result)}"),
+    ]
+    return section("How this was computed", Facts(tuple(pair for pair in pairs if pair[1])))
+
+
+_NULLS = {
+    "equal": "missing quasi-identifiers are equal to each other",
+    "distinct": "a missing quasi-identifier equals nothing, not even another one",
+    "wildcard": "a missing quasi-identifier matches every value",
+}
+
+
+def _moment(time: str) -> str:
+    """A time as people write it, in UTC."""
+    try:
+        return f"{datetime.datetime.fromisoformat(time).astimezone(datetime.UTC):%Y-%m-%d %H:%M} UTC"
+    except ValueError:
+        return time
+
+
+def _duration(result: AuditResult) -> str:
+    seconds = [timing.seconds for timing in result.statements if timing.seconds is not None]
+    if not seconds:
+        return ""
+    return f"; {plural(len(seconds), 'statement')} took {figure(round(sum(seconds), 2))} s in the database"

@@ -1,0 +1,41 @@
+"""The layout for pull requests, wikis and e-mail: GitHub-flavoured Markdown in which names and values stay literal."""
+
+from __future__ import annotations
+
+from sqlaudit.reports.document import Block, Bullets, Document, Facts, Paragraph, Table, Words, text_of, tone_of
+from sqlaudit.reports.escape import markdown
+
+
+def render_markdown(document: Document) -> str:
+    """The document as Markdown that ends with a line feed."""
+    parts = [f"# {_inline(document.headline)}", *(_block(block) for block in document.lead)]
+    for section in document.sections:
+        parts += [f"## {markdown(section.title)}", *(_block(block) for block in section.blocks)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _block(block: Block) -> str:
+    if isinstance(block, Paragraph):
+        return _inline(block.words)
+    if isinstance(block, Bullets):
+        return "\n".join(f"- {_inline(item)}" for item in block.items)
+    if isinstance(block, Facts):
+        return "\n".join(f"- **{markdown(name)}**: {_inline(words)}" for name, words in block.pairs)
+    return _table(block)
+
+
+def _table(table: Table) -> str:
+    heads = [markdown(column.title) or " " for column in table.columns]
+    rules = ["---:" if column.numeric else ":---" for column in table.columns]
+    rows = [heads, rules, *([_cell(cell) for cell in row] for row in table.rows)]
+    caption = markdown(table.caption) + "\n\n" if table.caption else ""
+    return caption + "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def _inline(words: Words) -> str:
+    return markdown(text_of(words))
+
+
+def _cell(words: Words) -> str:
+    text = _inline(words)
+    return f"**{text}**" if tone_of(words) == "bad" and text.strip() else text

@@ -1,0 +1,88 @@
+"""The layout for terminals and plain text files: no line longer than the width, colour only where it is wanted."""
+
+from __future__ import annotations
+
+import io
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console, RenderableType
+from rich.padding import Padding
+from rich.table import Table as Grid
+from rich.text import Text
+
+from sqlaudit.reports.document import Block, Bullets, Document, Facts, Paragraph, Table, Words, text_of, tone_of
+from sqlaudit.reports.escape import visible
+
+STYLES = {"plain": "", "good": "green", "bad": "bold red", "warn": "yellow", "quiet": "dim"}
+_INDENT = 2
+
+
+def render_text(document: Document, width: int = 80, colour: bool = False) -> str:
+    """The document as text that ends with a line feed.
+
+    Args:
+        document: what to lay out. width: columns of the terminal, at least 40. colour: whether escape sequences for
+            colour and weight may be used.
+    """
+    target = io.StringIO()
+    console = Console(
+        file=target, width=max(width, 40), force_terminal=colour, color_system="standard" if colour else None,
+        no_color=not colour, markup=False, emoji=False, highlight=False, legacy_windows=False, _environ={},
+    )  # fmt: skip
+    _print(console, _styled(document.headline, heading=True))
+    _blocks(console, document.lead)
+    for section in document.sections:
+        console.print()
+        _print(console, Text(visible(section.title), style="bold"))
+        _blocks(console, section.blocks)
+    return "".join(line.rstrip() + "\n" for line in target.getvalue().splitlines())
+
+
+def _blocks(console: Console, blocks: tuple[Block, ...]) -> None:
+    for position, block in enumerate(blocks):
+        if position and not (isinstance(block, Bullets) and isinstance(blocks[position - 1], Paragraph)):
+            console.print()
+        _print(console, Padding(_laid_out(block), (0, 0, 0, _INDENT)))
+
+
+def _print(console: Console, renderable: RenderableType) -> None:
+    console.print(renderable, overflow="fold", soft_wrap=False)
+
+
+def _laid_out(block: Block) -> RenderableType:
+    if isinstance(block, Paragraph):
+        return _styled(block.words)
+    if isinstance(block, Bullets):
+        return _pairs([("•", item) for item in block.items])
+    if isinstance(block, Facts):
+        return _pairs([(visible(name), words) for name, words in block.pairs])
+    return _table(block)
+
+
+def _pairs(pairs: list[tuple[str, Words]]) -> Grid:
+    grid = Grid.grid(padding=(0, 2 if any(len(name) > 1 for name, _ in pairs) else 1, 0, 0))
+    grid.add_column(overflow="fold", max_width=28)
+    grid.add_column(overflow="fold", ratio=1)
+    for name, words in pairs:
+        grid.add_row(Text(name), _styled(words))
+    return grid
+
+
+def _table(table: Table) -> Grid:
+    grid = Grid(
+        box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1), header_style="",
+        title=Text(visible(table.caption)) if table.caption else None, title_justify="left", title_style="",
+    )  # fmt: skip
+    for column in table.columns:
+        grid.add_column(
+            Text(visible(column.title), style="dim"), justify="right" if column.numeric else "left", overflow="fold",
+            no_wrap=False,
+        )  # fmt: skip
+    for row in table.rows:
+        grid.add_row(*(_styled(cell) for cell in row))
+    return grid
+
+
+def _styled(words: Words, heading: bool = False) -> Text:
+    style = STYLES[tone_of(words)]
+    return Text(visible(text_of(words)), style=f"bold {style}".strip() if heading else style)
