@@ -14,6 +14,16 @@ from tests.postgres_server import AUDITOR, DATABASE, PASSWORD, PostgresServer
 
 Rows = Sequence[Sequence[Any]]
 
+_ODD_DEFAULTS = {
+    "datestyle": "SQL, DMY",
+    "timezone": "Asia/Kathmandu",
+    "intervalstyle": "iso_8601",
+    "extra_float_digits": "-5",
+    "bytea_output": "escape",
+    "standard_conforming_strings": "off",
+}
+"""A role with unfriendly defaults, so that no test passes thanks to friendly ones."""
+
 
 def prepare(server: PostgresServer) -> None:
     """Create the database and the least-privilege role that audits it."""
@@ -23,6 +33,9 @@ def prepare(server: PostgresServer) -> None:
         connection.execute(sql.SQL("CREATE ROLE {} LOGIN PASSWORD {}").format(role, sql.Literal(PASSWORD)))
         # what an auditor never needs, so that tests prove it
         connection.execute(sql.SQL("REVOKE ALL ON DATABASE {} FROM PUBLIC").format(database))
+        for name, value in _ODD_DEFAULTS.items():
+            command = sql.SQL("ALTER ROLE {} SET {} = {}")
+            connection.execute(command.format(role, sql.Identifier(name), sql.Literal(value)))
         connection.execute(sql.SQL("GRANT CONNECT ON DATABASE {} TO {}").format(database, role))
 
 
@@ -86,9 +99,9 @@ class Loader:
 
 def _read(data: Any, columns: Sequence[str], typed: set[str]) -> tuple[list[str], dict[str, str], Iterator[Any]]:
     if isinstance(data, str | Path):
-        return _from_duckdb(duckdb.read_csv(str(data)))
+        return _from_duckdb("FROM read_csv(?)", str(data))
     if not isinstance(data, list | tuple):
-        return _from_duckdb(duckdb.sql("FROM data"))
+        return _from_duckdb("FROM frame", frame=data)
     if data and isinstance(data[0], dict):
         columns = list(data[0])
         data = [[row[c] for c in columns] for row in data]
@@ -96,14 +109,20 @@ def _read(data: Any, columns: Sequence[str], typed: set[str]) -> tuple[list[str]
     return list(columns), kinds, iter(data)
 
 
-def _from_duckdb(relation: Any) -> tuple[list[str], dict[str, str], Iterator[Any]]:
-    kinds = {n: _SPELLED.get(str(t), str(t)) for n, t in zip(relation.columns, relation.types, strict=True)}
-    return relation.columns, kinds, _batches(relation)
+def _from_duckdb(query: str, *parameters: Any, **frames: Any) -> tuple[list[str], dict[str, str], Iterator[Any]]:
+    connection = duckdb.connect()
+    for name, frame in frames.items():
+        connection.register(name, frame)
+    described = connection.execute("DESCRIBE " + query, parameters).fetchall()
+    kinds = {name: _SPELLED.get(kind, kind) for name, kind, *_ in described}
+    return list(kinds), kinds, _batches(connection, query, parameters)
 
 
-def _batches(relation: Any) -> Iterator[Any]:
-    while rows := relation.fetchmany(50_000):
-        yield from rows
+def _batches(connection: duckdb.DuckDBPyConnection, query: str, parameters: Sequence[Any]) -> Iterator[Any]:
+    with connection:
+        connection.execute(query, parameters)
+        while rows := connection.fetchmany(50_000):
+            yield from rows
 
 
 _SPELLED = {"TINYINT": "smallint", "DOUBLE": "double precision", "FLOAT": "real", "HUGEINT": "numeric", "BLOB": "bytea"}

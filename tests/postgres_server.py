@@ -35,6 +35,7 @@ _SETTINGS = {
     "full_page_writes": "off",
     "synchronous_commit": "off",
     "jit": "off",
+    "autovacuum": "off",
     "listen_addresses": "127.0.0.1",
     "max_connections": "40",
     "shared_buffers": "64MB",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Self, TypeAlias, TypeVar
 
 from sqlaudit.engines.base import Engine, Row, Statement
 from sqlaudit.errors import EngineError, Incomplete, Interrupted, MissingDriver, SqlauditError
@@ -20,7 +20,7 @@ except ImportError:
 from psycopg.pq import TransactionStatus
 
 from sqlaudit.engines import postgres_connect as connecting
-from sqlaudit.engines.postgres_errors import sentence
+from sqlaudit.engines.postgres_errors import CANCELLED, NO_COLUMN, NO_TABLE, sentence
 from sqlaudit.engines.postgres_open import Described, Names, Opener, PostgresRelation
 from sqlaudit.engines.postgres_values import as_array
 
@@ -62,6 +62,7 @@ class PostgresEngine(Engine):
         self._running = False
         self._cancelled = False
         self._streams = 0
+        self._columns: list[str] = []
         self._server_limit = 0
         chosen = connecting.settings(self.limits)
         self._connection = connecting.connect(db, self._seconds_left())
@@ -86,7 +87,9 @@ class PostgresEngine(Engine):
             PermissionDenied: a GRANT is missing, or row-level security hides rows.
             EngineError: a materialized view without data, or another failure of the server.
         """
-        return Opener(self._ask, self._probe, self._session).open(target)
+        relation = Opener(self._ask, self._probe, self._session).open(target)
+        self._columns += [column.name for column in relation.columns]
+        return relation
 
     def _ask(self, template: str, parameters: Mapping[str, Any]) -> list[Row]:
         text = environment().get_template("postgres/" + template).render()
@@ -132,7 +135,7 @@ class PostgresEngine(Engine):
 
     def _execute(self, text: str, during: str, take: Callable[[Cursor], T]) -> T:
         self._limit_time(during)
-        with self._at_work(during, text):
+        with self._at_work(during, text, lambda _: self._columns):
             return take(self._connection.execute(text.encode()))
 
     def stream(self, statement: Statement, batch: int = 10_000) -> Iterator[list[Row]]:
@@ -151,10 +154,15 @@ class PostgresEngine(Engine):
             while rows := self._execute(fetch, _step(statement), lambda result: result.fetchall()):
                 yield rows
         finally:
-            if self._connection.pgconn.transaction_status == TransactionStatus.INTRANS:
-                with suppress(psycopg.Error):  # gone with the transaction after an error
-                    self._connection.execute(b"CLOSE " + cursor.encode())
+            self._close_cursor(cursor)
         self.record(statement, time.monotonic() - begun)
+
+    def _close_cursor(self, cursor: str) -> None:
+        if self._connection.pgconn.transaction_status == TransactionStatus.INTRANS:
+            try:
+                self._connection.execute(b"CLOSE " + cursor.encode())
+            except psycopg.Error:  # an error since then has closed it
+                self._recover()
 
     def columns_as_arrays(self, statement: Statement) -> dict[str, Any]:
         """The result as one numpy array a column: int64, float64, or objects where neither is exact; NULLs masked."""
@@ -212,11 +220,6 @@ class PostgresEngine(Engine):
         except psycopg.Error as error:
             self._recover()
             raise self._reason(error, during, text, names, time.monotonic() - begun) from None
-        except UnicodeDecodeError:
-            raise EngineError(
-                f"A text in {during} is not valid UTF-8; the database's encoding is {self._encoding()}, which does "
-                "not tell what its bytes mean."
-            ) from None
         except KeyboardInterrupt:
             self._recover()
             raise
@@ -224,9 +227,6 @@ class PostgresEngine(Engine):
             self._running = False
         if self._cancelled:
             raise Interrupted(f"Stopped in {during}.")
-
-    def _encoding(self) -> str:
-        return self._connection.info.parameter_status("server_encoding") or "unknown"
 
     def _recover(self) -> None:
         """Back to the savepoint, so that the next statement runs in the same snapshot; useless once disconnected."""
@@ -237,9 +237,9 @@ class PostgresEngine(Engine):
     def _reason(
         self, error: psycopg.Error, during: str, text: str, names: Names | None, seconds: float
     ) -> SqlauditError:
-        if error.sqlstate == "57014":
+        if error.sqlstate == CANCELLED:
             return self._stopped(during, seconds)
-        known = names(error.sqlstate) if names and error.sqlstate in ("42703", "42P01") else ()
+        known = names(error.sqlstate) if names and error.sqlstate in (NO_COLUMN, NO_TABLE) else ()
         return sentence(error, during, text, known, f"waited {connecting.LOCK_SECONDS} s")
 
     def _stopped(self, during: str, seconds: float) -> SqlauditError:
@@ -263,6 +263,9 @@ class PostgresEngine(Engine):
         self._cancelled = True
         with suppress(psycopg.Error):  # too late, or the server is gone: the statement itself says so
             self._connection.cancel_safe(timeout=CANCEL_SECONDS)
+
+    def __enter__(self) -> Self:
+        return self
 
     def close(self) -> None:
         """Stop what runs, roll back, and release the connection; safe to call twice."""

@@ -18,10 +18,13 @@ from sqlglot.errors import SqlglotError
 from sqlaudit.errors import ConnectionFailed, EngineError, PermissionDenied, SqlauditError, UsageError
 from sqlaudit.guard import closest
 
+NO_COLUMN, NO_TABLE, CANCELLED = "42703", "42P01", "57014"
+
 _SENTENCES: dict[str, tuple[type[SqlauditError], str]] = {
     "08": (EngineError, "The connection to PostgreSQL was lost in {during}; nothing was changed."),
     "0A": (EngineError, "PostgreSQL cannot do what {during} asks for here{near} ({code})."),
     "22": (EngineError, "PostgreSQL could not compute a value in {during}: {what} ({code})."),
+    "25": (UsageError, "An audit only reads, and {during} tries to change its transaction."),
     "25006": (UsageError, "An audit only reads, and {during} holds something that writes{near}."),
     "25P03": (EngineError,
         "The server's idle_in_transaction_session_timeout ended the audit before {during}; ask for a longer "
@@ -74,7 +77,7 @@ _DATA = {
     "2201E": "a logarithm of zero or of a negative number",
     "2201F": "a power or root that is not a real number",
     "2202E": "an array subscript is wrong",
-    "22021": "a text is not valid in the database's encoding",
+    "22021": "a text is not valid UTF-8, and the database's encoding does not say what its bytes mean",
     "22P02": "a text cannot be read as the type that is asked for",
     "21000": "a subquery returned more than one row",
 }
@@ -159,6 +162,7 @@ _CONNECTING: tuple[tuple[tuple[str, ...], str], ...] = (
     (("service file",), "The service file that names {service!r} could not be read."),
     (("could not translate host", "name or service not known", "failed to resolve", "name resolution", "nodename"),
         "The host {host!r} is not known."),
+    (("invalid port", "servname"), "The port {port!r} is not a port number."),
     (("refused", "no such file or directory"), "No PostgreSQL server answers at {place}."),
     (("timeout expired", "timed out"), "The PostgreSQL server at {place} did not answer within {seconds} s."),
     (("no route to host", "unreachable"), "There is no route to the PostgreSQL server at {place}."),
@@ -176,6 +180,8 @@ _CONNECTING: tuple[tuple[tuple[str, ...], str], ...] = (
         "The server at {place} is starting or stopping; try again later."),
     (("fatal:  database \"",), "There is no database {dbname!r} at {place}."),
     (("fatal:  role \"",), "There is no role {user!r} at {place}."),
+    (("invalid response",), "What answers at {place} is not a PostgreSQL server."),
+    (("session is ", "server is "), "No server at {place} is in the state that target_session_attrs asks for."),
     (("certificate", "ssl", "gssapi"), "The server at {place} and this client do not agree on encryption (sslmode)."),
 )  # fmt: skip
 

@@ -12,6 +12,7 @@ from sqlglot import exp
 from sqlaudit.engines import postgres_catalog as catalog
 from sqlaudit.engines.base import ColumnInfo, Kind, Relation
 from sqlaudit.engines.postgres_connect import Session
+from sqlaudit.engines.postgres_errors import NO_TABLE
 from sqlaudit.errors import PermissionDenied, SqlauditError, UsageError
 from sqlaudit.guard import guard_expression, guard_query, quote
 from sqlaudit.spec import ReadOptions, Target
@@ -117,7 +118,7 @@ class Opener:
 
         def names(code: str) -> list[str]:
             found = catalog.visible(self.ask)
-            if code == "42P01":
+            if code == NO_TABLE:
                 return [relation.name for relation in found]
             used = {table.name.casefold() for table in _tables(query)}
             read = [relation for relation in found if relation.name.casefold() in used]
