@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, Self, TypeAlias, TypeVar
 
 from sqlaudit.engines.base import Engine, Row, Statement
-from sqlaudit.errors import EngineError, Incomplete, Interrupted, MissingDriver, SqlauditError
+from sqlaudit.errors import EngineError, Incomplete, Interrupted, MissingDriver, SqlauditError, UsageError
 from sqlaudit.spec import Limits, Target
 from sqlaudit.sql import environment
 
@@ -219,14 +219,22 @@ class PostgresEngine(Engine):
             yield
         except psycopg.Error as error:
             self._recover()
+            self._check_transaction(during)
             raise self._reason(error, during, text, names, time.monotonic() - begun) from None
         except KeyboardInterrupt:
             self._recover()
             raise
         finally:
             self._running = False
+        self._check_transaction(during)
         if self._cancelled:
             raise Interrupted(f"Stopped in {during}.")
+
+    def _check_transaction(self, during: str) -> None:
+        """Without its transaction the audit has lost its snapshot, its settings and its promise to write nothing."""
+        if self._connection.pgconn.transaction_status == TransactionStatus.IDLE:
+            self._connection.close()
+            raise UsageError(f"An audit only reads, and {during} ended its transaction.")
 
     def _recover(self) -> None:
         """Back to the savepoint, so that the next statement runs in the same snapshot; useless once disconnected."""

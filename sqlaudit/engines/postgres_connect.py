@@ -37,6 +37,17 @@ WORK_MEMORY_SHARE = 8
 """A statement holds a few hash tables and sorts at once, hash tables may take twice work_mem, and workers double it."""
 
 
+class OneStatementCursor(psycopg.Cursor[tuple[Any, ...]]):
+    """A cursor that the server refuses a second statement (`SELECT 1; COMMIT; DROP ...`).
+
+    psycopg sends a text without parameters by the simple protocol, which takes several statements; the extended one,
+    which it has too, takes one. A test says so, since psycopg has no public switch for it.
+    """
+
+    def _execute_send(self, query: Any, **options: Any) -> None:
+        super()._execute_send(query, **{**options, "force_extended": True})
+
+
 @dataclass(frozen=True)
 class Session:
     """What the server says about itself; its own time limit for this role is in milliseconds, 0 = none."""
@@ -62,14 +73,13 @@ def connect(db: str, timeout: float | None) -> psycopg.Connection[tuple[Any, ...
     """
     try:
         given = conninfo_to_dict(db)
-    except psycopg.Error:
+        seconds = _connect_seconds(given, timeout)
+    except psycopg.Error:  # it quotes what it could not read, and that may be a piece of a password
         raise UsageError("--db could not be read as a PostgreSQL URL or conninfo string.") from None
-    parameters: dict[str, Any] = {**_DEFAULTS, **given, "client_encoding": "UTF8"}
-    seconds = _connect_seconds(given, timeout)
-    parameters["connect_timeout"] = seconds
+    parameters: dict[str, Any] = {**_DEFAULTS, **given, "client_encoding": "UTF8", "connect_timeout": seconds}
     try:
         # no prepared statements: a pooler may forget them between transactions
-        connection = psycopg.connect(**parameters, prepare_threshold=None)
+        connection = psycopg.connect(**parameters, prepare_threshold=None, cursor_factory=OneStatementCursor)
     except psycopg.Error as error:
         raise connection_failed(error, _parts(error, parameters), seconds) from None
     if connection.info.server_version < OLDEST:

@@ -131,6 +131,8 @@ def row_security(during: str) -> PermissionDenied:
 def _without_code(error: psycopg.Error, during: str) -> SqlauditError:
     if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
         return EngineError(f"The connection to PostgreSQL was lost in {during}; nothing was changed.")
+    if isinstance(error, psycopg.ProgrammingError):
+        return UsageError(f"An audit only reads, and {during} is not a query.")
     return EngineError(f"A value that PostgreSQL sent in {during} could not be read ({type(error).__name__}).")
 
 

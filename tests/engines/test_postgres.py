@@ -212,7 +212,7 @@ def test_what_belongs_to_other_engines_is_refused(load: Loader, postgres_url: st
 
 def test_streams_lets_other_statements_run_and_closes_its_cursor(postgres_url: str) -> None:
     numbers = Statement("numbers", "SELECT x FROM generate_series(1, 5) AS x")
-    cursors = Statement("cursors", "SELECT COUNT(*) FROM pg_cursors")
+    cursors = Statement("cursors", "SELECT COUNT(*) FROM pg_cursors WHERE name LIKE 'sqlaudit%'")
     with PostgresEngine(postgres_url) as engine:
         first, second = engine.stream(numbers, 2), engine.stream(numbers, 4)
         assert next(first) == [(1,), (2,)]
