@@ -73,6 +73,8 @@ class Check:
         }
         if isinstance(self.level, float) and math.isinf(self.level):
             out["infinite"] = True
+        if self.title:
+            out["title"] = self.title
         if self.note:
             out["note"] = self.note
         if self.details:

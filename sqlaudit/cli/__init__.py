@@ -74,6 +74,7 @@ def _show_version(context: click.Context, _: click.Parameter, wanted: bool) -> N
 
 
 @click.group(
+    "sqlaudit",
     cls=Commands,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},

@@ -11,6 +11,7 @@ from sqlaudit.cli.output import Output
 from sqlaudit.cli.sections import Sectioned
 from sqlaudit.errors import ExitCode
 from sqlaudit.reports.catalogue import catalogue_document, model_document
+from sqlaudit.result import plain
 
 
 @click.command(cls=Sectioned)
@@ -59,7 +60,7 @@ def describe(model: Any) -> dict[str, Any]:
                 "name": parameter.name,
                 "kind": parameter.kind,
                 "help": parameter.help,
-                "default": None if parameter.default is None else float(parameter.default),
+                "default": plain(parameter.default),
             }
             for parameter in model.parameters
         ],

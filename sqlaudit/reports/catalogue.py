@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlaudit.reports.document import Document, Facts, Paragraph, section
-from sqlaudit.reports.figures import figure
-from sqlaudit.reports.phrases import listing
+from sqlaudit.reports.phrases import listing, parameter
 
 Entry = Mapping[str, Any]
 _SIGNS = {">=": "at least", "<=": "at most", "<": "below", ">": "above"}
@@ -85,4 +84,4 @@ def _merging(entry: Entry) -> str:
 
 
 def _default(item: Entry) -> str:
-    return "" if item["default"] is None else f", {figure(item['default'])} when not given"
+    return "" if item["default"] is None else f", {parameter(item['default'])} when not given"

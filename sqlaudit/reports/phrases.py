@@ -119,4 +119,6 @@ def _opening(check: Check) -> tuple[str, Tone]:
 
 
 def _why(check: Check) -> str:
-    return f" {check.note.rstrip('.')}." if check.status is Status.UNDETERMINED and check.note else ""
+    if check.status is not Status.UNDETERMINED or not check.note:
+        return ""
+    return f" {check.note[0].upper()}{check.note[1:].rstrip('.')}."

@@ -1,0 +1,188 @@
+"""`sqlaudit audit` on real files, from the command line to the last sentence."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from tests.cli.runner import patients, run, write_csv
+from tests.reports.schemas import validator
+
+QI = ("--qi", "age,sex")
+ALL = (*QI, "--sensitive", "disease")
+
+
+def test_figures_without_a_requirement(tmp_path: Path) -> None:
+    ran = run("audit", patients(tmp_path), *ALL)
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.startswith("No verdict was asked for: these are the figures of the table\n")
+    assert "12 rows in 4 equivalence classes of equal age and sex." in ran.said
+    assert "1 row (8.3%) is alone: nobody else has the same age and sex." in ran.said
+    assert "At least one class holds a single value of disease" in ran.said
+    assert "k-anonymity 1" in ran.said
+    assert ran.said.endswith("with these figures in hand.")
+
+
+def test_a_requirement_that_fails(tmp_path: Path) -> None:
+    ran = run("audit", patients(tmp_path), *ALL, "--require", "k=3", "--require", "l=1")
+    assert ran.code == 1
+    assert ran.out.startswith("FAIL: 1 of 2 requirements does not hold\n")
+    assert "FAILS: k-anonymity is 1; at least 3 is required. 2 of 4 classes with 3 rows (25.0%) fall short." in ran.said
+
+
+def test_requirements_that_hold(tmp_path: Path) -> None:
+    ran = run("audit", patients(tmp_path), *ALL, "--require", "k=1", "--require", "l=1")
+    assert ran.code == 0
+    assert ran.out.startswith("PASS: all 2 requirements hold\n")
+
+
+def test_json_of_a_whole_audit(tmp_path: Path) -> None:
+    ran = run("audit", patients(tmp_path), *ALL, "--require", "k=3", "--format", "json")
+    data = json.loads(ran.out)
+    assert ran.code == 1
+    assert [error.message for error in validator("audit").iter_errors(data)] == []
+    assert data["target"]["rows"] == 12
+    assert data["classes"]["sizes"] == [[1, 1], [2, 1], [4, 1], [5, 1]]
+    assert data["roles"]["quasi_identifiers"] == ["age", "sex"]
+    (k,) = [check for check in data["checks"] if check["model"] == "k_anonymity"]
+    assert (k["level"], k["required"], k["status"]) == (1, 3, "fail")
+    assert (k["failing_classes"], k["failing_rows"], k["failing_share"]) == (2, 3, 0.25)
+    assert data["status"] == "fail"
+    assert data["failing_total"] == 2
+    assert [entry["key"] for entry in data["failing"]] == [None, None]
+
+
+def test_every_model_in_json_is_what_the_schema_says(tmp_path: Path) -> None:
+    data = json.loads(run("audit", patients(tmp_path), *ALL, "--format", "json").out)
+    assert [error.message for error in validator("audit").iter_errors(data)] == []
+    assert len(data["checks"]) >= 10
+
+
+def test_values_are_hidden_until_asked_for(tmp_path: Path) -> None:
+    file = write_csv(tmp_path / "t.csv", "town,disease", "Atlantis,flu", "Elsewhere,flu", "Elsewhere,cold")
+    hidden = run("audit", file, "--qi", "town", "--sensitive", "disease", "--require", "k=2")
+    assert "Atlantis" not in hidden.out
+    shown = run("audit", file, "--qi", "town", "--sensitive", "disease", "--require", "k=2", "--show-values")
+    assert "town Atlantis" in shown.said
+    assert "Elsewhere" not in shown.out
+
+
+def test_an_empty_table_is_undetermined(tmp_path: Path) -> None:
+    ran = run("audit", patients(tmp_path), *QI, "--where", "age > 99", "--require", "k=2")
+    assert ran.code == 1
+    assert ran.out.startswith("UNDETERMINED: there is no row to audit\n")
+    assert (
+        json.loads(
+            run("audit", patients(tmp_path), *QI, "--where", "age > 99", "--require", "k=2", "--format", "json").out
+        )["status"]
+        == "undetermined"
+    )
+    assert run("audit", patients(tmp_path), *QI, "--where", "age > 99").code == 0
+
+
+def test_a_table_in_a_database_file(tmp_path: Path) -> None:
+    db = tmp_path / "warehouse.duckdb"
+    with duckdb.connect(str(db)) as connection:
+        connection.execute("CREATE TABLE claimants AS SELECT 1 AS a, 'x' AS s UNION ALL SELECT 1, 'y'")
+    ran = run(
+        "audit", "--db", db, "main.claimants", "--qi", "a", "--sensitive", "s", "--require", "k=2", "--require", "l=2"
+    )
+    assert ran.code == 0
+    ran = run(
+        "audit", "--db", db, "--query", "SELECT a, s FROM claimants WHERE s = 'x'", "--qi", "a", "--require", "k=2"
+    )
+    assert ran.code == 1
+    assert "query: 1 row in 1 equivalence class" in ran.said
+    assert "claimants" not in ran.out
+
+
+def test_expressions_and_odd_names(tmp_path: Path) -> None:
+    file = write_csv(tmp_path / "t.csv", '"last, first",age,"select"', "a,31,x", "a,32,y", "a,39,x")
+    ran = run("audit", file, "--qi", '"last, first",floor(age / 10)', "--sensitive", "select", "--require", "k=3")
+    assert ran.code == 0
+    assert "equal last, first and floor(age / 10)" in ran.said
+
+
+def test_output_goes_to_a_file_and_its_ending_says_how(tmp_path: Path) -> None:
+    file = patients(tmp_path)
+    for name, start in (("r.txt", "FAIL:"), ("r.md", "# FAIL:"), ("r.json", "{\n")):
+        ran = run("audit", file, *QI, "--require", "k=9", "--output", tmp_path / name)
+        assert (ran.code, ran.out, ran.err) == (1, "", "")
+        assert (tmp_path / name).read_text("utf-8").startswith(start)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["patients.csv", "r.json", "r.md", "r.txt"]
+    assert run("audit", file, *QI, "--output", "-").out.startswith("No verdict")
+
+
+def test_text_in_files_has_no_colour_and_eighty_columns(tmp_path: Path) -> None:
+    run("audit", patients(tmp_path), *ALL, "--output", tmp_path / "r.txt")
+    text = (tmp_path / "r.txt").read_text("utf-8")
+    assert "\x1b" not in text
+    assert max(len(line) for line in text.splitlines()) <= 80
+
+
+def test_failing_classes_to_a_file(tmp_path: Path) -> None:
+    out = tmp_path / "failing.csv"
+    ran = run(
+        "audit", patients(tmp_path), *ALL, "--require", "k=3", "--failing-classes", "0", "--failing-classes-to", out
+    )
+    assert ran.code == 1
+    assert ran.err == (
+        f"sqlaudit: wrote 2 classes that fall short to '{out}'. Their values are left out; --show-values adds them.\n"
+    )
+    assert "Classes that fall short" not in ran.out
+    header, *rows = out.read_text("utf-8").splitlines()
+    assert header.startswith("size,rows,classes,sensitive,falls_short_of")
+    assert [row.split(",")[:5] for row in rows] == [
+        ["1", "1", "1", "disease", "k=3"],
+        ["2", "2", "1", "disease", "k=3"],
+    ]
+
+
+def test_failing_classes_with_their_keys(tmp_path: Path) -> None:
+    out = tmp_path / "failing.parquet"
+    ran = run("audit", patients(tmp_path), *ALL, "--require", "k=3", "--show-values", "--failing-classes-to", out)
+    assert ran.err == f"sqlaudit: wrote 2 classes that fall short to '{out}'.\n"
+    rows = duckdb.sql(f"SELECT age, sex, size, falls_short_of FROM '{out}' ORDER BY size").fetchall()
+    assert rows == [(40, "M", 1, "k=3"), (30, "M", 2, "k=3")]
+
+
+def test_show_sql_is_talk(tmp_path: Path) -> None:
+    ran = run("audit", patients(tmp_path), *ALL, "--show-sql", "--format", "json")
+    json.loads(ran.out)
+    assert "-- equivalence classes, 0." in ran.err
+    assert "SELECT" in ran.err
+    for value in ("flu", "cold", "ulcer"):
+        assert value not in ran.err
+
+
+def test_dry_run_executes_nothing_and_names_what_is_read(tmp_path: Path) -> None:
+    file = patients(tmp_path)
+    ran = run("audit", file, *ALL, "--dry-run")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.startswith(f"-- Reads: {file}\n-- Nothing was measured.")
+    assert "/* sqlaudit: equivalence classes */" in ran.out
+    data = json.loads(run("audit", file, *ALL, "--dry-run", "--format", "json").out)
+    assert [error.message for error in validator("plan").iter_errors(data)] == []
+    assert data["tables"] == [str(file)]
+    assert "plan" not in data["statements"][0]
+
+
+def test_explain_shows_the_plans(tmp_path: Path) -> None:
+    data = json.loads(run("audit", patients(tmp_path), *ALL, "--explain", "--format", "json").out)
+    assert [error.message for error in validator("plan").iter_errors(data)] == []
+    assert all("Projection" in entry["plan"] for entry in data["statements"])
+    assert "-- " in run("audit", patients(tmp_path), *QI, "--explain").out
+
+
+@pytest.mark.parametrize("choice", ["text", "markdown"])
+def test_planted_names_stay_names(tmp_path: Path, choice: str) -> None:
+    name = "a\x1b[31m|<script>"
+    file = tmp_path / "t.csv"
+    file.write_text(f'"{name}",s\n1,x\n1,y\n', encoding="utf-8")
+    ran = run("audit", file, "--qi", f'"{name}"', "--sensitive", "s", "--format", choice)
+    assert ran.code == 0
+    assert "\x1b" not in ran.out
+    assert ("a\\x1b[31m|<script>" if choice == "text" else "a\\\\x1b\\[31m\\|&lt;script&gt;") in ran.out

@@ -1,0 +1,159 @@
+"""Everything that goes wrong is one sentence on stderr and an exit code; never a traceback, never a value."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import pytest
+
+from sqlaudit.cli.exits import Boundary, worst
+from sqlaudit.errors import EngineError, Incomplete, Interrupted, UsageError
+from tests.cli.runner import patients, run
+
+HELP = "See 'sqlaudit audit --help'."
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ((), "Name a file, table or view to look at, or give a SELECT with --query."),
+        (("{file}",), "Name the quasi-identifiers: what others may know about a person, for instance --qi age,sex."),
+        (("{file}", "--query", "SELECT 1", "--qi", "a"), "Give a table or file, or a --query, not both."),
+        (("--query", "SELECT 1 AS a", "--where", "a = 1", "--qi", "a"),
+         "--where restricts a table or file; put the condition into the --query itself."),
+        (("{file}", "--qi", "agee"), "--qi: {file} has no column 'agee'. Did you mean 'age'?"),
+        (("{file}", "--qi", "age", "--sensitive", "age"),
+         "Column 'age' is named as quasi-identifier and as sensitive attribute; give every column one role."),
+        (("{file}", "--qi", "age", "--entity", "a,b"),
+         "--entity takes one column: the one that says which person a row is about."),
+        (("{file}", "--qi", "age", "--require", "kk=5"),
+         "There is no privacy model 'kk'. Did you mean 'k'? 'sqlaudit models' lists them."),
+        (("{file}", "--qi", "age", "--require", "k"),
+         "A requirement is written model=number, for instance k=5; this one is 'k'."),
+        (("{file}", "--qi", "age", "--preset", "cels-5"),
+         "There is no preset 'cels-5'. Did you mean 'cells-5'? There are: ema-0070, cells-11, cells-5, cells-3."),
+        (("{file}", "--qi", "age", "--timeout", "soon"),
+         f"Invalid value for '--timeout': 'soon' is not a time; write 90, 90s, 15m or 2h. {HELP}"),
+        (("{file}", "--qi", "age", "--timeout", "0"),
+         f"Invalid value for '--timeout': '0' is not a time; write 90, 90s, 15m or 2h. {HELP}"),
+        (("{file}", "--qi", "age", "--memory-limit", "lots"),
+         f"Invalid value for '--memory-limit': 'lots' is not an amount of memory; write 500MB or 4GB. {HELP}"),
+        (("{file}", "--qi", "age", "--failing-classes", "-1"),
+         f"Invalid value for '--failing-classes': '-1' is neither a number nor 'all'. {HELP}"),
+        (("{file}", "--qi", "age", "--temp-directory", "{file}"), "--temp-directory '{file}' is not a folder."),
+        (("{file}", "--qi", "age", "--delimiter", "::"), "--delimiter takes one character, or tab."),
+        (("{file}", "--qi", "age", "--output", "{folder}"), "'{folder}' is a folder; name a file to write."),
+        (("{file}", "--qi", "age", "--output", "{folder}/no/r.txt"),
+         "The folder of '{folder}/no/r.txt' does not exist."),
+        (("{file}", "--qi", "age", "--failing-classes-to", "{folder}/f.txt"),
+         "'{folder}/f.txt' should end in .csv or .parquet."),
+        (("--db", "{folder}/no.duckdb", "t", "--qi", "a"), "There is no database file '{folder}/no.duckdb'."),
+    ],
+)  # fmt: skip
+def test_bad_requests(tmp_path: Path, arguments: tuple[str, ...], sentence: str) -> None:
+    places = {"file": str(patients(tmp_path)), "folder": str(tmp_path)}
+    ran = run("audit", *(argument.format(**places) for argument in arguments))
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == f"sqlaudit: {sentence.format(**places)}\n"
+
+
+def test_a_name_with_escape_sequences_is_not_obeyed_in_an_error(tmp_path: Path) -> None:
+    ran = run("audit", patients(tmp_path), "--qi", "\x1b[31mred")
+    assert ran.code == 2
+    assert "\x1b" not in ran.err
+    assert "\\x1b[31mred" in ran.err
+
+
+def test_unknown_commands_and_options() -> None:
+    ran = run("auidt")
+    assert (ran.code, ran.err) == (
+        2,
+        "sqlaudit: There is no command 'auidt'. Did you mean 'audit'? See 'sqlaudit --help'.\n",
+    )
+    ran = run("audit", "--qui", "a")
+    assert ran.code == 2
+    assert ran.err.startswith("sqlaudit: No such option '--qui'.")
+
+
+def test_without_a_command_the_help_is_shown_and_nothing_passes() -> None:
+    ran = run()
+    assert (ran.code, ran.out) == (2, "")
+    assert "See it work on a real table:\n    sqlaudit demo\n" in ran.err
+
+
+def test_help_and_version() -> None:
+    ran = run("--help")
+    assert (ran.code, ran.err) == (0, "")
+    assert "Commands:\n  audit   Tell how easily people in a table can be re-identified.\n" in ran.out
+    assert max(len(line) for line in ran.out.splitlines()) <= 80
+    ran = run("--version")
+    assert ran.code == 0
+    assert ran.out.startswith("sqlaudit 0.")
+
+
+def test_help_of_audit_has_sections() -> None:
+    lines = run("audit", "--help").out.splitlines()
+    assert [line for line in lines if line.endswith(":") and not line.startswith(" ")] == [
+        "What to look at:", "Roles of the columns:", "What must hold:", "Classes that fall short:", "Output:",
+        "Showing the work:", "Limits:", "Help:",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("codes", "code"),
+    [((), 0), ((0, 1), 1), ((1, 4), 4), ((4, 2, 1), 2), ((2, 3), 3), ((3, 130), 130), ((0, 0), 0)],
+)
+def test_the_worst_code_wins(codes: tuple[int, ...], code: int) -> None:
+    assert worst(*codes) == code
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "sentence"),
+    [
+        (UsageError("No."), 2, "No."),
+        (EngineError("Gone."), 3, "Gone."),
+        (Incomplete("Late."), 4, "Late."),
+        (Interrupted("Stopped."), 130, "Stopped."),
+        (KeyboardInterrupt(), 130, "interrupted."),
+        (click.Abort(), 130, "interrupted."),
+        (MemoryError(), 4,
+         "the memory of this machine was not enough; --memory-limit makes the database spill to disk instead."),
+        (ValueError("secret value"), 3,
+         "internal error (ValueError); this is a fault of sqlaudit, please report it. "
+         "SQLAUDIT_DEBUG=1 shows where it happened, without any value of your table."),
+    ],
+)  # fmt: skip
+def test_errors_become_sentences(
+    error: BaseException, code: int, sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Boundary() as boundary:
+        raise error
+    assert boundary.code == code
+    assert capsys.readouterr().err == f"sqlaudit: {sentence}\n"
+
+
+def test_debugging_shows_places_but_no_messages(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("SQLAUDIT_DEBUG", "1")
+    with Boundary():
+        try:
+            raise KeyError("secret key")
+        except KeyError as error:
+            raise ValueError("secret value") from error
+    told = capsys.readouterr().err
+    assert f"{Path(__file__).name}:" in told
+    assert "  ValueError\n  which came from\n" in told
+    assert told.endswith("  KeyError\n")
+    assert "secret" not in told
+    with Boundary():
+        raise AttributeError("no attribute 'x'")
+    assert capsys.readouterr().err.endswith("  AttributeError: no attribute 'x'\n")
+
+
+def test_nobody_reading_is_no_error(capfd: pytest.CaptureFixture[str]) -> None:
+    boundary = Boundary()
+    boundary.__enter__()
+    assert boundary.__exit__(BrokenPipeError, None, None) is False
+    assert capfd.readouterr().err == ""
