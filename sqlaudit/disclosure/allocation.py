@@ -16,7 +16,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlaudit.disclosure.lowest import Candidates
+from sqlaudit.disclosure.candidates import Candidates
 from sqlaudit.disclosure.products import SMALLEST, UNCERTAIN, FloatArray, Product, exact_products, tolerance
 
 # (candidate, atoms, holds the consequent) for every class that takes part, sorted, so that equal ways are equal tuples.

@@ -20,8 +20,9 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from sqlaudit.disclosure.candidates import gather, wanted_classes
 from sqlaudit.disclosure.curve import exact_threshold
-from sqlaudit.disclosure.lowest import select
+from sqlaudit.disclosure.lowest import Role, scan
 from sqlaudit.disclosure.products import SMALLEST, UNCERTAIN, Block, FloatArray, blocks, exact_products, tolerance
 from sqlaudit.disclosure.program import WorstCase, check_level
 from sqlaudit.disclosure.signatures import IntArray, Signatures
@@ -132,7 +133,8 @@ def _others(signatures: Signatures, k: int) -> tuple[Others, dict[int, Others]]:
     """G(0 … k) over all classes; and without one class of the signature, for the positions where that differs."""
     if k == 0:
         return (Fraction(1),), {}
-    candidates = select(signatures, k + 1)
+    wanted = [want for want in wanted_classes(k + 1) if want.role is Role.OTHERS]
+    candidates = gather(signatures, zip(wanted, scan(signatures, wanted), strict=True))
     worst = WorstCase(candidates, k)
     without = {}
     for candidate, position in enumerate(candidates.positions.tolist()):
@@ -145,5 +147,4 @@ def _others(signatures: Signatures, k: int) -> tuple[Others, dict[int, Others]]:
 def _least(block: Block, others: Others) -> FloatArray:
     """The least ratio of the classes in a block, given what the other classes can do."""
     factors = [np.inf if value is None else max(float(value), SMALLEST) for value in reversed(others)]
-    weight = block.n / block.cumulative[0]
-    return np.asarray((block.products[1:] * np.array(factors)[:, None]).min(axis=0) * weight)
+    return np.asarray((block.products[1:] * np.array(factors)[:, None]).min(axis=0) * block.weight)

@@ -51,12 +51,13 @@ def tolerance(atoms: int) -> float:
 class Block:
     """M(0 … J) of some consecutive signatures.
 
-    start: position of the first. n: shape (rows,). cumulative: R(1 … J), shape (J, rows).
+    start: position of the first. n, weight (n / r1): shape (rows,). cumulative: R(1 … J), shape (J, rows).
     products: M(0 … J), shape (J + 1, rows).
     """
 
     start: int
     n: FloatArray
+    weight: FloatArray
     cumulative: FloatArray
     products: FloatArray
 
@@ -112,13 +113,13 @@ class ProductKernel:
 
 
 def blocks(signatures: Signatures, atoms: int) -> Iterator[Block]:
-    """M(0 … atoms) of all signatures, block by block, so that memory does not grow with their number."""
+    """M(0 … atoms) of all signatures, block by block, so that memory does not grow with their number; atoms >= 1."""
     kernel = ProductKernel(atoms)
     for start in range(0, len(signatures), kernel.block):
         stop = start + kernel.block
         n = signatures.n[start:stop].astype(np.float64)
         cumulative = np.cumsum(signatures.counts[start:stop, :atoms].T.astype(np.float64), axis=0)
-        yield Block(start, n, cumulative, kernel(n, cumulative))
+        yield Block(start, n, n / cumulative[0], cumulative, kernel(n, cumulative))
 
 
 @dataclass(frozen=True)

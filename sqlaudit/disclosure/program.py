@@ -19,9 +19,9 @@ from itertools import accumulate
 import numpy as np
 
 from sqlaudit.disclosure.allocation import Allocator, Best, Way
+from sqlaudit.disclosure.candidates import Candidates, gather, negated_maxima, wanted_classes
 from sqlaudit.disclosure.curve import Allocation, DisclosureCurve, DisclosurePoint
-from sqlaudit.disclosure.lowest import Candidates, select
-from sqlaudit.disclosure.negated import NegatedAtoms
+from sqlaudit.disclosure.lowest import Positions, Wanted, scan
 from sqlaudit.disclosure.products import blocks
 from sqlaudit.disclosure.signatures import Signatures
 from sqlaudit.errors import UsageError
@@ -45,13 +45,9 @@ def maximum_disclosure(signatures: Signatures, k: int) -> DisclosureCurve:
     check_level(signatures, k)
     fewest = signatures.fewest_values()
     atoms = min(k + 1, fewest - 1)
-    negated = NegatedAtoms(atoms)
-    worst: list[tuple[Fraction, Allocation]] = []
-    if atoms:
-        candidates = select(signatures, atoms, negated.see)
-        worst = WorstCase(candidates, atoms).ratios()
-    certain = Allocation((_with_values(signatures, fewest), fewest), ()) if atoms <= k else None
-    return assemble(k, worst, negated.result(), certain)
+    wanted = wanted_classes(atoms)
+    found = list(zip(wanted, scan(signatures, wanted), strict=True)) if atoms else []
+    return solve(signatures, found, fewest, k)
 
 
 def check_level(signatures: Signatures, k: int) -> None:
@@ -62,20 +58,25 @@ def check_level(signatures: Signatures, k: int) -> None:
         raise UsageError(f"k is {k}, these signatures answer for 0 to {signatures.k}")
 
 
-def assemble(
-    k: int, worst: list[tuple[Fraction, Allocation]], negated: list[Fraction], certain: Allocation | None
-) -> DisclosureCurve:
-    """The curve from the ratios for 1, 2, … atoms; beyond them somebody is certain, by the allocation `certain`."""
-    points = [
-        DisclosurePoint(level, 1 / (1 + ratio), share)
-        for level, ((ratio, _), share) in enumerate(zip(worst, negated, strict=True))
-    ]
-    allocations = [allocation for _, allocation in worst]
-    for level in range(len(points), k + 1):
-        if certain is None:
-            raise AssertionError(f"no ratio for k = {level}")
+def solve(signatures: Signatures, found: list[tuple[Wanted, Positions]], fewest: int, k: int) -> DisclosureCurve:
+    """The curve, from the lists of lowest classes among `signatures` and the fewest distinct values of a class.
+
+    Somebody is certain from k = fewest - 1 on, when k antecedents leave one person of that class no other value; lists
+    for so many atoms are not used.
+    """
+    atoms = min(k + 1, fewest - 1)
+    found = [(want, positions) for want, positions in found if want.atoms <= atoms]
+    points, allocations = [], []
+    if atoms:
+        ratios = WorstCase(gather(signatures, found), atoms).ratios()
+        for level, ((ratio, allocation), share) in enumerate(
+            zip(ratios, negated_maxima(signatures, found), strict=True)
+        ):
+            points.append(DisclosurePoint(level, 1 / (1 + ratio), share))
+            allocations.append(allocation)
+    for level in range(atoms, k + 1):
         points.append(DisclosurePoint(level, Fraction(1), Fraction(1)))
-        allocations.append(certain)
+        allocations.append(Allocation((_with_values(signatures, fewest), fewest), ()))
     return DisclosureCurve(tuple(points), tuple(allocations))
 
 

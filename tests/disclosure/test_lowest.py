@@ -8,14 +8,9 @@ import numpy as np
 import pytest
 
 from sqlaudit.disclosure import lowest
-from sqlaudit.disclosure.lowest import LowestClasses
-from sqlaudit.disclosure.products import blocks, exact_products
+from sqlaudit.disclosure.lowest import LowestClasses, Role, Wanted
+from sqlaudit.disclosure.products import blocks
 from sqlaudit.disclosure.signatures import Signatures
-
-
-def exact_value(signatures: Signatures, position: int, atoms: int, own: bool) -> Fraction:
-    n, counts = signatures.signature(position)
-    return exact_products(n, counts[:atoms], atoms)[atoms].value * (Fraction(n, counts[0]) if own else 1)
 
 
 def covered(signatures: Signatures, positions: list[int], values: dict[int, Fraction], need: int) -> list[Fraction]:
@@ -35,8 +30,8 @@ def tied_signatures(rng: np.random.Generator, size: int) -> Signatures:
 
 @pytest.mark.parametrize("pivots", [0, 2, 128])
 @pytest.mark.parametrize("pending", [20, 4096])
-@pytest.mark.parametrize("own", [False, True])
-def test_ties_are_decided_exactly(monkeypatch: pytest.MonkeyPatch, pivots: int, pending: int, own: bool) -> None:
+@pytest.mark.parametrize("role", list(Role))
+def test_ties_are_decided_exactly(monkeypatch: pytest.MonkeyPatch, pivots: int, pending: int, role: Role) -> None:
     monkeypatch.setattr(lowest, "_PENDING", pending)
     monkeypatch.setattr(lowest, "_PIVOTS", pivots)
     rng = np.random.default_rng(11)
@@ -44,23 +39,26 @@ def test_ties_are_decided_exactly(monkeypatch: pytest.MonkeyPatch, pivots: int, 
         signatures = tied_signatures(rng, 120)
         (block,) = blocks(signatures, 4)
         for atoms in (1, 2, 3, 4):
-            need = 5 - atoms
-            chosen = LowestClasses(signatures, atoms, own, need)
+            wanted = Wanted(role, atoms, 5 - atoms)
+            chosen = LowestClasses(signatures, wanted)
+            floats = wanted.values(block)
             for start in range(0, len(signatures), 30):
-                part = block.products[atoms, start : start + 30]
-                weight = (block.n / block.cumulative[0])[start : start + 30]
-                chosen.offer(start, part * weight if own else part)
-            values = {place: exact_value(signatures, place, atoms, own) for place in range(len(signatures))}
+                chosen.offer(start, floats[start : start + 30])
+            values = {place: wanted.exact(*signatures.signature(place)) for place in range(len(signatures))}
+            expected = covered(signatures, list(range(len(signatures))), values, wanted.classes)
             kept = chosen.result().tolist()
-            everyone = list(range(len(signatures)))
-            assert covered(signatures, kept, values, need) == covered(signatures, everyone, values, need)
-            assert len(kept) <= 2 * need + 16
+            assert covered(signatures, kept, values, wanted.classes) == expected
+            assert len(kept) <= 2 * wanted.classes + 16
+            kept = chosen.result(spare=0).tolist()
+            assert covered(signatures, kept, values, wanted.classes) == expected
+            assert [values[place] for place in kept] == sorted({place: values[place] for place in kept}.values())
+            assert sum(signatures.multiplicity[kept[:-1]]) < wanted.classes
 
 
 def test_zeros_are_exact_and_the_first_of_them_are_enough() -> None:
     signatures = Signatures.from_classes([[5, 4], [3, 1], [2, 2], [1, 1]], k=1)
     (block,) = blocks(signatures, 2)
-    chosen = LowestClasses(signatures, 2, False, 2)
+    chosen = LowestClasses(signatures, Wanted(Role.OTHERS, 2, 2))
     chosen.offer(0, block.products[2])
     assert block.products[2].tolist() == [0.0] * 4
     assert chosen.result().tolist() == [0, 1]
@@ -69,7 +67,7 @@ def test_zeros_are_exact_and_the_first_of_them_are_enough() -> None:
 def test_a_multiplicity_counts_as_so_many_classes() -> None:
     signatures = Signatures.from_classes([[3, 1, 1]] * 3 + [[9, 1, 1]] + [[2, 2, 2]] * 2, k=1)
     (block,) = blocks(signatures, 1)
-    chosen = LowestClasses(signatures, 1, False, 3)
+    chosen = LowestClasses(signatures, Wanted(Role.OTHERS, 1, 3))
     chosen.offer(0, block.products[1])
     assert [signatures.signature(place) for place in chosen.result()] == [(11, (9, 1)), (5, (3, 1))]
 
@@ -79,6 +77,6 @@ def test_values_below_the_reach_of_floats_are_ordered_exactly() -> None:
     rows = [(n + step, n + step - 51, *[1] * 50, 1) for step in range(40)]
     signatures = Signatures.from_rows(rows, k=50)
     (block,) = blocks(signatures, 49)
-    chosen = LowestClasses(signatures, 49, False, 2)
+    chosen = LowestClasses(signatures, Wanted(Role.OTHERS, 49, 2))
     chosen.offer(0, block.products[49])
     assert chosen.result().tolist() == [39, 38]  # the larger the class, the rarer its fifty exceptions
