@@ -123,6 +123,13 @@ class PostgresServer:
                 self.process.wait(20)
         self.process = None
 
+    def crash(self) -> None:
+        """Kill the server without letting it say anything; the processes of its sessions end on their own."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait(20)
+        self.process = None
+
     def delete(self) -> None:
         """Stop and remove the folder."""
         self.stop()
@@ -174,6 +181,22 @@ def new_server(settings: Mapping[str, str] | None = None) -> PostgresServer:
     write_settings(server, {**_SETTINGS, **(settings or {})})
     (server.data / "pg_hba.conf").write_text(_HBA)
     return server
+
+
+def new_standby(primary: PostgresServer, settings: Mapping[str, str]) -> PostgresServer:
+    """A server that is not started yet and will follow a running one as a hot standby.
+
+    Raises:
+        NoServer: the primary's data could not be copied.
+    """
+    folder = _folder(primary.user)
+    standby = PostgresServer(folder, primary.binaries, primary.user, free_port())
+    source = f"host={primary.folder} port={primary.port} user=postgres"
+    standby.tool(
+        "pg_basebackup", "-d", source, "-D", str(standby.data), "-R", "-X", "stream", "-c", "fast", "--no-sync"
+    )
+    write_settings(standby, settings)
+    return standby
 
 
 def write_settings(server: PostgresServer, settings: Mapping[str, str]) -> None:

@@ -7,7 +7,8 @@ SELECT
     pg_table_is_visible(c.oid) AS on_search_path,
     c.relispopulated AS has_data,
     has_schema_privilege(n.oid, 'USAGE') AS schema_usable,
-    row_security_active(c.oid) AS row_security
+    row_security_active(c.oid) AS row_security,
+    c.relpersistence = 'u' AND pg_is_in_recovery() AS missing_on_standby
 FROM pg_class AS c
 JOIN pg_namespace AS n ON n.oid = c.relnamespace
 WHERE

@@ -36,6 +36,7 @@ class Found:
     has_data: bool
     schema_usable: bool
     row_security: bool
+    missing_on_standby: bool
 
     @property
     def full_name(self) -> str:
@@ -147,13 +148,15 @@ def check(found: Found, role: str) -> None:
 
     Raises:
         PermissionDenied: the schema is closed, or row-level security hides rows.
-        EngineError: a materialized view that was never filled.
+        EngineError: a materialized view that was never filled, or an unlogged table on a standby.
     """
     if not found.schema_usable:
         grant = f"GRANT USAGE ON SCHEMA {quote(found.schema, DIALECT)} TO {quote(role, DIALECT)}"
         raise PermissionDenied(f"The role {role!r} may not use the schema {found.schema!r} ({grant}).")
     if found.row_security:
         raise row_security(f"the table {found.full_name!r}")
+    if found.missing_on_standby:
+        raise EngineError(f"The table {found.full_name!r} is unlogged, so a standby does not have its rows.")
     if not found.has_data:
         raise EngineError(f"The materialized view {found.full_name!r} has no data yet (REFRESH MATERIALIZED VIEW).")
 

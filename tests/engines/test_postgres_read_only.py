@@ -89,7 +89,6 @@ WRITES = [
     "TRUNCATE visits",
     "SELECT nextval('visit_numbers')",
     "SELECT setval('visit_numbers', 7)",
-    "SELECT lo_create(0)",
     "SELECT pg_notify('channel', 'text') FROM nothing",
     "COPY visits TO PROGRAM 'cat'",
     "COPY visits FROM STDIN",
@@ -120,6 +119,13 @@ def test_a_second_statement_is_refused(postgres_url: str) -> None:
                 engine.run(Statement("two", text))
             assert str(caught.value) == "PostgreSQL could not read the SQL of the step 'two'."
         audit(engine)
+
+
+def test_what_a_read_only_transaction_lets_through_is_rolled_back(load: Loader, postgres_url: str) -> None:
+    """Before version 16, PostgreSQL creates large objects even there."""
+    with PostgresEngine(postgres_url) as engine, suppress(SqlauditError):
+        engine.run(Statement("large object", "SELECT lo_create(0)"))
+    assert load.execute("SELECT COUNT(*) FROM pg_largeobject_metadata") == [(0,)]
 
 
 @pytest.mark.usefixtures("load")
