@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from types import FrameType, TracebackType
+from typing import NoReturn
 
 import click
 from rich.console import Console
@@ -16,12 +17,13 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 
 from sqlaudit.cli.options import Work
 from sqlaudit.engines.base import Engine, Executed
-from sqlaudit.errors import ExitCode, Interrupted
+from sqlaudit.errors import ExitCode, Interrupted, SqlauditError
 from sqlaudit.export import discard_unfinished
 from sqlaudit.reports.escape import in_encoding, visible
 from sqlaudit.reports.phrases import listing
 from sqlaudit.spec import Limits, Target
 
+SHOW_CURSOR = b"\r\n\x1b[?25h"
 PATIENCE = 0.5
 """Seconds of silence before a progress bar appears."""
 
@@ -92,11 +94,18 @@ class Interruptible:
 
     def _stop(self, number: int, frame: FrameType | None) -> None:
         if self._stopped:
-            discard_unfinished()
-            os._exit(ExitCode.INTERRUPTED)
+            _leave_at_once()
         self._stopped = True
-        self._cancel()
+        with contextlib.suppress(SqlauditError, OSError):
+            self._cancel()
         raise KeyboardInterrupt
+
+
+def _leave_at_once() -> NoReturn:
+    discard_unfinished()
+    if sys.stderr.isatty():
+        os.write(sys.stderr.fileno(), SHOW_CURSOR)
+    os._exit(ExitCode.INTERRUPTED)
 
 
 def _what_was_finished(executed: list[Executed]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -50,24 +51,33 @@ def size_table(sizes: ClassSizes, unit: str) -> Table:
 
 
 def failing_table(result: AuditResult) -> Table:
-    """The failing classes that were read; their keys only where the result holds them."""
+    """The failing classes that were read: one a line with their keys, where the result holds them, else alike ones
+    in one line."""
+    keyed = any(failing.key is not None for failing in result.failing)
     shown = _Shown(
-        merged=any(failing.classes > 1 for failing in result.failing),
         persons=unit_of(result) == "person",
         sensitive=len(result.sensitive) > 1,
-        keyed=any(failing.key is not None for failing in result.failing),
+        keyed=keyed,
         figures=frozenset(name for check in result.checks for name in check.levels) - {"k"},
     )
-    rows = tuple(tuple(shown.cells(failing).values()) for failing in result.failing)
-    heads = shown.cells(result.failing[0]) if result.failing else {}
-    return Table(tuple(Column(title, title in _NUMERIC) for title in heads), rows)
+    alike = Counter[tuple[tuple[str, str], ...]]()
+    for failing in result.failing:
+        alike[tuple(shown.cells(failing).items())] += failing.classes
+    heads = [title for title, _ in next(iter(alike), ())]
+    if keyed:
+        return Table(_columns(heads), tuple(tuple(cell for _, cell in cells) for cells in alike))
+    rows = tuple((count(classes), *(cell for _, cell in cells)) for cells, classes in alike.items())
+    return Table(_columns(["classes", *heads]), rows)
+
+
+def _columns(titles: list[str]) -> tuple[Column, ...]:
+    return tuple(Column(title, title in _NUMERIC) for title in titles)
 
 
 @dataclass(frozen=True)
 class _Shown:
     """Which columns the table of failing classes has."""
 
-    merged: bool
     persons: bool
     sensitive: bool
     keyed: bool
@@ -77,9 +87,8 @@ class _Shown:
         """The cells of one class by heading."""
         said = [_FIGURES.get(name, f"{name} {{}}").format(figure(value)) for name, value in failing.figures.items()
                 if name in _FIGURES or name in self.figures]  # fmt: skip
-        cells = {"classes": count(failing.classes)} if self.merged else {}
-        cells |= {"persons": count(failing.size)} if self.persons else {}
-        cells |= {"rows each" if self.merged else "rows": count(failing.rows)}
+        cells = {"persons": count(failing.size)} if self.persons else {}
+        cells |= {"rows" if self.keyed else "rows each": count(failing.rows)}
         cells |= {"falls short of": ", ".join(failing.fails)}
         cells |= {"sensitive column": failing.sensitive or ""} if self.sensitive else {}
         cells |= {"figures": ", ".join(said)} if self.figures else {}
