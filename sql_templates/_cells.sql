@@ -12,7 +12,7 @@ CAST(LIST_SUM(LIST_SORT([{{ counts | join(", ") }}], 'DESC')[1:{{ count }}]) AS 
 {# The same over rows of cells. #}
 {% macro head_of_rows(count, dialect) %}
 {% if dialect == "duckdb" -%}
-CAST(LIST_SUM(MAX(c, {{ count }})) AS BIGINT)
+{{ "MAX(c)" if count == 1 else "CAST(LIST_SUM(MAX(c, " ~ count ~ ")) AS BIGINT)" }}
 {%- else -%}
 SUM(CASE WHEN position <= {{ count }} THEN c ELSE 0 END)
 {%- endif %}
@@ -35,8 +35,8 @@ SUM(CASE WHEN position <= {{ count }} THEN c ELSE 0 END)
 all_lanes AS MATERIALIZED (
     SELECT lane, total FROM {{ totals }} AS seen
 ),
-cells AS (
-    SELECT long.id, long.n, long.lane, long.c, all_lanes.total AS t
+cells AS NOT MATERIALIZED (
+    SELECT long.*, all_lanes.total AS t
     FROM long
     JOIN all_lanes ON long.lane = all_lanes.lane
 ),
@@ -44,7 +44,7 @@ cells AS (
 
 {# Every cell with the place of its count among the counts of its class, largest first. #}
 {% macro with_positions(before) %}
-positioned AS (
+positioned AS NOT MATERIALIZED (
     SELECT {{ before }}.*, ROW_NUMBER() OVER (PARTITION BY id ORDER BY c DESC) AS position
     FROM {{ before }}
 ),
@@ -67,9 +67,9 @@ ranks AS MATERIALIZED (
         ) AS ranked
     ) AS summed
 ),
-stepped AS (
+stepped AS NOT MATERIALIZED (
     SELECT
-        cells.id, cells.n, cells.lane, cells.c, cells.t, ranks.rank, ranks.prefix_before,
+        cells.*, ranks.rank, ranks.prefix_before,
         CAST(SUM(cells.c) OVER steps AS {{ wide }}) AS reached,
         LEAD(ranks.rank) OVER steps AS next_rank,
         LEAD(ranks.prefix_before) OVER steps AS next_prefix,
@@ -78,14 +78,14 @@ stepped AS (
     JOIN ranks ON cells.lane = ranks.lane
     WINDOW steps AS (PARTITION BY cells.id ORDER BY ranks.rank)
 ),
-crossings AS (
+crossings AS NOT MATERIALIZED (
     SELECT
         points.*,
         COALESCE(MAX(found_rank) OVER walk + 1, 0) AS crossing,
         COALESCE(MAX(found_prefix) OVER walk, 0) AS crossing_prefix
     FROM (
         SELECT
-            id, n, lane, c, t, rank, prefix_before, reached, step,
+            id, n, size, classes, table_rows, lane, c, t, rank, prefix_before, reached, step,
             COALESCE(next_rank, {{ order | length }}) AS next_rank,
             COALESCE(next_prefix, (SELECT MAX(prefix) FROM ranks)) AS next_prefix,
             {{ "reached * " ~ total ~ " // n" if wide == "HUGEINT" else "DIV(reached * " ~ total ~ ", n)" }} AS point,
@@ -93,13 +93,13 @@ crossings AS (
         FROM stepped
         UNION ALL
         SELECT
-            NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+            NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
             cumulated, 0, rank, prefix
         FROM ranks
     ) AS points
     WINDOW walk AS (ORDER BY point, kind ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
 ),
-split AS (
+split AS NOT MATERIALIZED (
     SELECT
         *,
         CASE WHEN crossing <= rank THEN rank WHEN crossing >= next_rank THEN next_rank ELSE crossing END AS turn,
@@ -107,9 +107,9 @@ split AS (
     FROM crossings
     WHERE kind = 1
 ),
-gapped AS (
+gapped AS NOT MATERIALIZED (
     SELECT
-        id, n, lane, c, t,
+        id, n, size, classes, table_rows, lane, c, t,
         (turn - rank) * reached * {{ total }} - n * (turn_prefix - prefix_before)
         + n * (next_prefix - turn_prefix) - (next_rank - turn) * reached * {{ total }}
         + CASE WHEN step = 1 THEN n * prefix_before ELSE 0 END AS gap

@@ -1,22 +1,26 @@
-{# Equivalence classes with their (lane, count) pairs in two arrays: for many sensitive values. #}
+{# Equivalence classes with an array of their cells: for many sensitive values. A cell is one number, the lane in the
+   bits from 40 on and the count below. #}
 {% import "_target.sql" as parts with context %}
 {% set key = parts.key_columns(keys, solo) %}
 WITH {{ parts.target(source, keys, sensitive, entity, solo) }},
 {{ parts.lanes(entity, text) }},
-cells AS (
+{% if entity is not none %}
+members AS MATERIALIZED (
+    SELECT {{ key ~ ", " if key }}e, s, COUNT(*) AS row_count
+    FROM target
+    GROUP BY {{ key ~ ", " if key }}e, s
+),
+{% endif %}
+cells AS NOT MATERIALIZED (
     SELECT
         {{ key ~ "," if key }}
         s,
-    {% if entity is not none %}
-        COUNT(DISTINCT e) AS c,
-    {% else %}
         COUNT(*) AS c,
-    {% endif %}
-        COUNT(*) AS row_count
-    FROM target
+        {{ "SUM(row_count)" if entity is not none else "COUNT(*)" }} AS row_count
+    FROM {{ "members" if entity is not none else "target" }} AS member
     GROUP BY {{ key ~ ", " if key }}s
 ),
-coded AS (
+coded AS NOT MATERIALIZED (
     SELECT
         {% for column in key.split(", ") if column %}cells.{{ column }}, {% endfor %}
 
@@ -25,12 +29,12 @@ coded AS (
     LEFT JOIN lanes ON cells.s = lanes.s
 ),
 {% if entity is not none %}
-persons AS (
+persons AS NOT MATERIALIZED (
     SELECT {{ key ~ "," if key }} COUNT(DISTINCT e) AS size
-    FROM target
+    FROM members
     {{ "GROUP BY " ~ key if key }}
 ),
-parts AS (
+parts AS NOT MATERIALIZED (
     SELECT {{ key ~ "," if key }} lane, c, row_count, CAST(NULL AS BIGINT) AS size
     FROM coded
     UNION ALL
@@ -38,20 +42,19 @@ parts AS (
     FROM persons
 ),
 {% endif %}
-grouped AS (
+grouped AS NOT MATERIALIZED (
     SELECT
         {{ key ~ "," if key }}
         CAST(SUM(c) AS BIGINT) AS n,
         CAST({{ "MAX(size)" if entity is not none else "SUM(c)" }} AS BIGINT) AS size,
         CAST(SUM(row_count) AS BIGINT) AS table_rows,
-        ARRAY_AGG(lane) {{ "FILTER (WHERE NOT lane IS NULL)" if entity is not none }} AS lane_list,
-        ARRAY_AGG(c) {{ "FILTER (WHERE NOT c IS NULL)" if entity is not none }} AS count_list
+        ARRAY_AGG(lane * {{ 2 ** 40 }} + c) {{ "FILTER (WHERE NOT lane IS NULL)" if entity is not none }} AS cell_list
     FROM {{ "parts" if entity is not none else "coded" }} AS part
     {{ "GROUP BY " ~ key if key else "HAVING COUNT(*) > 0" }}
 )
 SELECT
-    ROW_NUMBER() OVER () AS id,
+    {{ "ROW_NUMBER() OVER () AS id," if number }}
     {{ key ~ "," if key and keep_keys }}
-    1 AS classes, n, size, table_rows, lane_list, count_list
+    1 AS classes, n, size, table_rows, cell_list
 FROM grouped
 WHERE n > 0

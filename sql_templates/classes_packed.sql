@@ -3,7 +3,6 @@
    apart and carry their keys. #}
 {% import "_target.sql" as parts with context %}
 {% set key = parts.key_columns(keys, solo) %}
-{% set columns = "n, size" ~ (", table_rows" if entity is not none else "") %}
 WITH {{ parts.target(source, keys, sensitive, entity, solo) }},
 {% if words %}
 {{ parts.lanes(entity, text) }},
@@ -18,13 +17,13 @@ weights AS MATERIALIZED (
 ),
 {% endif %}
 {% if entity is not none %}
-members AS (
+members AS NOT MATERIALIZED (
     SELECT {{ key ~ ", " if key }}e, s, COUNT(*) AS row_count
     FROM target
     GROUP BY {{ key ~ ", " if key }}e, s
 ),
 {% endif %}
-packed AS (
+packed AS NOT MATERIALIZED (
     SELECT
         {{ key ~ "," if key }}
         COUNT(*) AS n,
@@ -48,13 +47,13 @@ packed AS (
     HAVING COUNT(*) > 0
     {% endif %}
 ){% if not keep_keys %},
-vectors AS (
+vectors AS NOT MATERIALIZED (
     SELECT
         n, size, COUNT(*) AS classes, CAST(SUM(table_rows) AS BIGINT) AS table_rows
         {% for word in words %}, w{{ loop.index0 }}{% endfor %}
 
     FROM packed
-    GROUP BY n, size{% for word in words %}, w{{ loop.index0 }}{% endfor %}
+    GROUP BY n, size{{ ", table_rows" if entity is not none }}{% for word in words %}, w{{ loop.index0 }}{% endfor %}
 
 ){% endif %}
 

@@ -40,6 +40,8 @@ class PackedCells:
         counts = [f"c{lane}" for lane in range(len(self.totals))]
         if count >= len(counts):
             return "n"
+        if count == 1:
+            return _combined("max", counts)
         return _macro("head_of_list", counts=counts, count=count, dialect=self.dialect)
 
     def smallest_of(self, lanes: Lanes) -> str:

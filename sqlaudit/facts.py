@@ -18,6 +18,8 @@ from sqlaudit.sql import Raw, render
 
 PACKED_VALUES = 48
 """Up to this many sensitive values a class is one count vector; beyond, a list of cells."""
+SAMPLE = 200_000
+"""Rows looked at to guess how wide lanes must be."""
 _WORDS = {"duckdb": ("HUGEINT", 126), "postgres": ("INTEGER", 60), "spark": ("BIGINT", 62)}
 
 
@@ -89,12 +91,16 @@ class Packing:
 
 @dataclass(frozen=True)
 class Frame:
-    """The table as a histogram sees it: a FROM item and the expressions of the key, in the engine's dialect."""
+    """The table as a histogram sees it: a FROM item and the expressions of the key, in the engine's dialect.
+
+    `solo`: a row with a NULL in its key is a class of its own. `collated`: whether each key is a column of text.
+    """
 
     source: str
     keys: tuple[str, ...]
     entity: str | None
     solo: bool
+    collated: tuple[bool, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -164,17 +170,29 @@ class ClassHistogram:
         return [(self._vector(row), int(row[-2]), int(row[-1])) for row in self.engine.run(statement)]
 
     def failing(
-        self, predicates: Sequence[tuple[str, str]], facts: Sequence[Fact], keys: Sequence[str], limit: int | None
-    ) -> list[FailingClass]:
-        """The classes that any of the predicates names, smallest first; `keys` are labels for q1, q2, …"""
+        self,
+        predicates: Sequence[tuple[str, str]],
+        facts: Sequence[Fact],
+        keys: Sequence[str],
+        limit: int | None,
+        collated: Sequence[bool] = (),
+    ) -> tuple[list[FailingClass], int]:
+        """The classes that any of the predicates names, smallest first, and how many there are.
+
+        `keys` are labels for q1, q2, …; `collated` says which of these are text, ordered by code point everywhere.
+        """
         key_names = [f"q{position}" for position, _ in enumerate(keys, 1)]
         named = [(f"fails_{position}", predicate) for position, (_, predicate) in enumerate(predicates)]
         statement = self.statement(
             "failing_classes.sql", facts, "failing classes",
-            key_names=key_names, keep=", ".join(key_names), names=[fact.name for fact in facts],
-            predicates=named, condition=" OR ".join(f"({predicate})" for _, predicate in named), limit=limit,
+            key_names=key_names, collated=list(collated), keep=", ".join(key_names),
+            names=[fact.name for fact in facts],
+            predicates=named, condition=" OR ".join(f"({predicate})" for _, predicate in named),
+            limit=None if limit is None else max(1, limit),
         )  # fmt: skip
-        return [self._failing_class(row, predicates, facts, keys) for row in self.engine.run(statement)]
+        rows = self.engine.run(statement)
+        total = int(rows[0][-1]) if rows else 0
+        return [self._failing_class(row[:-1], predicates, facts, keys) for row in rows[:limit]], total
 
     def _failing_class(
         self, row: Row, predicates: Sequence[tuple[str, str]], facts: Sequence[Fact], keys: Sequence[str]
@@ -190,6 +208,7 @@ class ClassHistogram:
             fails=tuple(text for (text, _), fails in zip(predicates, broken, strict=True) if fails),
             sensitive=self.table.name if self.table else None,
             key=dict(zip(keys, row, strict=False)) if keys else None,
+            classes=classes,
         )
 
     def _vector(self, row: Row) -> dict[int, int]:
@@ -225,23 +244,55 @@ class HistogramBuilder:
         totals = ""
         if not packed and table is not None and sensitive is not None:
             totals = self._relation("sqlaudit_totals", self._totals_statement(sensitive, table.text))
-        make = self._packed if packed else self._cells
-        classes = self._relation(
-            "sqlaudit_keyed" if keep_keys else "sqlaudit_classes", make(sensitive, table, keep_keys)
-        )
+        if packed:
+            classes = self._packed_relation(sensitive, table, keep_keys)
+        else:
+            classes = self._numbered("sqlaudit_keyed" if keep_keys else "sqlaudit_classes", sensitive, table, keep_keys)
         return ClassHistogram(self.engine, table, classes, totals, "packed" if packed else "cells")
+
+    def _numbered(self, name: str, sensitive: str | None, table: SensitiveTable | None, keep_keys: bool) -> str:
+        """Cells with a number for each class; a kept relation numbers its rows itself, and in parallel."""
+        if not self.engine.can_materialize:
+            return _inlined(self._cells(sensitive, table, keep_keys, number=True))
+        kept = self._relation(name, self._cells(sensitive, table, keep_keys, number=False))
+        return _inlined(render("numbered.sql", self.engine.dialect, classes=Raw(kept)))
+
+    def _packed_relation(self, sensitive: str | None, table: SensitiveTable | None, keep_keys: bool) -> str:
+        """Count vectors in lanes as narrow as a sample suggests; in wide ones when a class turns out too large.
+
+        No count exceeds the size of its class, so lanes hold when the largest class fits.
+        """
+        name = "sqlaudit_keyed" if keep_keys else "sqlaudit_classes"
+        widest = max(table.totals, default=1) if table else 1
+        guess = self._guess(table)
+        if guess < widest:
+            classes = self._relation(name, self._packed(sensitive, table, keep_keys, guess))
+            rows = self.engine.run(render("largest_class.sql", self.engine.dialect, classes=Raw(classes)))
+            if (rows[0][0] or 0) <= guess:
+                return classes
+        return self._relation(name, self._packed(sensitive, table, keep_keys, widest))
+
+    def _guess(self, table: SensitiveTable | None) -> int:
+        """A count that no class is likely to exceed; the number of rows when guessing is not worth while."""
+        rows = table.total if table else 0
+        if not self.engine.can_materialize or rows < 10 * SAMPLE or not self.frame.keys or table is None:
+            return rows
+        keys = [Raw(key) for key in self.frame.keys]
+        statement = render(
+            "largest_class_of_sample.sql", self.engine.dialect, source=Raw(self.frame.source), keys=keys, sample=SAMPLE
+        )
+        largest = int(self.engine.run(statement)[0][0] or 1)
+        return int(2 ** (2 * largest * rows // SAMPLE).bit_length() - 1)
 
     def plan(self, sensitive: str | None) -> list[Statement]:
         """The statements known before anything has run: the table's values, and the classes with their cells."""
         if sensitive is None:
-            return [self._packed(None, None, False)]
+            return [self._packed(None, None, False, 1)]
         table = SensitiveTable("", (), True, True, False)
-        return [self._totals_statement(sensitive, False), self._cells(sensitive, table, False)]
+        return [self._totals_statement(sensitive, False), self._cells(sensitive, table, False, number=True)]
 
-    def _packed(self, sensitive: str | None, table: SensitiveTable | None, keep_keys: bool) -> Statement:
-        packing = Packing.plan(
-            table.distinct if table else 0, max(table.totals, default=1) if table else 1, self.engine.dialect
-        )
+    def _packed(self, sensitive: str | None, table: SensitiveTable | None, keep_keys: bool, largest: int) -> Statement:
+        packing = Packing.plan(table.distinct if table else 0, largest, self.engine.dialect)
         has_null = table is not None and table.has_null
         return render(
             "classes_packed.sql", self.engine.dialect, step="equivalence classes",
@@ -251,11 +302,13 @@ class HistogramBuilder:
             **self._target(sensitive), **self._key(),
         )  # fmt: skip
 
-    def _cells(self, sensitive: str | None, table: SensitiveTable | None, keep_keys: bool) -> Statement:
+    def _cells(
+        self, sensitive: str | None, table: SensitiveTable | None, keep_keys: bool, *, number: bool
+    ) -> Statement:
         return render(
             "classes_cells.sql", self.engine.dialect, step="equivalence classes",
             null_lane=table.distinct - 1 if table and table.has_null else 0,
-            text=table is not None and table.text, keep_keys=keep_keys,
+            text=table is not None and table.text, keep_keys=keep_keys, number=number,
             **self._target(sensitive), **self._key(),
         )  # fmt: skip
 
@@ -277,7 +330,12 @@ class HistogramBuilder:
         """The statement's result as a FROM item: kept for the session where the engine can, else inlined."""
         if self.engine.can_materialize:
             return self.engine.materialize(name, statement).sql
-        return "(" + statement.sql + ") AS " + name
+        return _inlined(statement)
+
+
+def _inlined(statement: Statement) -> str:
+    """A statement as a FROM item; lists of cells are read once, and cost more to keep than to make."""
+    return "(" + statement.sql + ")"
 
 
 def _plain_number(value: Any) -> int | float | None:

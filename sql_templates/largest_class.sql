@@ -1,0 +1,3 @@
+{# The number of rows of the largest class. #}
+SELECT MAX(n) AS largest
+FROM {{ classes }} AS class
