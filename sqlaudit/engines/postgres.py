@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from operator import itemgetter
 from typing import Any, Self, TypeAlias, TypeVar
 
 from sqlaudit.engines.base import Engine, Row, Statement
@@ -168,9 +169,8 @@ class PostgresEngine(Engine):
         """The result as one numpy array a column: int64, float64, or objects where neither is exact; NULLs masked."""
 
         def arrays(cursor: Cursor) -> dict[str, Any]:
-            columns = cursor.description or ()
-            values = list(zip(*cursor.fetchall(), strict=True)) or [()] * len(columns)
-            return {c.name: as_array(c.type_code, v) for c, v in zip(columns, values, strict=True)}
+            columns, rows = enumerate(cursor.description or ()), cursor.fetchall()
+            return {c.name: as_array(c.type_code, list(map(itemgetter(i), rows))) for i, c in columns}
 
         return self._finished(statement, arrays)
 

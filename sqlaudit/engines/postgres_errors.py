@@ -180,7 +180,7 @@ _CONNECTING: tuple[tuple[tuple[str, ...], str], ...] = (
         "The server at {place} has no connection to spare; try again later."),
     (("starting up", "shutting down", "recovery mode", "not yet accepting", "not accepting"),
         "The server at {place} is starting or stopping; try again later."),
-    (("fatal:  database \"",), "There is no database {dbname!r} at {place}."),
+    (("fatal:  database \"", "no such database"), "There is no database {dbname!r} at {place}."),
     (("fatal:  role \"",), "There is no role {user!r} at {place}."),
     (("invalid response",), "What answers at {place} is not a PostgreSQL server."),
     (("session is ", "server is "), "No server at {place} is in the state that target_session_attrs asks for."),

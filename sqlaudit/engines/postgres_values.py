@@ -7,6 +7,7 @@ quotes the value, and turn months into days. Here such values stay text.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import date, datetime, time
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -31,7 +32,6 @@ AS_TEXT = (
 )  # fmt: skip
 _INTEGERS = {psycopg.adapters.types[name].oid for name in ("int2", "int4", "int8", "oid")}
 _FLOATS = {psycopg.adapters.types[name].oid for name in ("float4", "float8")}
-_NUMERIC = psycopg.adapters.types["numeric"].oid
 
 
 class NumberLoader(Loader):
@@ -98,31 +98,36 @@ def register_loaders(connection: psycopg.Connection[Any]) -> None:
 
 
 def as_array(oid: int, values: Sequence[Any]) -> Any:
-    """One column as a numpy array: int64 for integers that fit, float64 for floats, objects for all else.
+    """One column as a numpy array: int64 for integers that fit, float64, bool, and objects for all else.
 
     Integers that do not fit stay Python's exact ones, in an array of objects; NULLs are masked.
     """
     import numpy as np
 
+    kinds = set(map(type, values))
+    if type(None) not in kinds:
+        return _filled(oid, kinds, values)
     mask = [value is None for value in values]
-    kind = _dtype(oid, values)
-    if not any(mask):
-        return _filled(values, kind)
-    blank: Any = None if kind is object else 0
-    return np.ma.MaskedArray(_filled([blank if m else v for v, m in zip(values, mask, strict=True)], kind), mask=mask)
+    kinds.discard(type(None))
+    blank = None if _dtype(oid, kinds) is object else 0
+    return np.ma.MaskedArray(_filled(oid, kinds, [blank if value is None else value for value in values]), mask=mask)
 
 
-def _filled(values: Sequence[Any], kind: type) -> Any:
+def _filled(oid: int, kinds: set[type], values: Sequence[Any]) -> Any:
     import numpy as np
 
-    array: Any = np.empty(len(values), dtype=kind)
+    kind = _dtype(oid, kinds)
+    if kind is not object:
+        with suppress(OverflowError):
+            return np.array(values, dtype=kind)
+    array: Any = np.empty(len(values), dtype=object)
     array[:] = values
     return array
 
 
-def _dtype(oid: int, values: Sequence[Any]) -> type:
-    if oid in _FLOATS:
-        return float
-    whole = oid in _INTEGERS or (oid == _NUMERIC and all(isinstance(v, int) for v in values if v is not None))
-    fits = whole and all(-(2**63) <= v < 2**63 for v in values if v is not None)
-    return int if fits else object
+def _dtype(oid: int, kinds: set[type]) -> type:
+    """What all values are; what the column's type says when there is none."""
+    if not kinds:
+        return int if oid in _INTEGERS else float if oid in _FLOATS else object
+    (kind,) = kinds if len(kinds) == 1 else (object,)
+    return kind if kind in (int, float, bool) else object
