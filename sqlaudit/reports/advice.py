@@ -8,7 +8,7 @@ from sqlaudit.reports.classes import unit_of
 from sqlaudit.reports.document import Toned
 from sqlaudit.reports.figures import count, part, plural
 from sqlaudit.reports.phrases import listing
-from sqlaudit.result import AuditResult, Check, Status
+from sqlaudit.result import AuditResult, Status
 
 
 def standing_out(result: AuditResult) -> tuple[Toned, ...]:
@@ -40,12 +40,17 @@ def _alone(result: AuditResult) -> Iterator[Toned]:
 
 
 def _same_value(result: AuditResult) -> Iterator[Toned]:
-    for check in result.checks:
-        if check.model == "distinct_l_diversity" and check.level == 1 and result.classes.count > 1:
-            yield Toned(
-                f"At least one class holds a single value of {check.sensitive}: who finds a person there learns it, "
-                "however large the class is.", "bad",
-            )  # fmt: skip
+    names = [
+        check.sensitive
+        for check in result.checks
+        if check.model == "distinct_l_diversity" and check.level == 1 and check.sensitive is not None
+    ]
+    if names and result.classes.count > 1:
+        yield Toned(
+            f"At least one class holds a single value of {listing(names)}: who finds a person there learns it, however "
+            "large the class is.",
+            "bad",
+        )
 
 
 def _steps(result: AuditResult) -> Iterator[str]:
@@ -63,7 +68,7 @@ def _steps(result: AuditResult) -> Iterator[str]:
             "Coarsen a quasi-identifier and audit again before you change the data: --qi takes expressions, for "
             'instance --qi "floor(age / 10)".'
         )
-    if any(_is_about_values(check) for check in failed):
+    if any(check.sensitive is not None for check in failed):
         yield "Classes whose sensitive values are too alike get better when they are merged, or when rows are left out."
     yield from _missing_roles(result)
 
@@ -76,7 +81,3 @@ def _missing_roles(result: AuditResult) -> Iterator[str]:
             "State what must hold, for instance --require k=5; `sqlaudit models` lists every model, and --preset takes "
             "published rules."
         )
-
-
-def _is_about_values(check: Check) -> bool:
-    return check.sensitive is not None

@@ -141,22 +141,23 @@ def _table(checks: list[Check], result: AuditResult, caption: str) -> Table:
     heads = [Column("model"), Column("level", True)]
     if judged:
         heads += [Column("limit", True), Column("verdict"), Column(f"{unit_of(result)}s that fall short", True)]
-    return Table(tuple(heads), tuple(_row(check, result, judged) for check in checks), caption)
+    return Table(tuple(heads), tuple(row for check in checks for row in _rows(check, result, judged)), caption)
 
 
-def _row(check: Check, result: AuditResult, judged: bool) -> tuple[Words, ...]:
+def _rows(check: Check, result: AuditResult, judged: bool) -> Iterator[tuple[Words, ...]]:
+    """The line of a check, and one for each further figure of it."""
     first = (full_title(check), level_text(check))
     if not judged:
-        return first
-    return (*first, limit_text(check), VERDICTS[check.status], short_cell(check, result.classes.members))
+        yield first
+    else:
+        yield (*first, limit_text(check), VERDICTS[check.status], short_cell(check, result.classes.members))
+    for name, shown in other_levels(check).items():
+        yield (f"… {name}", shown, *[""] * (3 if judged else 0))
 
 
 def _notes(result: AuditResult) -> Bullets:
     said: dict[str, None] = {}
     for check in result.checks:
-        about = f" for {check.sensitive}" if check.sensitive is not None else ""
-        if other_levels(check):
-            said[f"{full_title(check)}{about}: {other_levels(check)}."] = None
         if check.note:
             said[f"{full_title(check)}: {check.note.rstrip('.')}."] = None
     return Bullets(tuple(said))

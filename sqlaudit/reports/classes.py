@@ -97,7 +97,7 @@ class _Shown:
 
 def key_text(key: Mapping[str, Any] | None) -> str:
     """A class key as `age 34, sex Male`; missing values are said to be missing, long ones are cut."""
-    return ", ".join(f"{name} {_value_text(value)}" for name, value in (key or {}).items())
+    return ", ".join(f"{name} {value_text(value)}" for name, value in (key or {}).items())
 
 
 def _mean_risk(sizes: ClassSizes) -> Fraction:
@@ -123,7 +123,8 @@ def _band_rows(sizes: ClassSizes) -> Iterator[tuple[str, ...]]:
         yield name, *middle, count(members), part(members, sizes.members)
 
 
-def _value_text(value: Any) -> str:
+def value_text(value: Any) -> str:
+    """A value for people: missing ones are said to be missing, the empty text is two quotes, long ones are cut."""
     if value is None:
         return "(missing)"
     text = str(value)

@@ -73,10 +73,10 @@ def limit_text(check: Check) -> str:
     return f"{_SIGNS.get(check.operator, check.operator)} {limit(check.required)}".strip()
 
 
-def other_levels(check: Check) -> str:
-    """The figures beside the main one: `k 4, alpha 0.5`."""
-    others = {name: value for name, value in check.levels.items() if value != check.level or len(check.levels) > 1}
-    return ", ".join(f"{name} {figure(value)}" for name, value in others.items()) if len(others) > 1 else ""
+def other_levels(check: Check) -> dict[str, str]:
+    """The figures beside the main one, by name; those that say again what stands elsewhere are left out."""
+    known = {next(iter(check.levels), ""), "k", *check.parameters}
+    return {name.replace("_", " "): figure(value) for name, value in check.levels.items() if name not in known}
 
 
 def required_sentence(check: Check, classes: int, rows: int, unit: str = "row") -> Toned:

@@ -101,8 +101,8 @@ def test_whole_text_at_eighty_columns() -> None:
         "  t-closeness                0.2004   ≤ 0.2   FAILS                 6 (6.0%)",
         "  distinct l-diversity            2     ≥ 2   holds                        0",
         "  Delta disclosure privacy        ∞           –",
+        "  … delta present               2.5",
         "",
-        "  • Delta disclosure privacy for disease: delta ∞, delta_present 2.5.",
         "  • Delta disclosure privacy: delta_present leaves absent values out.",
         "",
         "Warnings",
@@ -190,9 +190,9 @@ def test_overlapping_classes_are_told_per_row() -> None:
 
 
 def test_a_class_with_one_sensitive_value_stands_out() -> None:
-    alone = check("distinct_l_diversity", sensitive="disease", level=1, levels={"l": 1})
-    said = text_of(result(checks=(alone,)))
-    assert "At least one class holds a single value of disease: who finds a person there learns it" in said
+    alone = [check("distinct_l_diversity", sensitive=name, level=1, levels={"l": 1}) for name in ("disease", "ward")]
+    said = text_of(result(checks=tuple(alone)))
+    assert "At least one class holds a single value of disease and ward: who finds a person there learns it" in said
 
 
 def test_with_several_sensitive_columns_failing_classes_name_theirs() -> None:

@@ -1,0 +1,174 @@
+"""The report of a profile: the proposed roles first, then what to look at, and how to go on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from sqlaudit.profile_result import ColumnFacts, ColumnProfile, ProfileResult, Role
+from sqlaudit.reports.document import (
+    Bullets,
+    Column,
+    Document,
+    Facts,
+    Paragraph,
+    Section,
+    Table,
+    Toned,
+    Words,
+    section,
+)
+from sqlaudit.reports.figures import count, figure, part, plural
+from sqlaudit.reports.phrases import listing
+
+TITLES = {
+    Role.DIRECT_IDENTIFIER: "Direct identifiers: leave them out, whatever else you do",
+    Role.QUASI_IDENTIFIER: "Quasi-identifiers: what others may know about a person",
+    Role.SENSITIVE: "Sensitive: what others should not learn",
+    Role.OTHER: "Other columns",
+}
+NOT_SAID = (
+    "That the proposals are right: they follow from names and from counts of values. Who knows the people decides.",
+    "Whether several columns together pick somebody out, although none of them does alone: audit them together.",
+    "Whether a text that looks harmless names a person.",
+)
+_LONGEST = 40
+
+
+def profile_document(result: ProfileResult) -> Document:
+    """A profile as a document for any layout.
+
+    Args:
+        result: what the profile found; values are shown where it holds them, and only there.
+    """
+    roles = (section(TITLES[role], _table(result, role)) for role in Role)
+    return Document(
+        Toned(f"{result.target}: {plural(result.rows, 'row')}, {plural(len(result.columns), 'column')}"),
+        (Bullets(tuple(_lead(result))),),
+        (
+            *(found for sections in roles for found in sections),
+            *section("What to look at", Bullets(tuple(_remarks(result)))),
+            *section("Values", _values(result)),
+            *section("How to go on", Bullets(tuple(_next(result)))),
+            *_how(result),
+            *section("What a profile does not say", Bullets(NOT_SAID)),
+        ),
+    )
+
+
+def _lead(result: ProfileResult) -> Iterator[Words]:
+    identifiers = result.named(Role.DIRECT_IDENTIFIER)
+    if identifiers:
+        verb = "looks like a direct identifier" if len(identifiers) == 1 else "look like direct identifiers"
+        yield Toned(f"{listing(identifiers)} {verb}.", "bad")
+    if result.named(Role.QUASI_IDENTIFIER):
+        yield f"Others may know {listing(result.named(Role.QUASI_IDENTIFIER))}."
+    if result.named(Role.SENSITIVE):
+        yield f"Others should not learn {listing(result.named(Role.SENSITIVE))}."
+    if not result.rows:
+        yield Toned("There is no row to look at; roles are proposed by names only.", "warn")
+
+
+def _table(result: ProfileResult, role: Role) -> Table:
+    heads = (Column("column"), Column("values", True), Column("missing", True), Column("rare", True), Column("why"))
+    rows = tuple(_row(column) for column in result.columns if column.role is role)
+    return Table(heads, rows)
+
+
+def _row(column: ColumnProfile) -> tuple[Words, ...]:
+    facts = column.facts
+    values = ("" if facts.exact else "about ") + count(facts.distinct)
+    missing = part(facts.nulls, facts.rows) if facts.nulls else ""
+    rare = "?" if facts.rows_below_5 is None else part(facts.rows_below_5, facts.rows) if facts.rows_below_5 else ""
+    return column.name, values, missing, rare, _why(column)
+
+
+def _why(column: ColumnProfile) -> str:
+    said = "; ".join(column.proposal.reasons)
+    return said if column.role is not Role.OTHER or len(column.proposal.reasons) > 1 else _short(said)
+
+
+def _short(said: str) -> str:
+    return "" if said.startswith("neither") else said
+
+
+def _remarks(result: ProfileResult) -> Iterator[Words]:
+    if any(facts.rows_below_5 for facts in _facts(result)):
+        yield '"rare" is the share of rows that have a value which fewer than five rows have.'
+    if any(column.role is Role.OTHER and not _why(column) for column in result.columns):
+        yield "Where no reason is given neither name nor values say what a column holds: ask whether others can know it."
+    for facts in _facts(result):
+        yield from _remarks_on(facts)
+    for twins in result.twins:
+        how = "are equal in every row" if twins.equal else "say the same in other values"
+        yield f"{twins.first} and {twins.second} {how}: who knows one knows the other."
+    sampled = [facts for facts in _facts(result) if not facts.exact]
+    if sampled:
+        yield (
+            f"{plural(len(sampled), 'column')} {'was' if len(sampled) == 1 else 'were'} looked at in a sample of about "
+            f"{count(sampled[0].looked_at)} rows; their numbers of values are estimates."
+        )
+
+
+def _remarks_on(facts: ColumnFacts) -> Iterator[Words]:
+    if facts.respelled:
+        verb = "differs" if facts.respelled == 1 else "differ"
+        yield Toned(
+            f"{facts.name}: {plural(facts.respelled, 'value')} {verb} from another one only in case or spaces, and "
+            "splits classes that belong together.".replace("splits", "splits" if facts.respelled == 1 else "split"),
+            "warn",
+        )
+    missing = facts.shapes.get("missing", 0)
+    if missing:
+        has = "has" if missing == 1 else "have"
+        yield f"{facts.name}: {plural(missing, 'row')} {has} a text that usually means missing; see --null-values."
+    if facts.shape_share("number") > 0.5:
+        yield f"{facts.name} holds numbers as text."
+    if facts.shape_share("date") > 0.5:
+        yield f"{facts.name} holds dates as text."
+    if facts.kind == "float" and facts.whole is not None and facts.whole < facts.filled:
+        yield f"{facts.name} holds floating-point numbers: round it before it is compared."
+
+
+def _values(result: ProfileResult) -> Facts:
+    pairs = [(column.name, _shown(column)) for column in result.columns if column.values is not None]
+    return Facts(tuple((name, words) for name, words in pairs if words))
+
+
+def _shown(column: ColumnProfile) -> str:
+    if column.values is None or not column.values.most_frequent:
+        return ""
+    frequent = ", ".join(f"{_cut(value)} ({count(rows)})" for value, rows in column.values.most_frequent)
+    return f"from {_cut(column.values.smallest)} to {_cut(column.values.largest)}; most frequent: {frequent}"
+
+
+def _cut(value: object) -> str:
+    text = str(value)
+    return '""' if not text else text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+def _next(result: ProfileResult) -> Iterator[Words]:
+    known, secret = result.named(Role.QUASI_IDENTIFIER), result.named(Role.SENSITIVE)
+    if known:
+        options = f'--qi "{_names(known)}"' + (f' --sensitive "{_names(secret)}"' if secret else "")
+        yield f"Correct the roles, then audit: sqlaudit audit {result.target} {options}"
+    elif result.rows:
+        yield "Name what others may know about a person with --qi, and audit: sqlaudit audit TARGET --qi …"
+
+
+def _names(names: Sequence[str]) -> str:
+    return ",".join(name if name.replace("_", "a").replace("-", "a").isalnum() else f'""{name}""' for name in names)
+
+
+def _how(result: ProfileResult) -> tuple[Section, ...]:
+    seconds = [timing.seconds for timing in result.statements if timing.seconds is not None]
+    took = f"; {plural(len(seconds), 'statement')} took {figure(round(sum(seconds), 2))} s in the database"
+    pairs = (
+        ("table", result.target),
+        ("computed by", f"sqlaudit {result.versions.get('sqlaudit', '')} on {result.engine}"),
+        ("finished", f"{result.time}{took if seconds else ''}"),
+    )
+    return section("How this was computed", Facts(pairs))
+
+
+def _facts(result: ProfileResult) -> list[ColumnFacts]:
+    return [column.facts for column in result.columns]

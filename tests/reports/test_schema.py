@@ -1,0 +1,34 @@
+"""The schemas and their page in the docs say the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.reports.schemas import schema, validator
+
+PAGE = Path(__file__).parents[2] / "docs" / "schema.md"
+
+
+def properties(part: Any) -> set[str]:
+    """Every property name in a schema."""
+    if isinstance(part, list):
+        return set().union(*(properties(item) for item in part))
+    if not isinstance(part, dict):
+        return set()
+    own = set(part["properties"]) if isinstance(part.get("properties"), dict) else set()
+    return own.union(*(properties(value) for value in part.values()))
+
+
+@pytest.mark.parametrize("name", ["audit", "plan", "models"])
+def test_every_property_is_explained(name: str) -> None:
+    text = PAGE.read_text("utf-8")
+    missing = {key for key in properties(schema(name)) if f"`{key}`" not in text and f'"{key}"' not in text}
+    assert missing == set()
+
+
+def test_a_result_with_an_unknown_key_is_noticed() -> None:
+    wrong = {"schema": "sqlaudit-plan/1", "engine": "DuckDB", "tables": [], "statements": [], "surprise": 1}
+    assert [error.validator for error in validator("plan").iter_errors(wrong)] == ["additionalProperties"]
