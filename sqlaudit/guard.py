@@ -1,7 +1,8 @@
 """The guard for SQL that users write: one SELECT, or one expression, and nothing that writes.
 
 The guard is not the wall (a function may have side effects that no parser sees): the engines' own read-only
-modes are. It turns honest mistakes into one clear sentence.
+modes are. It turns honest mistakes into one clear sentence. What passes is spelled anew from the parsed tree, so
+an engine runs exactly what the guard has seen.
 """
 
 from __future__ import annotations
@@ -16,11 +17,62 @@ from sqlglot.errors import SqlglotError
 from sqlaudit.errors import UsageError
 
 _WRITES = (exp.Insert, exp.Update, exp.Delete, exp.Merge, exp.Create, exp.Drop, exp.Alter, exp.Command, exp.Into)
+_OPENINGS = {"SELECT", "WITH", "FROM", "TABLE", "("}
+_SPELLINGS = {"duckdb": "DuckDB", "postgres": "PostgreSQL", "spark": "Spark"}
 
 
 def quote(name: str, dialect: str) -> str:
-    """The one quoting function: an identifier exactly as named, safe in any position of a statement."""
+    """The one quoting function: an identifier exactly as named, safe in any position of a statement.
+
+    Example:
+        >>> quote('a "b"; c', "duckdb")
+        '"a ""b""; c"'
+    """
     return exp.to_identifier(name, quoted=True).sql(dialect=dialect)
+
+
+def literal(value: object, dialect: str) -> str:
+    """A Python value as SQL: text, numbers, booleans, lists of them, and dictionaries with text keys.
+
+    For settings, file names and read options only; values of the audited data never pass through here.
+
+    Raises:
+        TypeError: any other value.
+
+    Example:
+        >>> literal(["it's", True, 2], "duckdb")
+        "['it''s', TRUE, 2]"
+    """
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, str):
+        return exp.Literal.string(value).sql(dialect=dialect)
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(literal(item, dialect) for item in value) + "]"
+    if isinstance(value, dict):
+        return "{" + ", ".join(literal(k, dialect) + ": " + literal(v, dialect) for k, v in value.items()) + "}"
+    raise TypeError(f"no SQL literal for a {type(value).__name__}")
+
+
+def split_name(text: str) -> tuple[str, ...]:
+    """The parts of a table's name as a user writes it: dots separate, double quotes protect.
+
+    Raises:
+        UsageError: a quote that is not closed, an empty part, or text after a closing quote.
+
+    Example:
+        >>> split_name('main."odd.name"')
+        ('main', 'odd.name')
+    """
+    parts, rest = [], text
+    while True:
+        part, rest = _next_part(rest, text)
+        parts.append(part)
+        if not rest:
+            return tuple(parts)
+        rest = rest[1:]
 
 
 def guard_query(text: str, dialect: str) -> exp.Query:
@@ -28,11 +80,17 @@ def guard_query(text: str, dialect: str) -> exp.Query:
 
     Raises:
         UsageError: it does not parse, has several statements, or is not a plain query.
+
+    Example:
+        >>> guard_query("select a from t", "duckdb").sql()
+        'SELECT a FROM t'
     """
-    statements = [statement for statement in _parse(text, dialect, "--query") if statement is not None]
-    if len(statements) != 1:
-        raise UsageError(f"--query takes one SELECT; this text holds {len(statements)} statements.")
-    root = statements[0]
+    words = _statements(text, dialect, "--query")
+    if len(words) != 1:
+        raise UsageError(f"--query takes one SELECT; this text holds {len(words) or 'no'} statements.")
+    if words[0] not in _OPENINGS:
+        raise UsageError(f"--query takes one SELECT; this is a {words[0]} statement.")
+    root = _parse(text, dialect, "--query")
     if not isinstance(root, exp.Query):
         raise UsageError(f"--query takes one SELECT; this is a {root.key.upper()} statement.")
     _refuse_writes(root, "--query")
@@ -42,12 +100,22 @@ def guard_query(text: str, dialect: str) -> exp.Query:
 def guard_expression(text: str, dialect: str, option: str) -> exp.Expression:
     """The parsed expression when `text` is a single one that reads nothing but the row's own columns.
 
+    Args:
+        text: what the user wrote, for instance `year(birth)`.
+        dialect: the sqlglot name of the engine's dialect.
+        option: how the error calls the text, for instance `--where`.
+
     Raises:
         UsageError: it does not parse, or holds a subquery, an aggregate, a window, or a second statement.
+
+    Example:
+        >>> guard_expression("year(birth) = 1980", "duckdb", "--where").sql()
+        'YEAR(birth) = 1980'
     """
-    parsed = [statement for statement in _parse(f"SELECT {text}", dialect, option) if statement is not None]
-    select = parsed[0] if len(parsed) == 1 else None
-    if not isinstance(select, exp.Select) or len(select.expressions) != 1 or set(_present(select)) != {"expressions"}:
+    if len(_statements(text, dialect, option)) != 1:
+        raise UsageError(f"{option} takes one expression over the table's columns.")
+    select = _parse("SELECT " + text, dialect, option)
+    if not isinstance(select, exp.Select) or len(select.expressions) != 1 or _present(select) != ["expressions"]:
         raise UsageError(f"{option} takes one expression over the table's columns.")
     expression = select.expressions[0]
     _refuse_writes(expression, option)
@@ -57,23 +125,69 @@ def guard_expression(text: str, dialect: str, option: str) -> exp.Expression:
 
 
 def closest(name: str, names: Iterable[str]) -> str:
-    """A hint that names the closest of the known names, empty when none is close."""
-    known = list(names)
-    folded = {k.casefold(): k for k in known}
-    near = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.5)
+    """A hint that names the closest of the known names, empty when none is close.
+
+    Example:
+        >>> closest("Adress", ["age", "address"])
+        " Did you mean 'address'?"
+    """
+    folded = {known.casefold(): known for known in names}
+    near = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
     return f" Did you mean {folded[near[0]]!r}?" if near else ""
+
+
+def _next_part(rest: str, text: str) -> tuple[str, str]:
+    """The first part of a dotted name, and what follows it (empty, or from the next dot on)."""
+    if rest.startswith('"'):
+        end = _closing_quote(rest)
+        part, rest = rest[1:end].replace('""', '"'), rest[end + 1 :]
+        broken = end < 0 or (rest and not rest.startswith("."))
+    else:
+        part, dot, after = rest.partition(".")
+        part, rest = part.strip(), dot + after
+        broken = '"' in part
+    if broken or not part:
+        raise UsageError(f"{text!r} is not a table's name; write schema.table, with double quotes around odd names.")
+    return part, rest
+
+
+def _closing_quote(rest: str) -> int:
+    at = 1
+    while (at := rest.find('"', at)) >= 0:
+        if not rest.startswith('""', at):
+            return at
+        at += 2
+    return -1
 
 
 def _present(select: exp.Select) -> list[str]:
     return [key for key, value in select.args.items() if value]
 
 
-def _parse(text: str, dialect: str, option: str) -> list[exp.Expression | None]:
+def _unreadable(option: str, dialect: str, where: str = "") -> UsageError:
+    return UsageError(f"{option} could not be read as {_SPELLINGS.get(dialect, dialect)} SQL{where}.")
+
+
+def _statements(text: str, dialect: str, option: str) -> list[str]:
+    """The first word of every statement; looked at before parsing, since sqlglot logs what it does not know."""
     try:
-        return list(sqlglot.parse(text, dialect=dialect))
+        tokens = sqlglot.tokenize(text, dialect=dialect)
+    except SqlglotError:
+        raise _unreadable(option, dialect) from None
+    ends = [token.token_type.name == "SEMICOLON" for token in tokens]
+    starts = [True, *ends[:-1]]
+    return [token.text.upper() for token, end, start in zip(tokens, ends, starts, strict=False) if start and not end]
+
+
+def _parse(text: str, dialect: str, option: str) -> exp.Expression:
+    try:
+        parsed = sqlglot.parse(text, dialect=dialect)
     except SqlglotError as error:
-        where = _where(error)
-        raise UsageError(f"{option} could not be read as {dialect} SQL{where}.") from None
+        raise _unreadable(option, dialect, _where(error)) from None
+    found = [node for node in parsed if isinstance(node, exp.Expression) and not isinstance(node, exp.Semicolon)]
+    if len(found) != 1:
+        raise _unreadable(option, dialect)
+    return found[0]
 
 
 def _where(error: SqlglotError) -> str:

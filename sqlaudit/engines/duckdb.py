@@ -1,4 +1,8 @@
-"""DuckDB: files, frames and DuckDB databases, read in place."""
+"""DuckDB: files, frames and DuckDB databases, read in place.
+
+Everything happens in a private in-memory database. A database file is attached to it read-only; files and frames
+become views; what an audit keeps for a while lies in memory, or encrypted in the spill folder, and goes away with it.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +12,55 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+from sqlglot import exp
 
-from sqlaudit.engines.base import ColumnInfo, Engine, Kind, Relation, Row, Statement
-from sqlaudit.errors import EngineError, UsageError
+from sqlaudit.engines.base import Engine, Relation, Row, Statement
+from sqlaudit.engines.duckdb_catalog import Name, alias_for, find, relations, spelled, unknown
+from sqlaudit.engines.duckdb_inputs import (
+    Source,
+    file_source,
+    frame_source,
+    named_tables,
+    refuse_read_options,
+    refuse_twins,
+)
+from sqlaudit.engines.duckdb_paths import Files, exists, find_files, looks_like_path
+from sqlaudit.engines.duckdb_session import DIALECT, INPUTS, MEMORY, Session, types_of
+from sqlaudit.engines.duckdb_types import (
+    as_arrays,
+    columns_of,
+    for_arrays,
+    has_zoned,
+    is_plain,
+    with_zones,
+    without_zones,
+)
+from sqlaudit.errors import InputError, PermissionDenied, UsageError
 from sqlaudit.guard import guard_expression, guard_query, quote
 from sqlaudit.spec import Limits, Target
 
-DIALECT = "duckdb"
-
 
 class DuckDBEngine(Engine):
-    """An in-memory DuckDB that reads its inputs and writes nothing."""
+    """An in-memory DuckDB that reads its inputs and changes nothing.
+
+    Args:
+        db: a DuckDB database file, None for files and frames.
+        limits: the budgets of the whole command.
+        targets: everything that will be opened. Files that are not named here have to be opened before the first
+            statement runs and before the first query or condition of a user: access is closed then.
+
+    Raises:
+        UsageError: no such database file, or a limit that DuckDB does not understand.
+        InputError: a file that is not a DuckDB database, or is damaged.
+        EngineError: a database that is open for writing elsewhere, or was written by a newer DuckDB.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> with DuckDBEngine() as engine:
+        ...     people = engine.open(Target(frame=pa.table({"age": [34, 34, 51]})))
+        ...     engine.run(Statement("rows", "SELECT count(*) FROM " + people.sql))
+        [(3,)]
+    """
 
     name = "DuckDB"
     dialect = DIALECT
@@ -26,144 +68,243 @@ class DuckDBEngine(Engine):
 
     def __init__(self, db: str | None = None, limits: Limits | None = None, targets: Sequence[Target] = ()) -> None:
         super().__init__(limits)
-        self._connection = duckdb.connect(":memory:", config=self._settings())
+        path = _database(db) if db else None
+        self._session = Session(self.limits)
+        self._db = db or ""
         self._catalog = ""
-        self._opened = 0
-        if db:
-            self._attach(db)
-
-    def _settings(self) -> dict[str, Any]:
-        settings: dict[str, Any] = {"python_enable_replacements": False, "preserve_insertion_order": False}
-        if self.limits.threads:
-            settings["threads"] = self.limits.threads
-        if self.limits.memory:
-            settings["memory_limit"] = self.limits.memory
-        return settings
-
-    def _attach(self, db: str) -> None:
-        if not Path(db).exists():
-            raise UsageError(f"There is no database file {db!r}.")
-        self._catalog = Path(db).stem
-        self._connection.execute("ATTACH ? AS " + quote(self._catalog, DIALECT) + " (READ_ONLY)", [db])
-        self._connection.execute("USE " + quote(self._catalog, DIALECT))
+        self._known: list[Name] = []
+        self._opened: list[str] = []
+        try:
+            if path is not None:
+                self._attach(path)
+            for target in targets:
+                self._announce(target)
+        except BaseException:
+            self.close()
+            raise
 
     def open(self, target: Target) -> Relation:
-        """Resolve a target to a relation."""
-        self._opened += 1
+        """Resolve a target to a relation: a table as it is, or a view over files, frames, queries and conditions.
+
+        With a database, a relation is a table or view of it, else a file. Without one, a relation is a file or glob,
+        and a query reads the files that it names (`FROM 'visits.csv'`), with the target's read options.
+
+        Raises:
+            UsageError: no such table or file, a query that is not one SELECT, a condition that is not one expression.
+            InputError: a file that can't be read as what it is.
+            PermissionDenied: a file that this user may not read, or one that a view reads besides the inputs.
+        """
         source = self._source(target)
-        if target.where:
-            source += " WHERE " + guard_expression(target.where, DIALECT, "--where").sql(dialect=DIALECT)
-        name = "sqlaudit_target" + ("" if self._opened == 1 else f"_{self._opened}")
-        local = self._local(name)
-        scope = "TEMP VIEW " if target.frame is not None else "VIEW "
-        sql = name if target.frame is not None else local
-        self._execute("CREATE " + scope + sql + " AS " + source)
-        return Relation(sql, self._describe(sql), target.name, (target.relation,) if target.relation else ())
-
-    def _source(self, target: Target) -> str:
-        if target.query:
-            return guard_query(target.query, DIALECT).sql(dialect=DIALECT)
-        if target.frame is not None:
-            self._connection.register(f"sqlaudit_frame_{self._opened}", target.frame)
-            return f"FROM sqlaudit_frame_{self._opened}"
-        if self._catalog:
-            return "FROM " + ".".join(quote(part.strip('"'), DIALECT) for part in target.relation.split("."))
-        return "FROM '" + target.relation.replace("'", "''") + "'"
-
-    def _local(self, name: str) -> str:
-        return '"memory"."main".' + quote(name, DIALECT)
-
-    def _describe(self, sql: str) -> tuple[ColumnInfo, ...]:
-        rows = self._execute("DESCRIBE FROM " + sql).fetchall()
-        return tuple(ColumnInfo(row[0], row[1], kind_of(row[1])) for row in rows)
-
-    def _execute(self, sql: str) -> duckdb.DuckDBPyConnection:
-        try:
-            return self._connection.execute(sql)
-        except duckdb.Error as error:
-            raise EngineError(f"DuckDB could not run the statement ({type(error).__name__}).") from None
+        condition = guard_expression(target.where, DIALECT, "--where") if target.where else None
+        described = self._session.describe("SELECT * FROM " + source.sql, "open " + target.name)
+        refuse_twins(source.names, described, target.name)
+        self._session.columns[target.name] = {row[0]: row[1] for row in described}
+        direct = condition is None and source.sql.startswith('"')
+        sql = source.sql if direct else self._view(target, source, condition)
+        return Relation(sql, columns_of(described), target.name, source.tables)
 
     def run(self, statement: Statement) -> list[Row]:
         """All rows of a statement."""
-        begun = time.monotonic()
-        rows: list[Row] = self._execute(statement.sql).fetchall()
+        begun = self._begin()
+        rows = self._session.fetch(statement.sql, statement.name)
         self.record(statement, time.monotonic() - begun)
         return rows
 
     def stream(self, statement: Statement, batch: int = 10_000) -> Iterator[list[Row]]:
-        """The rows of a statement in batches."""
-        begun = time.monotonic()
-        result = self._execute(statement.sql)
-        while rows := result.fetchmany(batch):
-            yield rows
+        """The rows of a statement in batches; other statements may run in between."""
+        begun = self._begin()
+        cursor = self._session.cursor()
+        try:
+            types = self._session.guarded(statement.name, lambda: _start(cursor, statement.sql))
+            while rows := self._session.guarded(statement.name, lambda: cursor.fetchmany(batch)):
+                yield with_zones(rows, types) if has_zoned(types) else rows
+        finally:
+            self._session.release(cursor)
         self.record(statement, time.monotonic() - begun)
 
     def materialize(self, name: str, statement: Statement) -> Relation:
-        """Keep the result of a statement in memory."""
-        begun = time.monotonic()
-        self._execute("CREATE OR REPLACE TABLE " + self._local(name) + " AS\n" + statement.sql).fetchall()
+        """Keep the result of a statement in the in-memory database, replacing an older one of this name."""
+        begun = self._begin()
+        kept = self._in_memory(name)
+        self._session.fetch("CREATE OR REPLACE TABLE " + kept + " AS\n" + statement.sql, statement.name)
         self.record(statement, time.monotonic() - begun)
-        return Relation(self._local(name), self._describe(self._local(name)), name)
+        described = self._session.describe("SELECT * FROM " + kept, statement.name)
+        return Relation(kept, columns_of(described), name)
 
     def drop(self, name: str) -> None:
         """Drop a relation made by `materialize`."""
-        self._execute("DROP TABLE IF EXISTS " + self._local(name))
+        self._session.fetch("DROP TABLE IF EXISTS " + self._in_memory(name), "drop " + name)
 
     def columns_as_arrays(self, statement: Statement) -> dict[str, Any]:
-        """The result as one numpy array a column."""
-        begun = time.monotonic()
-        arrays: dict[str, Any] = self._execute(statement.sql).fetchnumpy()
+        """The result as one numpy array a column: integers exact at any width, decimals as Decimal objects.
+
+        A column with NULLs is a masked array; integers beyond 64 bits are an array of Python integers.
+        """
+        begun = self._begin()
+        described = self._session.describe(statement.sql, statement.name)
+        names, types = [row[0] for row in described], [row[1] for row in described]
+        sql = statement.sql if is_plain(types) else for_arrays(statement.sql, types)
+        arrays = as_arrays(self._session.fetch_arrays(sql, statement.name), names, types)
         self.record(statement, time.monotonic() - begun)
         return arrays
 
     def result_names(self, statement: Statement) -> Sequence[str]:
-        """The column names of a statement's result."""
-        return [row[0] for row in self._execute("DESCRIBE " + statement.sql).fetchall()]
+        """The column names of a statement's result; the statement is not run."""
+        return [row[0] for row in self._session.describe(statement.sql, statement.name)]
 
     def explain(self, statement: Statement) -> str:
-        """DuckDB's plan."""
-        return "\n".join(row[1] for row in self._execute("EXPLAIN " + statement.sql).fetchall())
+        """DuckDB's plan for a statement; the statement is not run."""
+        self._begin()
+        return "\n".join(str(row[1]) for row in self._session.fetch("EXPLAIN " + statement.sql, statement.name))
 
     def version(self) -> str:
         """For instance `DuckDB 2.0.0`."""
         return f"DuckDB {duckdb.__version__}"
 
     def cancel(self) -> None:
-        """Stop the running statement."""
-        self._connection.interrupt()
+        """Stop the running statement; safe from any thread. What runs next is not affected."""
+        self._session.interrupt()
 
     def close(self) -> None:
-        """Release the connection."""
-        self._connection.close()
+        """Release the connection, and remove what was kept and spilled; safe to call twice."""
+        self._session.close()
+
+    def _begin(self) -> float:
+        self._session.seal()
+        self._session.progress = self.progress
+        return time.monotonic()
+
+    def _attach(self, path: Path) -> None:
+        alias = alias_for(path)
+        self._session.attach(path, alias, self._db)
+        self._catalog = alias
+        self._known = relations(self._session.fetch, alias)
+
+    def _announce(self, target: Target) -> None:
+        """Allow the files of a target before access is closed; what is wrong with it is said when it is opened."""
+        names = [target.relation] if target.relation else []
+        if target.query:
+            names = [table.name for table in named_tables(guard_query(target.query, DIALECT)) if not table.db]
+        for name in names:
+            if not find(name, self._known, self._db) and exists(name):
+                self._allow(find_files(name, target.read.format))
+
+    def _allow(self, files: Files) -> Files:
+        self._session.allow((path, files.label) for path in files.paths)
+        return files
+
+    def _source(self, target: Target) -> Source:
+        if target.query:
+            return self._query(target)
+        if target.frame is not None:
+            refuse_read_options(target.read, "a frame")
+            return frame_source(self._session, target.frame, self._fresh("sqlaudit_frame"))
+        table = find(target.relation, self._known, self._db) if self._catalog else None
+        if table is not None:
+            refuse_read_options(target.read, "a table of a database")
+            self._session.seal()  # a view may read files
+            return Source(spelled(table), (), (f"{table[1]}.{table[2]}",))
+        return self._file(target.relation, target)
+
+    def _file(self, name: str, target: Target) -> Source:
+        if self._catalog and not exists(name):
+            raise unknown(name, self._known, self._db)
+        if not Path(name).exists() and not looks_like_path(name):
+            raise UsageError(f"There is no file {name!r}; for a table, name its database with --db.")
+        files = self._allow(find_files(name, target.read.format))
+        return file_source(self._session, files, target.read, self._fresh("sqlaudit_frame"))
+
+    def _query(self, target: Target) -> Source:
+        """The query with the files it names replaced by views over them."""
+        root = guard_query(target.query, DIALECT)
+        tables: list[str] = []
+        for table in named_tables(root):
+            known = find(".".join(quote(part.name, DIALECT) for part in table.parts), self._known, self._db)
+            if known is not None:
+                tables.append(f"{known[1]}.{known[2]}")
+                table.replace(_qualified(table, known))
+            elif not table.db and (table.this.quoted or not self._catalog):
+                tables.append(table.name)
+                table.this.replace(self._file_view(table, target))
+        if set(tables) <= {f"{schema}.{name}" for _, schema, name in self._known}:
+            refuse_read_options(target.read, "a query that reads no file")
+        self._session.seal()
+        sql = root.sql(dialect=DIALECT)
+        names = tuple(row[0] for row in self._session.describe(sql, "query"))
+        return Source("(" + sql + ")", names, tuple(dict.fromkeys(tables)))
+
+    def _file_view(self, table: exp.Table, target: Target) -> exp.Expression:
+        """A view over a file that a query names, to stand in its place (under the same alias)."""
+        file = Target(relation=table.name, read=target.read)
+        relation = self.open(file)
+        found = exp.to_table(relation.sql, dialect=DIALECT)
+        table.set("db", found.args.get("db"))
+        table.set("catalog", found.args.get("catalog"))
+        if not table.alias:
+            table.set("alias", exp.TableAlias(this=exp.to_identifier(table.name, quoted=True)))
+        return found.this  # type: ignore[no-any-return]
+
+    def _view(self, target: Target, source: Source, condition: exp.Expression | None) -> str:
+        view = self._qualified(INPUTS, self._fresh(_stem(target)))
+        body = "SELECT * FROM " + source.sql
+        if condition is not None:
+            self._session.seal()
+            body += " WHERE " + condition.sql(dialect=DIALECT)
+        statement = Statement("open", "CREATE VIEW " + view + " AS " + body)
+        begun = time.monotonic()
+        self._session.fetch(statement.sql, "open " + target.name)
+        self.record(statement, time.monotonic() - begun)
+        return view
+
+    def _fresh(self, stem: str) -> str:
+        """A name that no view has yet."""
+        taken = self._opened.count(stem.lower())
+        self._opened.append(stem.lower())
+        return self._fresh(f"{stem}_{taken + 1}") if taken else stem
+
+    def _in_memory(self, name: str) -> str:
+        return self._qualified("main", name) if self._catalog else quote(name, DIALECT)
+
+    def _qualified(self, schema: str, name: str) -> str:
+        parts = (MEMORY, schema, name) if self._catalog else (schema, name)
+        return ".".join(quote(part, DIALECT) for part in parts)
 
 
-_KINDS = {
-    "BOOLEAN": Kind.BOOLEAN,
-    **dict.fromkeys(
-        ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT",
-         "UHUGEINT", "BIGNUM"),
-        Kind.INTEGER,
-    ),
-    "FLOAT": Kind.FLOAT,
-    "DOUBLE": Kind.FLOAT,
-    "DECIMAL": Kind.DECIMAL,
-    "VARCHAR": Kind.TEXT,
-    "ENUM": Kind.TEXT,
-    "UUID": Kind.TEXT,
-    "DATE": Kind.DATE,
-    "TIMESTAMP": Kind.TIMESTAMP,
-    "TIMESTAMP_S": Kind.TIMESTAMP,
-    "TIMESTAMP_MS": Kind.TIMESTAMP,
-    "TIMESTAMP_NS": Kind.TIMESTAMP,
-    "TIMESTAMP WITH TIME ZONE": Kind.TIMESTAMP,
-    "TIME": Kind.TIME,
-    "TIME_NS": Kind.TIME,
-    "TIME WITH TIME ZONE": Kind.TIME,
-}  # fmt: skip
+def _qualified(table: exp.Table, known: Name) -> exp.Table:
+    """The same place in a query with the full name: a view in memory does not look where the query would."""
+    full = table.copy()
+    for key, part in zip(("catalog", "db", "this"), known, strict=True):
+        full.set(key, exp.to_identifier(part, quoted=True))
+    return full
 
 
-def kind_of(type_name: str) -> Kind:
-    """The kind of a DuckDB type as DESCRIBE spells it."""
-    if type_name.endswith("]"):
-        return Kind.OTHER
-    return _KINDS.get(type_name.split("(", 1)[0], Kind.OTHER)
+def _stem(target: Target) -> str:
+    """What a view is called: as the file or table, where that has a plain name."""
+    if not target.relation:
+        return "query" if target.query else "frame"
+    stem = Path(target.relation).name.split(".")[0]
+    return stem if stem and not any(c in stem for c in '*?[]"') else "target"
+
+
+def _start(cursor: duckdb.DuckDBPyConnection, sql: str) -> list[str]:
+    """Start a statement on a cursor, and return the types of its columns."""
+    types = types_of(cursor.execute(sql))
+    if has_zoned(types):
+        cursor.execute(without_zones(sql, types))
+    return types
+
+
+def _database(db: str) -> Path:
+    path = Path(db)
+    if not path.exists():
+        raise UsageError(f"There is no database file {db!r}.")
+    if not path.is_file():
+        raise UsageError(f"The database {db!r} is a folder, not a file.")
+    try:
+        with path.open("rb") as file:
+            start = file.read(12)
+    except PermissionError:
+        raise PermissionDenied(f"{db!r} may not be read by this user.") from None
+    if start[8:] != b"DUCK":
+        raise InputError(f"{db!r} is not a DuckDB database.")
+    return path.absolute()

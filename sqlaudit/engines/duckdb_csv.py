@@ -1,0 +1,232 @@
+"""How a CSV file is read: the dialect is found once, pinned, and nothing is ever skipped.
+
+DuckDB's own detection is made for loading what it can: it takes a leading `#` for a comment, drops lines before the
+widest block of a ragged file, and reads a column of T and F as BOOLEAN. For an audit, a row that is not read is a
+person who is not counted. So detection is limited here (no comments, no skipped lines, RFC 4180 quotes where they
+fit), the shape that was found is pinned for every later statement, and a line that does not fit is an error.
+"""
+
+from __future__ import annotations
+
+import codecs
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from sqlaudit.engines.base import Row
+from sqlaudit.engines.duckdb_paths import Files
+from sqlaudit.engines.duckdb_session import DIALECT, Session
+from sqlaudit.errors import InputError, UsageError
+from sqlaudit.guard import literal
+from sqlaudit.spec import ReadOptions
+
+_DELIMITERS = ",;\t|"
+_NEVER = "\x1f"
+_TYPES = ["BIGINT", "HUGEINT", "DOUBLE", "TIME", "DATE", "TIMESTAMP", "TIMESTAMPTZ", "VARCHAR"]
+_ENCODINGS = {"utf-8": "utf-8", "utf-16": "utf-16", "utf-16-le": "utf-16", "iso8859-1": "latin-1", "ascii": "utf-8"}
+_WHOLE = 32_000_000
+_SAMPLE = 200_000
+_STRICT: dict[str, Any] = {"skip": 0, "comment": "", "strict_mode": True, "null_padding": False, "ignore_errors": False}
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Everything that says how a CSV file is read.
+
+    Args:
+        delimiter, quote, escape: one character each; quote and escape may be empty.
+        header: whether the first line has names.
+        columns: names and DuckDB types, in order.
+        formats: `dateformat` and `timestampformat` where the file does not write dates as ISO does.
+    """
+
+    delimiter: str
+    quote: str
+    escape: str
+    header: bool
+    columns: tuple[tuple[str, str], ...]
+    formats: tuple[tuple[str, str], ...] = ()
+
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of read_csv for the dialect alone."""
+        return {"delim": self.delimiter, "quote": self.quote, "escape": self.escape, "header": self.header, **_STRICT}
+
+
+def csv_source(session: Session, files: Files, options: ReadOptions) -> tuple[str, list[str]]:
+    """A call of read_csv that reads the files as they are, and the names that their header has.
+
+    Raises:
+        InputError: a line that does not fit, a wrong encoding, files with different columns.
+        UsageError: an encoding or a delimiter that can't be used.
+    """
+    common = _common(files, options)
+    shape = _find_shape(session, files, options, common)
+    names = _header(session, files, shape, common)
+    if len(files.paths) > 1:
+        shape = replace(shape, columns=_common_types(session, files, shape, common, options))
+    if options.all_text:
+        shape = replace(shape, columns=tuple((name, "VARCHAR") for name, _ in shape.columns), formats=())
+    nulls = {"nullstr": _null_texts(options)}
+    pinned = {"auto_detect": False, **shape.arguments(), "columns": dict(shape.columns), **dict(shape.formats)}
+    return _call(files.texts, {**pinned, **common, **nulls}), names
+
+
+def _call(source: str | list[str], arguments: dict[str, Any], function: str = "read_csv") -> str:
+    """The call of a table function over one or several files, written out."""
+    given = [literal(source, DIALECT), *(name + " = " + literal(value, DIALECT) for name, value in arguments.items())]
+    return function + "(" + ", ".join(given) + ")"
+
+
+def _common(files: Files, options: ReadOptions) -> dict[str, Any]:
+    """The arguments that every reading of the file has."""
+    encoding = _encoding(options.encoding) if options.encoding else _encoding_by_mark(files.paths[0])
+    return {"encoding": encoding, "hive_partitioning": False}
+
+
+def _delimiter(text: str) -> str:
+    """The delimiter itself; a tab may be written as a shell passes it on."""
+    delimiter = {"\\t": "\t", "tab": "\t"}.get(text, text)
+    if len(delimiter.encode()) > 4 or any(c in delimiter for c in '\r\n"'):
+        raise UsageError(f"{text!r} can't be a delimiter; it is one character, such as ; or a tab.")
+    return delimiter
+
+
+def _encoding(name: str) -> str:
+    try:
+        known = _ENCODINGS.get(codecs.lookup(name).name)
+    except LookupError:
+        known = None
+    if known is None:
+        raise UsageError(
+            f"The encoding {name!r} is not read here; use utf-8, utf-16 or latin-1 (which also separates the values of "
+            "other one-byte encodings), or convert the file."
+        )
+    return known
+
+
+def _encoding_by_mark(path: Path) -> str:
+    with path.open("rb") as file:
+        start = file.read(2)
+    if start == codecs.BOM_UTF16_BE:
+        raise InputError(f"{path.name!r} is UTF-16 in big-endian order, which is not read here; convert it to UTF-8.")
+    return "utf-16" if start == codecs.BOM_UTF16_LE else "utf-8"
+
+
+def _null_texts(options: ReadOptions) -> list[str]:
+    """Empty fields and the texts that mean NULL, these also after the blank that some files put behind a comma."""
+    texts = [""]
+    for text in options.null_values:
+        texts += [text] if text.startswith(" ") else [text, " " + text]
+    return list(dict.fromkeys(texts))
+
+
+def _find_shape(session: Session, files: Files, options: ReadOptions, common: dict[str, Any]) -> Shape:
+    """The shape of the first file: with RFC 4180 quotes if that works, else with those that DuckDB finds."""
+    first = _first_line(session, files, common)
+    given = _delimiter(options.delimiter)
+    for delimiter, quotes in ((given, {"quote": '"', "escape": '"'}), (given, {})):
+        shape = _sniff(session, files, options, common, delimiter, quotes)
+        if shape is not None and (quotes or shape.quote) and not _is_too_narrow(shape, first):
+            return shape
+    delimiter = given or _guess(first)
+    _read_through(session, files, delimiter, first, common)
+    shape = _sniff(session, files, options, common, delimiter, {"quote": '"', "escape": '"'})
+    if shape is None:
+        raise InputError(f"{files.label!r} can't be read as CSV; name the delimiter, or look for a stray quote.")
+    return shape
+
+
+def _sniff(
+    session: Session,
+    files: Files,
+    options: ReadOptions,
+    common: dict[str, Any],
+    delimiter: str,
+    quotes: dict[str, str],
+) -> Shape | None:
+    """What DuckDB finds in the first file under these constraints; None when nothing fits."""
+    arguments = {
+        **common,
+        **_STRICT,
+        **quotes,
+        "nullstr": _null_texts(options),
+        "sample_size": -1 if files.bytes <= _WHOLE else _SAMPLE,
+        "auto_type_candidates": _TYPES,
+    }
+    if delimiter:
+        arguments["delim"] = delimiter
+    if options.header is not None:
+        arguments["header"] = options.header
+    call = _call(files.texts[0], arguments, "sniff_csv")
+    columns = "list_transform(Columns, lambda c: [c.name, c.type])"
+    wanted = ", ".join(("Delimiter", "Quote", "Escape", "HasHeader", columns, "DateFormat", "TimestampFormat"))
+    try:
+        rows = session.fetch("SELECT " + wanted + " FROM " + call, "open " + files.label)
+    except InputError:
+        return None
+    return _shape(rows[0])
+
+
+def _shape(row: Row) -> Shape:
+    delimiter, quote, escape, header, columns, date, timestamp = row
+    formats = tuple((k, v) for k, v in (("dateformat", date), ("timestampformat", timestamp)) if v)
+    named = tuple((name, type_name) for name, type_name in columns)
+    return Shape(_char(delimiter), _char(quote), _char(escape), bool(header), named, formats)
+
+
+def _char(text: str | None) -> str:
+    """A character as sniff_csv spells it."""
+    return {"(empty)": "", "\\t": "\t", None: ""}.get(text, text or "")
+
+
+def _is_too_narrow(shape: Shape, first: str) -> bool:
+    """True when one column was found although the first line has something that separates."""
+    return len(shape.columns) == 1 and not first.startswith(('"', "'")) and any(c in first for c in _DELIMITERS)
+
+
+def _guess(first: str) -> str:
+    return max(_DELIMITERS, key=first.count) if any(c in first for c in _DELIMITERS) else ","
+
+
+def _first_line(session: Session, files: Files, common: dict[str, Any]) -> str:
+    """The first line as it stands in the file; it is looked at for delimiters and never shown."""
+    arguments = {"auto_detect": False, "delim": _NEVER, "quote": "", "escape": "", "header": False, "skip": 0}
+    call = _call(files.texts[:1], {**arguments, **common, "columns": {"line": "VARCHAR"}})
+    rows = session.fetch("SELECT line FROM " + call + " LIMIT 1", "open " + files.label)
+    return str(rows[0][0] or "") if rows else ""
+
+
+def _read_through(session: Session, files: Files, delimiter: str, first: str, common: dict[str, Any]) -> None:
+    """Read all lines with the plainest dialect, so that the error names the line that does not fit."""
+    width = first.count(delimiter) + 1
+    columns = {f"c{i}": "VARCHAR" for i in range(width)}
+    shape = Shape(delimiter, '"', '"', False, tuple(columns.items()))
+    call = _call(files.texts[:1], {"auto_detect": False, **shape.arguments(), **common, "columns": columns})
+    session.fetch("SELECT count(COLUMNS(*)) FROM " + call, "open " + files.label)
+
+
+def _header(session: Session, files: Files, shape: Shape, common: dict[str, Any]) -> list[str]:
+    """The names as the first line writes them; all files must have the same ones in the same order."""
+    if not shape.header:
+        return [name for name, _ in shape.columns]
+    columns = {f"c{i}": "VARCHAR" for i in range(len(shape.columns))}
+    arguments = {"auto_detect": False, **shape.arguments(), "header": False, **common, "columns": columns}
+    headers = []
+    for text in files.texts:
+        rows = session.fetch("SELECT * FROM " + _call([text], arguments) + " LIMIT 1", "open " + files.label)
+        headers.append([str(name or "").strip() for name in rows[0]] if rows else [])
+    for path, header in zip(files.paths, headers, strict=True):
+        if header != headers[0]:
+            both = f"{path.name!r} and {files.paths[0].name!r}"
+            raise InputError(f"{both} do not have the same columns in the same order.")
+    return headers[0]
+
+
+def _common_types(
+    session: Session, files: Files, shape: Shape, common: dict[str, Any], options: ReadOptions
+) -> tuple[tuple[str, str], ...]:
+    """Types that fit all files: what DuckDB says when it looks into each of them."""
+    arguments = {**shape.arguments(), **common, **dict(shape.formats), "files_to_sniff": -1}
+    arguments |= {"sample_size": _SAMPLE, "auto_type_candidates": _TYPES, "nullstr": _null_texts(options)}
+    described = session.describe("SELECT * FROM " + _call(files.texts, arguments), "open " + files.label)
+    return tuple((row[0], row[1]) for row in described)

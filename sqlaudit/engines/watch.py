@@ -1,0 +1,74 @@
+"""Two small threads beside a running statement: one that ends it when the time is over, one that reports progress."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from sqlaudit.engines.base import ProgressHook
+
+_AGAIN = 0.05
+_POLL = 0.2
+
+
+class Deadline:
+    """Interrupts whatever runs once a time is over, and keeps doing so until it is stopped.
+
+    It interrupts again and again, because a statement that starts just after an interruption would not notice it.
+
+    Args:
+        seconds: how long from now; None = never.
+        interrupt: stops the running statement; called from another thread.
+    """
+
+    def __init__(self, seconds: float | None, interrupt: Callable[[], None]) -> None:
+        self.seconds = seconds
+        self._over = threading.Event()
+        self._stopped = threading.Event()
+        self._interrupt = interrupt
+        if seconds is not None:
+            threading.Thread(target=self._wait, args=(seconds,), name="sqlaudit-deadline", daemon=True).start()
+
+    @property
+    def over(self) -> bool:
+        """Whether the time is over."""
+        return self._over.is_set()
+
+    def stop(self) -> None:
+        """End the thread; safe to call twice."""
+        self._stopped.set()
+
+    def _wait(self, seconds: float) -> None:
+        pause = max(0.0, seconds)
+        while not self._stopped.wait(pause):
+            self._over.set()
+            self._interrupt()
+            pause = _AGAIN
+
+
+@contextmanager
+def reporting(hook: ProgressHook | None, step: str, share: Callable[[], float | None]) -> Iterator[None]:
+    """While the block runs, tell `hook` a few times a second which share of the step is done.
+
+    Args:
+        hook: who wants to know; None = nobody, and no thread is started.
+        step: the step's name.
+        share: the share done between 0 and 1, None when unknown; called from another thread.
+    """
+    if hook is None:
+        yield
+        return
+    done = threading.Event()
+    thread = threading.Thread(target=_report, args=(hook, step, share, done), name="sqlaudit-progress", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
+def _report(hook: ProgressHook, step: str, share: Callable[[], float | None], done: threading.Event) -> None:
+    while not done.wait(_POLL):
+        hook(step, share())
