@@ -18,6 +18,22 @@ SUM(CASE WHEN position <= {{ count }} THEN c ELSE 0 END)
 {%- endif %}
 {% endmacro %}
 
+{# The largest counts as an array, of a count vector and of rows of cells. #}
+{% macro top_of_list(counts, count, dialect) %}
+{% if dialect == "duckdb" -%}
+LIST_SORT([{{ counts | join(", ") }}], 'DESC')[1:{{ count }}]
+{%- else -%}
+ARRAY(SELECT u.x FROM UNNEST([{{ counts | join(", ") }}]) AS u(x) ORDER BY u.x DESC LIMIT {{ count }})
+{%- endif %}
+{% endmacro %}
+{% macro top_of_rows(count, dialect) %}
+{% if dialect == "duckdb" -%}
+MAX(c, {{ count }})
+{%- else -%}
+(ARRAY_AGG(c ORDER BY c DESC))[1:{{ count }}]
+{%- endif %}
+{% endmacro %}
+
 {% macro deviation(count, part, wide, total) %}ABS(CAST({{ count }} AS {{ wide }}) * {{ total }} - CAST(n AS {{ wide }}) * {{ part }}){% endmacro %}
 
 {% macro only_lanes(lanes, cell) %}CASE WHEN long.lane IN ({{ lanes | join(", ") }}) THEN {{ cell }} END{% endmacro %}
@@ -88,7 +104,7 @@ crossings AS NOT MATERIALIZED (
             id, n, size, classes, table_rows, lane, c, t, rank, prefix_before, reached, step,
             COALESCE(next_rank, {{ order | length }}) AS next_rank,
             COALESCE(next_prefix, (SELECT MAX(prefix) FROM ranks)) AS next_prefix,
-            {{ "reached * " ~ total ~ " // n" if wide == "HUGEINT" else "DIV(reached * " ~ total ~ ", n)" }} AS point,
+            reached * {{ total }} // n AS point,
             1 AS kind, CAST(NULL AS BIGINT) AS found_rank, CAST(NULL AS {{ wide }}) AS found_prefix
         FROM stepped
         UNION ALL

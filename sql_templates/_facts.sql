@@ -18,6 +18,9 @@
 {# The sum of the j largest counts. #}
 {% macro head(j) %}{{ cells.head(j) }}{% endmacro %}
 
+{# The largest counts, largest first, as an array. #}
+{% macro top(count) %}{{ cells.top(count) }}{% endmacro %}
+
 {# Sum of c ln c; the entropy is ln n minus this over n. #}
 {% macro count_log_count() %}{% call(c, t, lane) cells.fold("sum") %}CASE WHEN {{ c }} > 0 THEN {{ c }} * LN(CAST({{ c }} AS DOUBLE)) ELSE 0.0 END{% endcall %}{% endmacro %}
 

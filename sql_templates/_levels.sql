@@ -8,6 +8,7 @@
 {% macro above(fact, limit) %}{{ fact }} > {{ limit }}{% endmacro %}
 {% macro between(expression, low, high) %}{{ expression }} BETWEEN {{ low }} AND {{ high }}{% endmacro %}
 {% macro either(first, second) %}({{ first }}) OR ({{ second }}){% endmacro %}
+{% macro of_sizes(condition, sizes) %}({{ condition }}) AND n IN ({{ sizes | join(", ") }}){% endmacro %}
 {% macro share(part) %}CAST({{ part }} AS DOUBLE) / n{% endmacro %}
 {% macro share_above(part, limit) %}{{ part }} * {{ limit.denominator }} > n * {{ limit.numerator }}{% endmacro %}
 {% macro share_below(part, limit) %}{{ part }} * {{ limit.denominator }} < n * {{ limit.numerator }}{% endmacro %}
@@ -17,7 +18,7 @@
 
 {# The infimum of c in r1 < c (tail), and the opposite of r1 < c (tail). #}
 {% macro infimum(count, tail) %}CASE WHEN {{ tail }} > 0 THEN CAST({{ count }} AS DOUBLE) / ({{ tail }}) ELSE {{ infinity() }} END{% endmacro %}
-{% macro not_recursive(count, tail, limit) %}{{ count }} * {{ limit.denominator }} >= ({{ tail }}) * {{ limit.numerator }}{% endmacro %}
+{% macro not_recursive(count, tail, limit) %}CAST({{ count }} AS DECIMAL(38, 0)) * {{ limit.denominator }} >= CAST({{ tail }} AS DECIMAL(38, 0)) * {{ limit.numerator }}{% endmacro %}
 
 {# A distance whose fact is `unit · n · total` times the distance. #}
 {% macro distance(fact, scale) %}CAST({{ fact }} AS DOUBLE) / (CAST(n AS DOUBLE) * {{ scale }}){% endmacro %}

@@ -8,9 +8,12 @@ SELECT
     {% for name in names %}, {{ name }}{% endfor %}
     {% for name, predicate in predicates %}, CASE WHEN {{ predicate }} THEN 1 ELSE 0 END AS {{ name }}{% endfor %}
 
+    , CAST(SUM(classes) OVER () AS BIGINT) AS failing_total
 FROM facts
 WHERE {{ condition }}
-ORDER BY size, n{% for column in key_names %}, {{ column }}{% endfor %}
+ORDER BY size, n
+    {%- for column, text in zip(key_names, collated) %}, {{ column }}{{ ' COLLATE "C"' if text and dialect == "postgres" }} NULLS LAST{% endfor %}
+    {%- for name in names %}, {{ name }}{% endfor %}, table_rows
 
 {% if limit is not none %}
 LIMIT {{ limit }}

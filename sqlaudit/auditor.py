@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import datetime
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import sqlaudit
@@ -13,9 +13,9 @@ from sqlaudit.columns_of import Resolved, resolve
 from sqlaudit.engines.base import Engine, Relation, Statement
 from sqlaudit.errors import UsageError
 from sqlaudit.facts import ClassHistogram, Frame, HistogramBuilder, SensitiveTable
-from sqlaudit.judge import Asked, judge, merged_facts
+from sqlaudit.judge import Asked, Judged, judge, merged_facts
 from sqlaudit.models import REGISTRY, Context
-from sqlaudit.models.base import HistogramModel, QueryModel
+from sqlaudit.models.base import QueryModel
 from sqlaudit.result import AuditResult, Check, ClassSizes, FailingClass, SensitiveSummary, Timing, Warned
 from sqlaudit.spec import AuditSpec, NullPolicy, Requirement, Roles
 
@@ -81,9 +81,10 @@ class Auditor:
         relation = self.engine.open(spec.target)
         roles = resolve_roles(spec.roles, relation, self.engine.dialect)
         relation, roles = self._loaded(relation, roles)
-        parts = [self._part(spec, relation, roles, attribute) for attribute in roles.sensitive or (None,)]
-        if roles.sensitive:
-            parts[1:] = [replace(part, checks=tuple(c for c in part.checks if c.sensitive)) for part in parts[1:]]
+        parts = [
+            self._part(spec, relation, roles, attribute, position)
+            for position, attribute in enumerate(roles.sensitive or (None,))
+        ]
         checks = [check for part in parts for check in part.checks]
         failing = sorted((f for part in parts for f in part.failing), key=lambda f: f.size)
         return AuditResult(
@@ -97,7 +98,7 @@ class Auditor:
             sensitive=tuple(part.summary for part in parts if part.summary),
             warnings=tuple(_warnings(roles, relation)),
             failing=tuple(failing[: self.failing_classes]),
-            failing_total=max((part.failing_total for part in parts), default=0),
+            failing_total=sum(part.failing_total for part in parts),
             statements=tuple(Timing(done.name, done.seconds, done.sql) for done in self.engine.executed[already:]),
             versions={"sqlaudit": sqlaudit.__version__, "engine": self.engine.version()},
             columns=tuple(column.name for column in relation.columns),
@@ -117,19 +118,22 @@ class Auditor:
         """The relation's columns kept for the session when reading them again would parse them again."""
         return relation, roles
 
-    def _part(self, spec: AuditSpec, relation: Relation, roles: ResolvedRoles, attribute: Resolved | None) -> _Part:
+    def _part(
+        self, spec: AuditSpec, relation: Relation, roles: ResolvedRoles, attribute: Resolved | None, position: int
+    ) -> _Part:
         frame = _frame(relation, roles, attribute, spec.roles)
         builder = HistogramBuilder(self.engine, frame, spec.roles.nulls)
         table, nulls = self._sensitive_table(builder, attribute)
         histogram = builder.build(attribute.sql if attribute else None, table)
         context = Context(table, 0, spec.inputs)
-        asked = _asked(spec.requirements, context, spec.roles.nulls, attribute)
+        asked = _asked(spec.requirements, context, spec.roles, attribute, position)
+        asked = self._defined(builder, attribute, asked)
         judged = judge(histogram, asked, frame)
-        failing = self._failing(builder, histogram, attribute, asked, judged.failing, roles)
+        failing, failing_total = self._failing(builder, histogram, attribute, asked, judged, roles)
         summary = None
         if table is not None and attribute is not None:
             summary = SensitiveSummary(attribute.label, table.distinct, nulls, histogram.form, table.ordered)
-        return _Part(judged.rows, judged.sizes, tuple(judged.checks), tuple(failing), judged.failing_total, summary)
+        return _Part(judged.rows, judged.sizes, judged.checks, tuple(failing), failing_total, summary)
 
     def _sensitive_table(
         self, builder: HistogramBuilder, attribute: Resolved | None
@@ -138,7 +142,7 @@ class Auditor:
             if builder.frame.entity is not None:
                 _refuse_missing_entities(builder.shape(None)[3])
             return None, 0
-        text = not attribute.kind.has_natural_order
+        text = attribute.collated
         distinct, nulls, _, without_entity = builder.shape(attribute.sql)
         _refuse_missing_entities(without_entity)
         if distinct > MAX_VALUES_READ:
@@ -150,23 +154,41 @@ class Auditor:
         table = SensitiveTable(attribute.label, totals, nulls > 0, attribute.kind.has_natural_order, text, values)
         return table, nulls
 
+    @staticmethod
+    def _defined(builder: HistogramBuilder, attribute: Resolved | None, asked: list[Asked]) -> list[Asked]:
+        """Without the models that have no meaning when a person has two values or lies in two classes.
+
+        Raises:
+            UsageError: such a model is required, and there are such persons.
+        """
+        wanting = [item for item in asked if item.model.one_value_per_person]
+        if builder.frame.entity is None or attribute is None or not wanting:
+            return asked
+        persons = builder.persons_in_several_places(attribute.sql)
+        if persons and wanting[0].model.is_required:
+            raise UsageError(
+                f"{wanting[0].requirement.text!r} needs one class and one value of {attribute.label} for each person; "
+                f"{persons:,} persons have more."
+            )
+        return [item for item in asked if item not in wanting] if persons else asked
+
     def _failing(
         self,
         builder: HistogramBuilder,
         histogram: ClassHistogram,
         attribute: Resolved | None,
         asked: Sequence[Asked],
-        predicates: Sequence[tuple[str, str]],
+        judged: Judged,
         roles: ResolvedRoles,
-    ) -> Iterable[FailingClass]:
-        """The smallest failing classes; with keys only when values may be shown."""
-        if not predicates or self.failing_classes == 0:
-            return []
-        facts = merged_facts([item.model for item in asked if not isinstance(item.model, HistogramModel | QueryModel)])
-        keys = [q.label for q in roles.quasi_identifiers] if self.show_values else []
+    ) -> tuple[list[FailingClass], int]:
+        """The smallest failing classes, with keys only when values may be shown; and how many classes fail."""
+        if not judged.failing or (self.failing_classes == 0 and judged.failing_total is not None):
+            return [], judged.failing_total or 0
+        facts = merged_facts([item.model for item in asked if not isinstance(item.model, QueryModel)])
+        keys = _labels(roles, attribute, builder.frame) if self.show_values else []
         if keys:
             histogram = builder.build(attribute.sql if attribute else None, histogram.table, keep_keys=True)
-        return histogram.failing(predicates, facts, keys, self.failing_classes)
+        return histogram.failing(judged.failing, facts, keys, self.failing_classes, builder.frame.collated)
 
 
 @dataclass(frozen=True)
@@ -186,13 +208,27 @@ def _frame(relation: Relation, roles: ResolvedRoles, attribute: Resolved | None,
     if given.joint and attribute is not None:
         keys += [other.sql for other in roles.sensitive if other != attribute]
     entity = roles.entity.sql if roles.entity else None
-    return Frame(relation.sql, tuple(keys), entity, given.nulls is NullPolicy.DISTINCT)
+    collated = {q.sql for q in (*roles.quasi_identifiers, *roles.sensitive) if q.collated}
+    return Frame(
+        relation.sql, tuple(keys), entity, given.nulls is NullPolicy.DISTINCT, tuple(key in collated for key in keys)
+    )
+
+
+def _labels(roles: ResolvedRoles, attribute: Resolved | None, frame: Frame) -> list[str]:
+    """What the user calls the columns of the class key, in their order."""
+    called = {role.sql: role.label for role in (*roles.quasi_identifiers, *roles.sensitive) if role != attribute}
+    return [called[key] for key in frame.keys]
 
 
 def _asked(
-    requirements: Sequence[Requirement], context: Context, nulls: NullPolicy, attribute: Resolved | None
+    requirements: Sequence[Requirement], context: Context, roles: Roles, attribute: Resolved | None, position: int
 ) -> list[Asked]:
-    """The models to evaluate for one sensitive attribute: what is required, or everything that needs no input."""
+    """The models to evaluate for one sensitive attribute: what is required, or everything that needs no input.
+
+    Models of class sizes alone are evaluated once, for the first attribute; with `joint` the classes differ from one
+    attribute to the next, and so these models too.
+    """
+    nulls = roles.nulls
     if requirements:
         models = [(REGISTRY[r.model], r) for r in requirements]
     else:
@@ -208,8 +244,12 @@ def _asked(
                 f"{requirement.text or model.name!r} has no meaning with --nulls wildcard: classes overlap there. "
                 "Use --nulls equal or distinct."
             )
+        named = attribute is not None and (model.needs_sensitive or (roles.joint and len(roles.sensitive) > 1))
+        if position and not named:
+            continue
         _check_inputs(model, requirement, context, attribute)
-        asked.append(Asked(model(requirement.parameters, context), requirement, attribute.label if attribute else None))
+        label = attribute.label if attribute is not None and named else None
+        asked.append(Asked(model(requirement.parameters, context), requirement, label))
     return asked
 
 

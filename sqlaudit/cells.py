@@ -44,6 +44,11 @@ class PackedCells:
             return _combined("max", counts)
         return _macro("head_of_list", counts=counts, count=count, dialect=self.dialect)
 
+    def top(self, count: int) -> str:
+        """The `count` largest counts, as an array."""
+        counts = [f"c{lane}" for lane in range(len(self.totals))]
+        return _macro("top_of_list", counts=counts, count=count, dialect=self.dialect)
+
     def smallest_of(self, lanes: Lanes) -> str:
         """The smallest count among the lanes, 0 when one is absent."""
         return _combined("min", [f"c{lane}" for lane in lanes])
@@ -87,6 +92,10 @@ class LongCells:
     def head(self, count: int) -> str:
         """The sum of the `count` largest counts."""
         return _macro("head_of_rows", count=count, dialect=self.dialect)
+
+    def top(self, count: int) -> str:
+        """The `count` largest counts, as an array."""
+        return _macro("top_of_rows", count=count, dialect=self.dialect)
 
     def smallest_of(self, lanes: Lanes) -> str:
         """The smallest count among the lanes, 0 when one is absent."""

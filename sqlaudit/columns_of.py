@@ -13,12 +13,18 @@ from sqlaudit.guard import closest, guard_expression, quote
 
 @dataclass(frozen=True)
 class Resolved:
-    """A column or expression: how the user calls it, its SQL in the engine's dialect, and its kind if known."""
+    """A column or expression: how the user calls it, its SQL in the engine's dialect, and what it holds, if known."""
 
     label: str
     sql: str
     kind: Kind = Kind.OTHER
     column: str | None = None
+    type: str = ""
+
+    @property
+    def collated(self) -> bool:
+        """Whether it is a column of text, whose order depends on a collation."""
+        return self.kind is Kind.TEXT and self.type.lower().startswith(("text", "char", "varchar", "citext", "name"))
 
 
 def resolve(text: str, relation: Relation, dialect: str, option: str) -> Resolved:
@@ -31,7 +37,7 @@ def resolve(text: str, relation: Relation, dialect: str, option: str) -> Resolve
     """
     found = find_column(text, relation)
     if found is not None:
-        return Resolved(text, quote(found.name, dialect), found.kind, found.name)
+        return Resolved(text, quote(found.name, dialect), found.kind, found.name, found.type)
     if text.strip().replace("_", "a").isalnum():
         raise unknown_column(text, relation, option)
     try:
@@ -47,8 +53,8 @@ def resolve(text: str, relation: Relation, dialect: str, option: str) -> Resolve
         column.set("this", exp.to_identifier(match.name, quoted=True))
     if isinstance(tree, exp.Column):
         match = find_column(tree.name, relation)
-        kind, name = (match.kind, match.name) if match else (Kind.OTHER, None)
-        return Resolved(text, tree.sql(dialect=dialect), kind, name)
+        if match is not None:
+            return Resolved(text, tree.sql(dialect=dialect), match.kind, match.name, match.type)
     return Resolved(text, tree.sql(dialect=dialect))
 
 

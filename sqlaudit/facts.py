@@ -10,7 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from sqlaudit.cells import LongCells, PackedCells
+from sqlaudit.disclosure.signatures import Signatures
 from sqlaudit.engines.base import Engine, Row, Statement
 from sqlaudit.result import FailingClass
 from sqlaudit.spec import NullPolicy
@@ -169,6 +172,15 @@ class ClassHistogram:
         )  # fmt: skip
         return [(self._vector(row), int(row[-2]), int(row[-1])) for row in self.engine.run(statement)]
 
+    def signatures(self, knowledge: int) -> Signatures:
+        """The distinct signatures of the classes, for up to `knowledge` pieces of knowledge."""
+        depth = min(knowledge + 1, self.lane_count)
+        fact = Fact("top_counts", "top", {"count": depth})
+        statement = self.statement("signatures.sql", [fact], "signatures", depth=depth)
+        n, *counts, classes = self.engine.columns_as_arrays(statement).values()
+        absent = [np.zeros_like(n)] * (knowledge + 1 - depth)
+        return Signatures.from_columns([n, *counts, *absent, classes])
+
     def failing(
         self,
         predicates: Sequence[tuple[str, str]],
@@ -237,6 +249,14 @@ class HistogramBuilder:
         """(values, totals) by rank; NULL last."""
         rows = self.engine.run(self._totals_statement(sensitive, text))
         return tuple(row[1] for row in rows), tuple(int(row[2]) for row in rows)
+
+    def persons_in_several_places(self, sensitive: str) -> int:
+        """How many persons lie in more than one class or have more than one value of a sensitive expression."""
+        statement = render(
+            "entities_in_several_places.sql", self.engine.dialect, step="persons in several places",
+            keys=[Raw(key) for key in self.frame.keys], **self._target(sensitive),
+        )  # fmt: skip
+        return int(self.engine.run(statement)[0][0])
 
     def build(self, sensitive: str | None, table: SensitiveTable | None, *, keep_keys: bool = False) -> ClassHistogram:
         """The classes for one sensitive expression; `keep_keys` keeps them apart with their keys q1, q2, …"""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 from sqlaudit.facts import ClassHistogram, Fact, Frame
-from sqlaudit.models.base import HistogramModel, Judgement, Model, QueryModel, SizeModel
+from sqlaudit.models.base import HistogramModel, Judgement, Model, QueryModel, SignatureModel, SizeModel, expression
 from sqlaudit.result import Check, ClassSizes, Number, Status
 from sqlaudit.spec import Requirement
 
@@ -18,7 +18,7 @@ MAX_VECTORS = 200_000
 
 @dataclass(frozen=True)
 class Asked:
-    """A model to evaluate, and the requirement it stands for."""
+    """A model to evaluate, the requirement it stands for, and the sensitive attribute that its check names."""
 
     model: Model
     requirement: Requirement
@@ -27,18 +27,22 @@ class Asked:
 
 @dataclass(frozen=True)
 class Judged:
-    """The checks of one sensitive attribute; `failing` holds (requirement text, predicate) of what failed."""
+    """The checks of one sensitive attribute.
+
+    `failing` holds (requirement text, predicate) of what failed; `failing_total` counts the classes that satisfy any
+    of the predicates, None when that has not been counted.
+    """
 
     rows: int
     sizes: ClassSizes
     checks: tuple[Check, ...]
     failing: tuple[tuple[str, str], ...]
-    failing_total: int
+    failing_total: int | None
 
 
 def judge(histogram: ClassHistogram, asked: Sequence[Asked], frame: Frame) -> Judged:
     """All models over the classes of one sensitive attribute: one statement for all that facts carry."""
-    carried = [a for a in asked if not isinstance(a.model, HistogramModel | QueryModel)]
+    carried = [a for a in asked if not isinstance(a.model, HistogramModel | QueryModel | SignatureModel)]
     rows = _figures(histogram, carried)
     per_row = histogram.form == "wildcard"
     sizes = ClassSizes(tuple((int(row["size"]), int(row["classes"])) for row in rows), per_row)
@@ -48,25 +52,27 @@ def judge(histogram: ClassHistogram, asked: Sequence[Asked], frame: Frame) -> Ju
         judgement = _judgement(histogram, item, frame, sizes, rows, carried, index)
         check = _check(item, judgement, table_rows)
         checks.append(check)
-        predicate = item.model.failing() if item.model.is_required else ""
-        if check.status in (Status.FAIL, Status.WARN) and predicate:
-            failing.append((item.requirement.text, predicate))
-    total = sum(int(row.get("any_classes", 0)) for row in rows)
-    return Judged(table_rows, sizes, tuple(checks), tuple(failing), total)
+        if check.status in (Status.FAIL, Status.WARN) and item.model.failing():
+            failing.append((item.requirement.text, _predicate(item.model, judgement), check.failing_classes))
+    total = 0 if not failing else failing[0][2] if len(failing) == 1 else None
+    return Judged(table_rows, sizes, tuple(checks), tuple((text, sql) for text, sql, _ in failing), total)
+
+
+def _predicate(model: Model, judgement: Judgement) -> str:
+    """SQL over facts: true for a class that falls short."""
+    if not judgement.at_limit:
+        return model.failing()
+    return expression("either", first=model.failing(), second=judgement.at_limit)
 
 
 def _figures(histogram: ClassHistogram, carried: Sequence[Asked]) -> list[dict[str, Any]]:
-    levels, verdicts, predicates = [], [], []
+    levels, verdicts = [], []
     for position, item in enumerate(carried):
         model = item.model
         for name, level in model.levels().items():
             levels.append((f"m{position}_{name}", level.fold, level.expression))
         if model.is_required and model.failing():
-            predicates.append(model.failing())
-            if not isinstance(model, SizeModel):
-                verdicts.append((f"m{position}", model.failing(), model.doubtful()))
-    if predicates:
-        verdicts.append(("any", " OR ".join(f"({predicate})" for predicate in predicates), ""))
+            verdicts.append((f"m{position}", model.failing(), model.doubtful()))
     return histogram.figures(merged_facts([item.model for item in carried]), levels, verdicts)
 
 
@@ -86,9 +92,11 @@ def _judgement(
 ) -> Judgement:
     model = item.model
     if isinstance(model, SizeModel):
-        return model.judge_sizes(sizes)
+        return _counted(model.judge_sizes(sizes), model, rows, f"m{carried.index(item)}")
     if isinstance(model, HistogramModel):
         return model.judge_histogram(histogram.histogram(model.facts()))
+    if isinstance(model, SignatureModel):
+        return model.judge_signatures(histogram.signatures(model.knowledge()))
     if isinstance(model, QueryModel):
         engine = histogram.engine
         return model.judge_rows(engine.run(model.statement(frame, engine.dialect)))
@@ -104,20 +112,39 @@ def _carried(histogram: ClassHistogram, model: Model, rows: Sequence[dict[str, A
         fold = min if level.fold == "MIN" else max
         folded[name] = fold(values) if values else None
     levels = model.conclude(folded)
-    if not model.is_required or not model.failing():
-        return Judgement(levels)
-    classes = sum(int(row[f"{prefix}_classes"]) for row in rows)
-    failing_rows = sum(int(row[f"{prefix}_rows"]) for row in rows)
+    judgement = _counted(Judgement(levels), model, rows, prefix)
     doubtful = sum(int(row.get(f"{prefix}_doubtful", 0)) for row in rows)
-    if not doubtful:
-        return Judgement(levels, classes, failing_rows)
+    return _decided(histogram, model, judgement) if doubtful else judgement
+
+
+def _counted(judgement: Judgement, model: Model, rows: Sequence[dict[str, Any]], prefix: str) -> Judgement:
+    """The judgement with the classes and rows that the database found to fall short."""
+    if not model.is_required or not model.failing():
+        return judgement
+    classes = sum(int(row[f"{prefix}_classes"]) for row in rows)
+    return replace(judgement, failing_classes=classes, failing_rows=sum(int(row[f"{prefix}_rows"]) for row in rows))
+
+
+def _decided(histogram: ClassHistogram, model: Model, judgement: Judgement) -> Judgement:
+    """The judgement with the classes at the limit, too, each decided exactly from its counts."""
     vectors = histogram.vectors(model.facts(), model.doubtful(), MAX_VECTORS)
     if len(vectors) == MAX_VECTORS:
-        return Judgement(levels, None, None, note="too many classes lie within float error of the limit to decide")
-    for counts, merged, merged_rows in vectors:
-        if not model.holds(counts):
-            classes, failing_rows = classes + merged, failing_rows + merged_rows
-    return Judgement(levels, classes, failing_rows)
+        note = "too many classes lie within float error of the limit to decide"
+        return replace(judgement, failing_classes=None, failing_rows=None, note=note)
+    short = [vector for vector in vectors if not model.holds(vector[0])]
+    # classes at the limit that hold and others that do not have different sizes, unless they are very large
+    sizes = sorted({sum(counts.values()) for counts, _, _ in short})
+    at_limit = (
+        model.doubtful()
+        if len(short) == len(vectors)
+        else expression("of_sizes", condition=model.doubtful(), sizes=sizes)
+    )
+    return replace(
+        judgement,
+        failing_classes=(judgement.failing_classes or 0) + sum(classes for _, classes, _ in short),
+        failing_rows=(judgement.failing_rows or 0) + sum(rows for _, _, rows in short),
+        at_limit=at_limit if short else "",
+    )
 
 
 def _check(item: Asked, judgement: Judgement, table_rows: int) -> Check:
@@ -126,7 +153,7 @@ def _check(item: Asked, judgement: Judgement, table_rows: int) -> Check:
     required = model.is_required
     return Check(
         model=model.name,
-        sensitive=item.sensitive if model.needs_sensitive else None,
+        sensitive=item.sensitive,
         parameters=model.shown_parameters(),
         level=level,
         levels=judgement.levels,

@@ -13,6 +13,7 @@ from fractions import Fraction
 from types import ModuleType
 from typing import Any, ClassVar
 
+from sqlaudit.disclosure.signatures import Signatures
 from sqlaudit.engines.base import Statement
 from sqlaudit.errors import UsageError
 from sqlaudit.facts import Fact, Frame, Level, SensitiveTable
@@ -65,6 +66,8 @@ class Judgement:
     failing_rows: int | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
     note: str = ""
+    at_limit: str = ""
+    """SQL over facts: the classes that `failing` leaves out and that exact arithmetic found to fall short."""
 
 
 class Model:
@@ -93,6 +96,8 @@ class Model:
     """Whether it stays so with a suppression limit too."""
     verdict_by_level: ClassVar[bool] = False
     """True for a figure of the whole table: the level itself is compared with the limit, no class is to blame."""
+    one_value_per_person: ClassVar[bool] = False
+    """Whether the model is only defined when a person has one class and one sensitive value."""
     wildcard: ClassVar[bool] = False
     """Whether the model has a meaning when NULL matches any value."""
 
@@ -187,6 +192,20 @@ class SizeModel(Model):
     def failing(self) -> str:
         """As `failing_sizes`."""
         return self.failing_sizes()
+
+
+class SignatureModel(Model):
+    """A model that the distinct signatures of the classes decide: their rows and their largest counts."""
+
+    one_value_per_person: ClassVar[bool] = True
+
+    def knowledge(self) -> int:
+        """How many pieces of knowledge an attacker has; one more count of each class is needed."""
+        raise NotImplementedError(self.name)
+
+    def judge_signatures(self, signatures: Signatures) -> Judgement:
+        """The judgement from all signatures."""
+        raise NotImplementedError(self.name)
 
 
 class HistogramModel(Model):

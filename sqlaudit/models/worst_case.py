@@ -1,0 +1,52 @@
+"""(c,k)-safety: the worst that an attacker with k pieces of knowledge can learn about anybody."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import ClassVar
+
+from sqlaudit.disclosure.by_class import class_disclosure
+from sqlaudit.disclosure.program import maximum_disclosure
+from sqlaudit.disclosure.signatures import Signatures
+from sqlaudit.models.base import Judgement, Parameter, SignatureModel
+
+MAX_KNOWLEDGE = 1000
+
+
+class WorstCaseSafety(SignatureModel):
+    """The maximum disclosure against any k basic implications stays below c."""
+
+    name: ClassVar[str] = "c_k_safety"
+    title: ClassVar[str] = "(c,k)-safety"
+    definition: ClassVar[str] = (
+        "Maximum disclosure < c: no k basic implications (if these persons have these values, then one of those has "
+        "one of those) make any statement 'this person has this value' as probable as c."
+    )
+    reference: ClassVar[str] = (
+        "Martin, Kifer, Machanavajjhala, Gehrke, Halpern: Worst-Case Background Knowledge, ICDE 2007"
+    )
+    note: ClassVar[str] = "A class falls short when some person in it can be disclosed with probability c or more."
+    operator: ClassVar[str] = "<"
+    parameters: ClassVar = (
+        Parameter("c", "decimal", "probability that must not be reached", Fraction(0), Fraction(1)),
+        Parameter("k", "integer", "pieces of knowledge", Fraction(0), Fraction(MAX_KNOWLEDGE), default=3),
+    )
+    short_forms: ClassVar = ("disclosure", "maximum_disclosure")
+    main: ClassVar[str] = "c"
+
+    def knowledge(self) -> int:
+        """k."""
+        return int(self.values["k"])
+
+    def judge_signatures(self, signatures: Signatures) -> Judgement:
+        """The maximum disclosure at k, and the classes whose own disclosure reaches c."""
+        if not len(signatures):
+            return Judgement({"disclosure": None, "negated": None})
+        k = self.knowledge()
+        point = maximum_disclosure(signatures, k)[k]
+        levels = {"disclosure": point.maximum, "negated": point.negated}
+        if not self.is_required:
+            return Judgement(levels)
+        by_class = class_disclosure(signatures, k)
+        limit = Fraction(self.values["c"])
+        return Judgement(levels, by_class.failing_classes(limit), by_class.failing_rows(limit))
