@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import pytest
 
+import sqlaudit
+from sqlaudit.engines import connect
+from sqlaudit.engines.base import Engine
+from sqlaudit.result import AuditResult
+from tests.audit_values import values_query
 from tests.postgres_load import Loader, prepare
 from tests.postgres_server import NoServer, PostgresServer, new_server
 
@@ -46,3 +52,29 @@ def load(postgres_server: PostgresServer) -> Iterator[Loader]:
     loader = Loader(postgres_server)
     yield loader
     loader.close()
+
+
+AuditOn = Callable[..., AuditResult]
+
+
+@pytest.fixture(scope="session", params=["duckdb", "postgres"])
+def engine_name(request: pytest.FixtureRequest) -> str:
+    """Every engine in turn; a test that uses it runs its body on each."""
+    return str(request.param)
+
+
+@pytest.fixture(scope="session")
+def engine(engine_name: str, request: pytest.FixtureRequest) -> Iterator[Engine]:
+    """One open engine a test run: tables reach it as queries, so that nothing is created."""
+    with connect(None if engine_name == "duckdb" else request.getfixturevalue("postgres_url")) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def audit_on(engine: Engine) -> AuditOn:
+    """`audit_on(rows, columns, qi=…, …)` audits rows of dicts on the engine; `columns` gives their kinds."""
+
+    def audit(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], **request: Any) -> AuditResult:
+        return sqlaudit.audit(query=values_query(rows, columns), db=engine, **request)
+
+    return audit

@@ -1,0 +1,35 @@
+"""Small tables as queries: the same rows on every engine, without creating anything in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+TYPES = {
+    "int": "BIGINT",
+    "text": "TEXT",
+    "float": "DOUBLE PRECISION",
+    "bool": "BOOLEAN",
+    "date": "DATE",
+    "decimal": "DECIMAL(20, 4)",
+}
+
+
+def values_query(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> str:
+    """A SELECT that returns the rows; `columns` gives name to kind (a key of TYPES).
+
+    Example:
+        >>> values_query([{"a": 1}], {"a": "int"})
+        'SELECT CAST(x0 AS BIGINT) AS "a" FROM (VALUES (\\'1\\')) AS given(x0)'
+    """
+    names = list(columns)
+    lines = [[_text(row[name]) for name in names] for row in rows] or [["NULL"] * len(names)]
+    casts = (f"CAST(x{i} AS {TYPES[columns[n]]}) AS " + '"' + n.replace('"', '""') + '"' for i, n in enumerate(names))
+    given = ", ".join(f"x{i}" for i in range(len(names)))
+    listed = ", ".join("(" + ", ".join(line) + ")" for line in lines)
+    empty = "" if rows else " WHERE 1 = 0"
+    return "SELECT " + ", ".join(casts) + f" FROM (VALUES {listed}) AS given({given})" + empty
+
+
+def _text(value: Any) -> str:
+    return "NULL" if value is None else "'" + str(value).replace("'", "''") + "'"
