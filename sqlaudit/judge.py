@@ -167,6 +167,7 @@ def _check(item: Asked, judgement: Judgement, table_rows: int) -> Check:
         text=item.requirement.text,
         note=judgement.note or model.note,
         details=judgement.details,
+        title=model.title,
     )
 
 
