@@ -208,7 +208,7 @@ class PostgresEngine(Engine):
         self._ask("time_left.sql", {"milliseconds": str(milliseconds)})
 
     def _out_of_time(self, during: str) -> Incomplete:
-        return Incomplete(f"The time limit of {self.limits.timeout:g} s was reached in {during}.")
+        return Incomplete(f"The time limit of {self.limits.timeout:g} seconds was reached in {during}.")
 
     @contextmanager
     def _at_work(self, during: str, text: str = "", names: Names | None = None) -> Iterator[None]:

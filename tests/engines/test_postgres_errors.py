@@ -133,7 +133,7 @@ def test_the_time_limit_is_for_the_whole_command(postgres_url: str) -> None:
         for step in ("first", "second"):
             with pytest.raises(Incomplete) as caught:
                 engine.run(Statement(step, SLEEP.sql))
-            assert str(caught.value) == f"The time limit of 0.4 s was reached in the step {step!r}."
+            assert str(caught.value) == f"The time limit of 0.4 seconds was reached in the step {step!r}."
         with pytest.raises(Incomplete):
             engine.open(Target("ages"))
         assert time.monotonic() - begun < 5
