@@ -1,0 +1,25 @@
+{# The rows of a column-set question under short names: c0, c1, … the columns, e the entity. Where codes are kept
+   (`coded`), NULL has the code 0. #}
+{% macro rows(columns, entity) %}
+SELECT
+{% for column in columns %}
+    {{ column }} AS c{{ loop.index0 }}{{ "," if not loop.last or entity is not none }}
+{% endfor %}
+{% if entity is not none %}
+    {{ entity }} AS e
+{% endif %}
+{%- endmacro %}
+
+{% macro is_null(name, coded) -%}
+{{ name }}{{ " = 0" if coded else " IS NULL" }}
+{%- endmacro %}
+
+{# True for a row that is a class of its own because one of these columns is missing. #}
+{% macro solo(nullable, coded) -%}
+{% for name in nullable %}{{ is_null(name, coded) }}{{ " OR " if not loop.last }}{% endfor %}
+{%- endmacro %}
+
+{# A list of keys; each key packs the codes of some columns into one number (name, factor). #}
+{% macro keys(set) -%}
+{% for key in set.packed %}{% for name, factor in key %}{{ name }}{{ " * " ~ factor if factor != 1 }}{{ " + " if not loop.last }}{% endfor %}{{ ", " if not loop.last }}{% endfor %}
+{%- endmacro %}

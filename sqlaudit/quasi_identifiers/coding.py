@@ -1,0 +1,136 @@
+"""Where column sets are counted: a table of small codes where the engine can keep one, else the target itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlaudit.engines.base import Engine, Kind, Relation
+from sqlaudit.errors import UsageError
+from sqlaudit.quasi_identifiers.masks import bits
+from sqlaudit.quasi_identifiers.selection import Chosen
+from sqlaudit.sql import Raw, render
+
+_ROWS = "sqlaudit_columns_rows"
+_CODES = "sqlaudit_columns_codes"
+_WIDEST_OFFSET = 1 << 21
+"""Whole numbers in a range up to this keep their distance from the smallest one, without a dictionary."""
+_WORD = 1 << 62
+
+
+@dataclass(frozen=True)
+class Coded:
+    """The rows that questions about column sets run over.
+
+    Args:
+        source: the FROM item: the table of codes, or the target.
+        columns: the columns' expressions when `source` is the target; None when it is the table of codes.
+        entity: the entity's expression when `source` is the target, `e` in the table of codes, None without one.
+        rows: rows of the target. persons: persons, = rows without an entity.
+        missing: for each column the number of rows where it is missing.
+        domains: for each column one more than its largest code; empty without codes.
+    """
+
+    source: Raw
+    columns: tuple[Raw, ...] | None
+    entity: Raw | None
+    rows: int
+    persons: int
+    missing: tuple[int, ...]
+    domains: tuple[int, ...] = ()
+
+    @property
+    def coded(self) -> bool:
+        """Whether the rows are codes, with 0 for NULL."""
+        return self.columns is None
+
+    @property
+    def nullable(self) -> int:
+        """The columns with a missing value, as a mask."""
+        return sum(1 << position for position, count in enumerate(self.missing) if count)
+
+    def parameters(self) -> dict[str, Any]:
+        """What every template over these rows needs."""
+        return {"source": self.source, "columns": self.columns, "coded": self.coded, "entity": self.entity}
+
+    def keys(self, mask: int) -> list[list[tuple[str, int]]]:
+        """The GROUP BY keys of a set: codes packed into as few numbers as fit 62 bits, else plain columns."""
+        if not self.coded:
+            return [[(f"c{position}", 1)] for position in bits(mask)]
+        keys: list[list[tuple[str, int]]] = []
+        factor = _WORD
+        for position in bits(mask):
+            domain = self.domains[position]
+            if factor * domain >= _WORD:
+                keys.append([])
+                factor = 1
+            keys[-1].append((f"c{position}", factor))
+            factor *= domain
+        return keys
+
+
+def code_columns(engine: Engine, relation: Relation, chosen: Sequence[Chosen], entity: Chosen | None) -> Coded:
+    """Prepare the rows of a relation for counting column sets.
+
+    Raises:
+        UsageError: rows without an entity.
+    """
+    if engine.can_materialize:
+        return _codes(engine, relation, chosen, entity)
+    columns = tuple(Raw(column.sql) for column in chosen)
+    person = Raw(entity.sql) if entity else None
+    return _described(engine, Raw(relation.sql), columns, person, chosen)
+
+
+def drop_codes(engine: Engine) -> None:
+    """Release what `code_columns` keeps."""
+    if engine.can_materialize:
+        engine.drop(_CODES)
+        engine.drop(_ROWS)
+
+
+def _described(
+    engine: Engine, source: Raw, columns: tuple[Raw, ...], entity: Raw | None, chosen: Sequence[Chosen]
+) -> Coded:
+    profile = [{"name": column, "whole": False} for column in columns]
+    row = engine.run(render("columns_profile.sql", engine.dialect, source=source, columns=profile))[0]
+    rows, persons = _totals(engine, source, entity)
+    return Coded(source, columns, entity, rows, persons, tuple(int(row[1 + 2 * i]) for i in range(len(chosen))))
+
+
+def _totals(engine: Engine, source: Raw, entity: Raw | None) -> tuple[int, int]:
+    rows, persons, nameless = engine.run(render("columns_totals.sql", engine.dialect, source=source, entity=entity))[0]
+    if nameless:
+        raise UsageError(f"The entity column is missing in {nameless} of {rows} rows; every row must name its person.")
+    return int(rows), int(persons)
+
+
+def _codes(engine: Engine, relation: Relation, chosen: Sequence[Chosen], entity: Chosen | None) -> Coded:
+    read = render(
+        "columns_rows.sql", engine.dialect, source=Raw(relation.sql), columns=[Raw(c.sql) for c in chosen],
+        entity=Raw(entity.sql) if entity else None,
+    )  # fmt: skip
+    rows = engine.materialize(_ROWS, read)
+    kinds = [info.kind for info in rows.columns]
+    names = [info.name for info in rows.columns]
+    source = Raw(rows.sql)
+    persons = _totals(engine, source, Raw("e") if entity else None)[1]
+    profile = [{"name": n, "whole": k is Kind.INTEGER} for n, k in zip(names, kinds, strict=True)]
+    row = engine.run(render("columns_profile.sql", engine.dialect, source=source, columns=profile))[0]
+    widths = row[2::2]
+    codes = [{"name": n, "offset": _by_offset(w, int(row[0]))} for n, w in zip(names, widths, strict=True)]
+    coded = engine.materialize(_CODES, render("columns_codes.sql", engine.dialect, source=source, columns=codes))
+    engine.drop(_ROWS)
+    largest = engine.run(render("columns_domains.sql", engine.dialect, source=Raw(coded.sql), names=names))[0]
+    domains = tuple(int(value or 0) + 1 for value in largest)
+    missing = tuple(int(count) for count in row[1::2])
+    width = len(chosen)
+    return Coded(
+        Raw(coded.sql), None, Raw("e") if entity else None, int(row[0]), persons, missing[:width], domains[:width]
+    )
+
+
+def _by_offset(width: int | None, rows: int) -> bool:
+    """Whether a range is narrow enough to go without a dictionary: codes must stay small to be packed."""
+    return width is not None and width < min(_WIDEST_OFFSET, 4 * rows + 16)

@@ -1,0 +1,138 @@
+"""The module that asks the engine: figures of column sets, several in one statement, each counted once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlaudit.engines.base import Engine, Row
+from sqlaudit.quasi_identifiers.coding import Coded
+from sqlaudit.quasi_identifiers.masks import bits
+from sqlaudit.spec import NullPolicy
+from sqlaudit.sql import render
+
+_BATCH = 20
+"""Sets in one statement; more bring nothing and make the time budget coarse."""
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What one GROUP BY says about a column set.
+
+    Args:
+        classes: equivalence classes; None where missing values match any value.
+        min_size: rows (or persons) of the smallest class.
+        at_risk: rows (or persons) in classes below k.
+        unique: rows (or persons) alone in their class.
+        pairs: ordered pairs of different rows in one class; None for persons and with wildcards.
+    """
+
+    classes: int | None
+    min_size: int
+    at_risk: int
+    unique: int
+    pairs: int | None
+
+
+class SetCounter:
+    """Figures of column sets over one target, remembered.
+
+    A set whose column c follows from others in it (a subset has as many classes with c as without) has the figures
+    of the set without c and is not counted again.
+    """
+
+    def __init__(self, engine: Engine, coded: Coded, k: int, nulls: NullPolicy) -> None:
+        self.engine = engine
+        self.coded = coded
+        self.k = k
+        self.nulls = nulls
+        self.known: dict[int, Figures] = {}
+        self.counted = 0
+        self.derived = 0
+        self.queries = 0
+        self._follows: dict[int, list[int]] = {}
+
+    @property
+    def total(self) -> int:
+        """Rows, or persons where an entity is given."""
+        return self.coded.persons
+
+    def figures(self, masks: Sequence[int]) -> list[Figures]:
+        """The figures of several sets, in order."""
+        waiting = []
+        for mask in dict.fromkeys(masks):
+            if mask not in self.known and not self._derive(mask):
+                waiting.append(mask)
+        size = 1 if self.nulls is NullPolicy.WILDCARD else _BATCH
+        for begin in range(0, len(waiting), size):
+            self._count(waiting[begin : begin + size])
+        return [self.known[mask] for mask in masks]
+
+    def _count(self, masks: Sequence[int]) -> None:
+        rows = self.engine.run(self._statement(masks))
+        self.queries += 1
+        self.counted += len(masks)
+        for row in rows:
+            mask = masks[int(row[0])]
+            self.known[mask] = _read(row, self.nulls is not NullPolicy.WILDCARD)
+        for mask in masks:
+            self.known.setdefault(mask, Figures(0, 0, 0, 0, 0))
+            self._learn(mask)
+
+    def _statement(self, masks: Sequence[int]) -> Any:
+        parameters = {**self.coded.parameters(), "k": self.k}
+        if self.nulls is NullPolicy.WILDCARD:
+            return render(
+                "columns_count_wildcard.sql", self.engine.dialect, set=self._wildcard(0, masks[0]), **parameters
+            )
+        template = "columns_count_persons.sql" if self.coded.entity is not None else "columns_count_sets.sql"
+        sets = [self._set(number, mask) for number, mask in enumerate(masks)]
+        return render(template, self.engine.dialect, sets=sets, **parameters)
+
+    def _set(self, number: int, mask: int) -> dict[str, Any]:
+        keys = self.coded.keys(mask)
+        solo = mask & self.coded.nullable if self.nulls is NullPolicy.DISTINCT else 0
+        return {
+            "number": number,
+            "packed": keys,
+            "key_names": [f"k{i}" for i in range(len(keys))],
+            "nullable": _names(bits(solo)),
+        }
+
+    def _wildcard(self, number: int, mask: int) -> dict[str, Any]:
+        nullable = mask & self.coded.nullable
+        return {"number": number, "solid": _names(bits(mask & ~nullable)), "nullable": _names(bits(nullable))}
+
+    def _derive(self, mask: int) -> bool:
+        for column in bits(mask):
+            rest = mask ^ (1 << column)
+            if rest in self.known and any(left & rest == left for left in self._follows.get(column, ())):
+                self.known[mask] = self.known[rest]
+                self.derived += 1
+                return True
+        return False
+
+    def _learn(self, mask: int) -> None:
+        """Note that a column follows from the others when it splits no class of theirs."""
+        classes = self.known[mask].classes
+        if classes is None:
+            return
+        for column in bits(mask):
+            rest = mask ^ (1 << column)
+            other = self.known.get(rest)
+            if other is not None and other.classes == classes:
+                follows = self._follows.setdefault(column, [])
+                if not any(left & rest == left for left in follows):
+                    follows.append(rest)
+
+
+def _names(positions: Iterable[int]) -> list[str]:
+    return [f"c{position}" for position in positions]
+
+
+def _read(row: Row, has_classes: bool) -> Figures:
+    """Sums over no rows at all are NULL and mean 0; a NULL of classes means that there are none to count."""
+    numbers = [None if value is None else int(value) for value in row[1:]]
+    classes, smallest, at_risk, unique, pairs = numbers
+    return Figures((classes or 0) if has_classes else None, smallest or 0, at_risk or 0, unique or 0, pairs)
