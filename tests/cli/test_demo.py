@@ -18,16 +18,17 @@ def test_the_demo_shows_a_verdict() -> None:
     ran = run("demo")
     assert ran.code == 1
     assert ran.out.startswith(
-        "FAIL: 3 of 3 requirements do not hold\n"
+        "FAIL: 3 of 4 requirements do not hold\n"
         "  injury: 7,150 rows in 692 equivalence classes of equal age, male, married and\n"
         "  indust.\n"
     )
     assert "342 of 692 classes with 639 rows (8.9%) fall short." in ran.said
     assert "177 rows (2.5%) are alone: nobody else has the same age, male, married and indust." in ran.said
+    assert "Holds: average risk (over rows) is 0.09678; at most 0.1 is required." in ran.said
     assert ran.err == (
         "sqlaudit: 7,150 workers' compensation claims in Kentucky and Michigan, 1980 to 1982. The same as: "
         "sqlaudit audit injury.csv --qi age,male,married,indust --sensitive injtype "
-        "--require k=5 --require l=2 --require t=0.5\n"
+        "--require k=5 --require l=2 --require t=0.5 --require average_risk=0.1\n"
     )
 
 
@@ -36,7 +37,7 @@ def test_the_figures_are_those_of_the_table() -> None:
     assert [error.message for error in validator("audit").iter_errors(data)] == []
     assert data["target"]["rows"] == 7150
     assert {check["model"]: check["failing_rows"] for check in data["checks"]} == {
-        "k_anonymity": 639, "distinct_l_diversity": 251, "t_closeness": 548,
+        "k_anonymity": 639, "distinct_l_diversity": 251, "t_closeness": 548, "average_risk": None,
     }  # fmt: skip
 
 
