@@ -5,17 +5,20 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from sqlaudit.api import audit
+    from sqlaudit.api import audit, profile
     from sqlaudit.errors import SqlauditError
+    from sqlaudit.profile_result import ProfileResult
     from sqlaudit.result import AuditResult
 
 _WHERE = {
     "audit": "sqlaudit.api",
+    "profile": "sqlaudit.api",
     "AuditResult": "sqlaudit.result",
+    "ProfileResult": "sqlaudit.profile_result",
     "SqlauditError": "sqlaudit.errors",
 }
 
-__all__ = ["AuditResult", "SqlauditError", "__version__", "audit"]
+__all__ = ["AuditResult", "ProfileResult", "SqlauditError", "__version__", "audit", "profile"]
 
 
 def __getattr__(name: str) -> Any:

@@ -8,6 +8,8 @@ from typing import Any
 from sqlaudit.auditor import Auditor
 from sqlaudit.engines import connect
 from sqlaudit.engines.base import Engine
+from sqlaudit.profile_result import ProfileResult
+from sqlaudit.profiling.columns import EXACT_ROWS
 from sqlaudit.requirements import parse_requirement, requirement_from
 from sqlaudit.result import AuditResult
 from sqlaudit.spec import AuditSpec, Limits, NullPolicy, ReadOptions, Requirement, Roles, Target
@@ -75,6 +77,48 @@ def audit(
         return Auditor(db, failing_classes, show_values).audit(spec)
     with connect(db, limits or Limits(), spec.target) as engine:
         return Auditor(engine, failing_classes, show_values).audit(spec)
+
+
+def profile(
+    target: Any = None,
+    *,
+    db: str | Engine | None = None,
+    query: str = "",
+    where: str = "",
+    read: ReadOptions | None = None,
+    limits: Limits | None = None,
+    exact_rows: int = EXACT_ROWS,
+    show_values: bool = False,
+) -> ProfileResult:
+    """Look at the columns of a table and propose their roles.
+
+    Args:
+        target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
+        db: a database URL or DuckDB file, or an engine that is already open (it is left open).
+        query: one SELECT instead of a target.
+        where: a SQL condition on the rows.
+        read: how files are read.
+        limits: time, memory and threads.
+        exact_rows: tables with more rows are looked at in a sample of 500,000 rows.
+        show_values: whether smallest, largest and frequent values may be read; without it only counts are.
+
+    Raises:
+        UsageError: no such target, or one without columns.
+        EngineError: the database refused, failed or went away.
+
+    Example:
+        >>> import pandas as pd
+        >>> people = pd.DataFrame({"mail": ["a@b.org", "c@d.org", "e@f.org"], "sex": list("mff"), "income": [1, 2, 2]})
+        >>> [(column.name, column.role.value) for column in profile(people).columns]
+        [('mail', 'direct_identifier'), ('sex', 'quasi_identifier'), ('income', 'sensitive')]
+    """
+    from sqlaudit.profiling.run import profile_target
+
+    chosen = make_target(target, query=query, where=where, read=read)
+    if isinstance(db, Engine):
+        return profile_target(db, chosen, exact_rows, show_values)
+    with connect(db, limits or Limits(), chosen) as engine:
+        return profile_target(engine, chosen, exact_rows, show_values)
 
 
 def make_target(target: Any, *, query: str = "", where: str = "", read: ReadOptions | None = None) -> Target:

@@ -21,6 +21,7 @@ COMMANDS = {
     "audit": "Tell how easily people in a table can be re-identified.",
     "demo": "Run a whole audit on a real table; nothing to prepare.",
     "models": "List the privacy models, what they mean and what they need.",
+    "profile": "Look at the columns of a table and propose their roles.",
 }
 """The commands with their line in the overview. Each lives in the module of its name, as an object called `command`."""
 

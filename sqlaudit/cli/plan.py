@@ -26,6 +26,13 @@ def show_plan(engine: Engine, spec: AuditSpec, work: Work, output: Output) -> No
 
     statements = Auditor(engine).plan(spec)
     tables = engine.open(spec.target).tables or (spec.target.name,)
+    show_statements(engine, tables, statements, work, output)
+
+
+def show_statements(
+    engine: Engine, tables: Sequence[str], statements: Sequence[Statement], work: Work, output: Output
+) -> None:
+    """Print statements and the tables that they read; with `--explain` the database's plans."""
     plans = [engine.explain(statement) for statement in statements] if work.explain else []
     if output.format == "json":
         output.write(render_json(_data(engine, tables, statements, plans)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 
 from sqlaudit.profile_result import ColumnFacts, ColumnProfile, ProfileResult, Role
@@ -10,14 +11,14 @@ from sqlaudit.reports.document import (
     Column,
     Document,
     Facts,
-    Paragraph,
     Section,
     Table,
     Toned,
     Words,
     section,
 )
-from sqlaudit.reports.figures import count, figure, part, plural
+from sqlaudit.reports.figures import count, part, plural
+from sqlaudit.reports.moments import finished
 from sqlaudit.reports.phrases import listing
 
 TITLES = {
@@ -83,21 +84,19 @@ def _row(column: ColumnProfile) -> tuple[Words, ...]:
 
 
 def _why(column: ColumnProfile) -> str:
-    said = "; ".join(column.proposal.reasons)
-    return said if column.role is not Role.OTHER or len(column.proposal.reasons) > 1 else _short(said)
-
-
-def _short(said: str) -> str:
-    return "" if said.startswith("neither") else said
+    """The reasons; not that there is none, which is said once below."""
+    unknown = column.role is Role.OTHER and not column.facts.constant
+    return "; ".join(column.proposal.reasons[1:] if unknown else column.proposal.reasons)
 
 
 def _remarks(result: ProfileResult) -> Iterator[Words]:
     if any(facts.rows_below_5 for facts in _facts(result)):
         yield '"rare" is the share of rows that have a value which fewer than five rows have.'
-    if any(column.role is Role.OTHER and not _why(column) for column in result.columns):
-        yield "Where no reason is given neither name nor values say what a column holds: ask whether others can know it."
+    if any(column.role is Role.OTHER and not column.facts.constant for column in result.columns):
+        yield "Neither name nor values say what the other columns hold: ask whether others can know it."
     for facts in _facts(result):
         yield from _remarks_on(facts)
+    yield from _groups_of(result)
     for twins in result.twins:
         how = "are equal in every row" if twins.equal else "say the same in other values"
         yield f"{twins.first} and {twins.second} {how}: who knows one knows the other."
@@ -113,20 +112,26 @@ def _remarks_on(facts: ColumnFacts) -> Iterator[Words]:
     if facts.respelled:
         verb = "differs" if facts.respelled == 1 else "differ"
         yield Toned(
-            f"{facts.name}: {plural(facts.respelled, 'value')} {verb} from another one only in case or spaces, and "
-            "splits classes that belong together.".replace("splits", "splits" if facts.respelled == 1 else "split"),
-            "warn",
-        )
+            f"{facts.name}: {plural(facts.respelled, 'value')} {verb} from another one only in case or spaces; such "
+            "values split classes that belong together.", "warn",
+        )  # fmt: skip
     missing = facts.shapes.get("missing", 0)
     if missing:
         has = "has" if missing == 1 else "have"
         yield f"{facts.name}: {plural(missing, 'row')} {has} a text that usually means missing; see --null-values."
-    if facts.shape_share("number") > 0.5:
-        yield f"{facts.name} holds numbers as text."
-    if facts.shape_share("date") > 0.5:
-        yield f"{facts.name} holds dates as text."
-    if facts.kind == "float" and facts.whole is not None and facts.whole < facts.filled:
-        yield f"{facts.name} holds floating-point numbers: round it before it is compared."
+
+
+def _groups_of(result: ProfileResult) -> Iterator[Words]:
+    """What is said once of several columns."""
+    numbers = [facts.name for facts in _facts(result) if facts.shape_share("number") > 0.5]
+    dates = [facts.name for facts in _facts(result) if facts.shape_share("date") > 0.5]
+    broken = [facts.name for facts in _facts(result) if facts.kind == "float" and facts.whole != facts.filled]
+    for names, what in ((numbers, "numbers as text"), (dates, "dates as text")):
+        if names:
+            yield f"{listing(names)} {'holds' if len(names) == 1 else 'hold'} {what}."
+    if broken:
+        verb, them = ("holds", "it") if len(broken) == 1 else ("hold", "them")
+        yield f"{listing(broken)} {verb} floating-point numbers: round {them} before values are compared."
 
 
 def _values(result: ProfileResult) -> Facts:
@@ -149,23 +154,25 @@ def _cut(value: object) -> str:
 def _next(result: ProfileResult) -> Iterator[Words]:
     known, secret = result.named(Role.QUASI_IDENTIFIER), result.named(Role.SENSITIVE)
     if known:
-        options = f'--qi "{_names(known)}"' + (f' --sensitive "{_names(secret)}"' if secret else "")
-        yield f"Correct the roles, then audit: sqlaudit audit {result.target} {options}"
-    elif result.rows:
+        options = f"--qi {_names(known)}" + (f" --sensitive {_names(secret)}" if secret else "")
+        yield f"Correct the roles, then audit: sqlaudit audit {shlex.quote(result.target)} {options}"
+    else:
         yield "Name what others may know about a person with --qi, and audit: sqlaudit audit TARGET --qi …"
 
 
 def _names(names: Sequence[str]) -> str:
-    return ",".join(name if name.replace("_", "a").replace("-", "a").isalnum() else f'""{name}""' for name in names)
+    """Columns as the command line takes them: odd names in double quotes, and all of it quoted for a shell."""
+    simple = (name.replace("_", "a").replace("-", "a").isalnum() for name in names)
+    return shlex.quote(
+        ",".join(n if ok else '"' + n.replace('"', '""') + '"' for n, ok in zip(names, simple, strict=True))
+    )
 
 
 def _how(result: ProfileResult) -> tuple[Section, ...]:
-    seconds = [timing.seconds for timing in result.statements if timing.seconds is not None]
-    took = f"; {plural(len(seconds), 'statement')} took {figure(round(sum(seconds), 2))} s in the database"
     pairs = (
         ("table", result.target),
         ("computed by", f"sqlaudit {result.versions.get('sqlaudit', '')} on {result.engine}"),
-        ("finished", f"{result.time}{took if seconds else ''}"),
+        ("finished", finished(result.time, result.statements)),
     )
     return section("How this was computed", Facts(pairs))
 

@@ -1,0 +1,48 @@
+{# The rows a profile looks at, under short names (c0, c1, …), all of them or a sample: `share` draws every row with that
+   probability, `first` takes the first rows that the database returns. #}
+{% macro target(source, columns, share, first) %}
+target AS (
+    SELECT
+    {% for column in columns %}
+        {{ column.sql }} AS c{{ loop.index0 }}{{ "," if not loop.last }}
+    {% endfor %}
+    FROM {{ source }}
+    {% if share is not none %}
+    WHERE RANDOM() < {{ share }}
+    {% endif %}
+    {% if first is not none %}
+    LIMIT {{ first }}
+    {% endif %}
+)
+{%- endmacro %}
+
+{# Every different value of every column, with its number of rows: one scan, one grouping a column. #}
+{% macro value_groups(columns) %}
+value_groups AS (
+    SELECT
+    {% for column in columns %}
+        c{{ loop.index0 }},
+    {% endfor %}
+        CASE{% for column in columns %} WHEN GROUPING(c{{ loop.index0 }}) = 0 THEN {{ loop.index0 }}{% endfor %} END AS column_number,
+        COUNT(*) AS n
+    FROM target
+    GROUP BY GROUPING SETS ({% for column in columns %}(c{{ loop.index0 }}){{ ", " if not loop.last }}{% endfor %})
+)
+{%- endmacro %}
+
+{# An expression over the column that a group belongs to, `?`, for the columns that are marked so; else NULL. #}
+{% macro by_column(columns, mark, expression, type) -%}
+{% if columns | selectattr(mark) | list -%}
+CASE column_number{% for column in columns %}{% if column[mark] %} WHEN {{ loop.index0 }} THEN {{ expression | replace("?", "c" ~ loop.index0) }}{% endif %}{% endfor %} END
+{%- else -%}
+CAST(NULL AS {{ type }})
+{%- endif %}
+{%- endmacro %}
+
+{# Whether a text has a shape. Brackets stand for backslashes, so that every dialect reads the same pattern. #}
+{% macro has(pattern) -%}
+REGEXP_MATCHES(spelling, '{{ pattern }}')
+{%- endmacro %}
+{% macro upper() %}{{ "\\p{Lu}" if dialect == "duckdb" else "[[:upper:]]" }}{% endmacro %}
+{% macro letter() %}{{ "[\\p{L}''’-]" if dialect == "duckdb" else "[[:alpha:]''’-]" }}{% endmacro %}
+{% macro capitalised() %}{{ upper() }}{{ letter() }}+[.,]?{% endmacro %}

@@ -1,0 +1,55 @@
+"""`sqlaudit profile`: column facts and proposed roles."""
+
+from __future__ import annotations
+
+import click
+
+from sqlaudit.cli.options import Work, limit_options, output_options, target_options, work_options
+from sqlaudit.cli.output import Output
+from sqlaudit.cli.plan import show_statements
+from sqlaudit.cli.sections import Sectioned, in_section
+from sqlaudit.cli.session import session
+from sqlaudit.errors import ExitCode
+from sqlaudit.profiling.columns import EXACT_ROWS, planned_statements
+from sqlaudit.profiling.run import profile_target
+from sqlaudit.reports.profile import profile_document
+from sqlaudit.spec import Limits, Target
+
+_look = in_section("How to look")
+
+
+@click.command(cls=Sectioned)
+@target_options
+@_look("--show-values", is_flag=True, help="Show smallest, largest and frequent values, which may name persons.")
+@_look(
+    "--exact-rows",
+    type=click.IntRange(min=0),
+    default=EXACT_ROWS,
+    show_default=True,
+    metavar="N",
+    help="Look at larger tables in a sample.",
+)
+@output_options
+@work_options
+@limit_options
+def command(
+    target: Target, db: str | None, show_values: bool, exact_rows: int, output: Output, work: Work, limits: Limits
+) -> int:
+    """Look at the columns of TARGET and propose their roles.
+
+    TARGET is a file (CSV, Parquet, JSON, Arrow; globs work), or with --db a table or view.
+    Only counts are read, unless --show-values is given. Nothing is written there.
+
+    \b
+      sqlaudit profile patients.csv
+      sqlaudit profile --db postgresql://auditor@host/db public.patients
+    """
+    with session(db, limits, work, target) as engine:
+        if work.dry_run or work.explain:
+            relation = engine.open(target)
+            tables = relation.tables or (target.name,)
+            show_statements(engine, tables, planned_statements(engine, relation), work, output)
+            return ExitCode.OK
+        result = profile_target(engine, target, exact_rows, show_values)
+    output.emit(lambda: profile_document(result), result.to_dict)
+    return ExitCode.OK

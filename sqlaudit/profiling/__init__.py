@@ -1,0 +1,1 @@
+"""Looking at a table before anything is known about it: column facts, proposed roles, and the warnings of an audit."""

@@ -1,0 +1,85 @@
+"""A profile of one target: facts, proposals, twins, and values when they were asked for."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import sqlaudit
+from sqlaudit.engines.base import Engine, Relation, Row
+from sqlaudit.errors import UsageError
+from sqlaudit.profile_result import ColumnFacts, ColumnProfile, ProfileResult, ShownValues
+from sqlaudit.profiling.columns import BATCH, EXACT_ROWS, SAMPLE_ROWS, Source, batches, column_facts, sources_of
+from sqlaudit.profiling.roles import by_risk, follow_twins, propose
+from sqlaudit.profiling.twins import find_twins
+from sqlaudit.result import Timing
+from sqlaudit.spec import Target
+from sqlaudit.sql import Raw, render
+
+MOST_FREQUENT = 5
+
+
+def profile_target(
+    engine: Engine, target: Target, exact_rows: int = EXACT_ROWS, show_values: bool = False
+) -> ProfileResult:
+    """The profile of a target over an open engine.
+
+    Args:
+        engine: where the target is. target: what to look at.
+        exact_rows: tables with more rows are looked at in a sample.
+        show_values: whether cell values may be read.
+
+    Raises:
+        UsageError: the target has no columns, or cannot be opened.
+        EngineError: the database refused or failed.
+    """
+    already = len(engine.executed)
+    relation = engine.open(target)
+    if not relation.columns:
+        raise UsageError(f"{target.name} has no columns to look at.")
+    facts = column_facts(engine, relation, exact_rows)
+    values = _shown(engine, relation, facts) if show_values else {}
+    twins = find_twins(engine, relation, facts)
+    columns = [ColumnProfile(found, propose(found), values.get(found.name)) for found in facts]
+    version = engine.version()
+    return ProfileResult(
+        target=target.name,
+        rows=facts[0].rows,
+        engine=version,
+        time=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        columns=by_risk(follow_twins(columns, twins)),
+        twins=twins,
+        statements=tuple(Timing(done.name, done.seconds, done.sql) for done in engine.executed[already:]),
+        versions={"sqlaudit": sqlaudit.__version__, "engine": version},
+    )
+
+
+def _shown(engine: Engine, relation: Relation, facts: Sequence[ColumnFacts]) -> Mapping[str, ShownValues]:
+    sources = sources_of(relation, engine.dialect)
+    shown: dict[str, ShownValues] = {}
+    for in_full in (True, False):
+        chosen = [source for source, found in zip(sources, facts, strict=True) if found.exact is in_full]
+        share = None if in_full or not chosen else f"{SAMPLE_ROWS / facts[0].rows:.12f}"
+        for some in batches(chosen, BATCH):
+            shown.update(_shown_of(some, engine.run(_statement(engine, relation, some, share))))
+    return shown
+
+
+def _statement(engine: Engine, relation: Relation, sources: Sequence[Source], share: str | None) -> Any:
+    columns = [source.parameters() for source in sources]
+    return render(
+        "profile_shown.sql", engine.dialect, source=Raw(relation.sql), columns=columns, share=share, most=MOST_FREQUENT
+    )
+
+
+def _shown_of(sources: Sequence[Source], rows: Sequence[Row]) -> dict[str, ShownValues]:
+    found = {}
+    for number, source in enumerate(sources):
+        own = [row for row in rows if int(row[0]) == number]
+        if own:
+            smallest = next(row[1] for row in own if row[3] == 1)
+            largest = next(row[1] for row in own if row[4] == 1)
+            frequent = tuple((row[1], int(row[2])) for row in own if row[5] <= MOST_FREQUENT)
+            found[source.name] = ShownValues(smallest, largest, frequent)
+    return found

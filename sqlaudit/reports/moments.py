@@ -1,0 +1,28 @@
+"""When something was finished, and how long it took."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+
+from sqlaudit.reports.figures import figure, plural
+from sqlaudit.result import Timing
+
+
+def finished(time: str, statements: Sequence[Timing]) -> str:
+    """`2026-05-04 10:15 UTC; 5 statements took 0.3 s in the database`.
+
+    Args:
+        time: an ISO 8601 time; any other text is taken as it stands. statements: what ran.
+    """
+    seconds = [timing.seconds for timing in statements if timing.seconds is not None]
+    took = f"; {plural(len(seconds), 'statement')} took {figure(round(sum(seconds), 2))} s in the database"
+    return moment(time) + (took if seconds else "")
+
+
+def moment(time: str) -> str:
+    """A time as people write it, in UTC."""
+    try:
+        return f"{datetime.datetime.fromisoformat(time).astimezone(datetime.UTC):%Y-%m-%d %H:%M} UTC"
+    except ValueError:
+        return time
