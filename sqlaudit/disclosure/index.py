@@ -10,6 +10,7 @@ than `_SLACK` removed classes of the very lowest.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -55,6 +56,7 @@ class DisclosureIndex:
         self._times: Counter[_Key] = Counter()
         self._values: Counter[int] = Counter()  # number of classes by number of distinct values, k + 2 for more
         self._lists = [_List(want) for want in wanted_classes(k + 1, _SLACK)]
+        self._solved_for: object = None
         self._curve: tuple[DisclosureCurve, Signatures] | None = None
         self._rescans = 0
         self._count(signatures, 1)
@@ -89,12 +91,7 @@ class DisclosureIndex:
         self._check_present(removed)
         self._count(removed, -1)
         self._count(added, 1)
-        for key in set(_keys(removed, self.k)):
-            if key not in self._times:
-                for kept in self._lists:
-                    kept.values.pop(key, None)
         self._enter(added)
-        self._curve = None
         if any(kept.exhausted(self._times) for kept in self._lists):
             self._rescan()
 
@@ -115,6 +112,8 @@ class DisclosureIndex:
         ):
             self._times[key] += sign * times
             self._values[values] += sign * times
+            for kept in self._lists:
+                kept.recount(key, self._times[key])
             if not self._times[key]:
                 del self._times[key]
             if not self._values[values]:
@@ -142,9 +141,12 @@ class DisclosureIndex:
             kept.fill(everything, keys, positions)
 
     def _solved(self) -> tuple[DisclosureCurve, Signatures]:
-        if self._curve is None:
-            lowest = [kept.lowest(self._times) for kept in self._lists]
-            keys = sorted({key for chosen in lowest for key in chosen})
+        """The curve and the signatures it refers to; the same as before if the same classes matter."""
+        fewest = min(self._values, default=0)
+        lowest = [kept.lowest(self._times) for kept in self._lists]
+        keys = sorted({key for chosen in lowest for key in chosen})
+        state = (fewest, lowest, [self._times[key] for key in keys])
+        if self._curve is None or self._solved_for != state:
             place = {key: position for position, key in enumerate(keys)}
             candidates = _decode(keys, self._times, self.k)
             check_level(candidates, self.k)
@@ -152,7 +154,8 @@ class DisclosureIndex:
                 (kept.needed, np.array([place[key] for key in chosen], dtype=np.int64))
                 for kept, chosen in zip(self._lists, lowest, strict=True)
             ]
-            self._curve = solve(candidates, found, min(self._values), self.k), candidates
+            self._curve = solve(candidates, found, fewest, self.k), candidates
+            self._solved_for = state
         return self._curve
 
 
@@ -176,6 +179,7 @@ class _List:
         self.needed = Wanted(want.role, want.atoms, want.classes - _SLACK)
         self.values: dict[_Key, float] = {}
         self._boundary: _Boundary | None = None
+        self._lowest: tuple[_Key, ...] | None = None  # None after a change
         self._width = tolerance(want.atoms)
 
     @property
@@ -190,7 +194,7 @@ class _List:
     def fill(self, signatures: Signatures, keys: list[_Key], positions: Positions) -> None:
         """Start again with the exactly lowest signatures, in order."""
         chosen = signatures.take(positions)
-        self.values = {}
+        self.values, self._lowest = {}, None
         for block in blocks(chosen, self.want.atoms):
             floats = self.want.values(block).tolist()
             self.values.update(zip([keys[place] for place in positions[block.start :].tolist()], floats, strict=False))
@@ -206,27 +210,38 @@ class _List:
             low = boundary.approximate * (1 - self._width)
             if (value >= low or value < UNCERTAIN) and self.want.exact(*signature) >= boundary.exact:
                 return
-        self.values[key] = value
+        self.values[key], self._lowest = value, None
+
+    def recount(self, key: _Key, times: int) -> None:
+        """There are now `times` classes with a signature."""
+        if key in self.values:
+            self._lowest = None
+            if not times:
+                del self.values[key]
 
     def exhausted(self, times: Counter[_Key]) -> bool:
         """Whether the list has fewer classes than needed, though there are more outside; or far more than needed."""
+        if self._lowest is not None:
+            return False
         if len(self.values) > _GROWTH * self.want.classes:
             return True
         return self._boundary is not None and sum(times[key] for key in self.values) < self.needed.classes
 
-    def lowest(self, times: Counter[_Key]) -> list[_Key]:
+    def lowest(self, times: Counter[_Key]) -> tuple[_Key, ...]:
         """The signatures that hold the needed classes; those that floats cannot tell from the last one included."""
-        ranked = sorted(self.values.items(), key=lambda item: (item[1], item[0]))
+        if self._lowest is None:
+            self._lowest = tuple(self._choose(times))
+        return self._lowest
+
+    def _choose(self, times: Counter[_Key]) -> Iterator[_Key]:
         covered, limit = 0, np.inf
-        chosen = []
-        for key, value in ranked:
+        for key, value in sorted(self.values.items(), key=lambda item: (item[1], item[0])):
             if value > limit:
-                break
-            chosen.append(key)
+                return
+            yield key
             covered += times[key]
             if limit == np.inf and covered >= self.needed.classes:
                 limit = max(value * (1 + self._width), UNCERTAIN) if value else -1.0
-        return chosen
 
 
 def _keys(signatures: Signatures, k: int) -> list[_Key]:

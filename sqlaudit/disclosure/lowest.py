@@ -98,6 +98,12 @@ class LowestClasses:
         """Keep what can still be among the lowest; when float ties leave too many, let exact arithmetic decide."""
         positions = np.concatenate([np.empty(0, np.int64), *self._positions])
         values = np.concatenate([np.empty(0), *self._values])
+        if (
+            len(values) > 4 * self.wanted.classes
+        ):  # so many signatures hold at least as many classes: no need to sort all
+            highest = np.partition(values, self.wanted.classes - 1)[self.wanted.classes - 1]
+            few = values <= max(highest * (1 + self._tolerance), UNCERTAIN)
+            positions, values = positions[few], values[few]
         order = np.lexsort((positions, values))
         positions, values = positions[order], values[order]
         reached = np.flatnonzero(np.cumsum(self._signatures.multiplicity[positions]) >= self.wanted.classes)

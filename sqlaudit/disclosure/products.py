@@ -118,7 +118,9 @@ def blocks(signatures: Signatures, atoms: int) -> Iterator[Block]:
     for start in range(0, len(signatures), kernel.block):
         stop = start + kernel.block
         n = signatures.n[start:stop].astype(np.float64)
-        cumulative = np.cumsum(signatures.counts[start:stop, :atoms].T.astype(np.float64), axis=0)
+        cumulative = signatures.counts[start:stop, :atoms].T.astype(np.float64, order="C")
+        for rank in range(1, atoms):  # several times faster than cumsum along the first axis
+            cumulative[rank] += cumulative[rank - 1]
         yield Block(start, n, n / cumulative[0], cumulative, kernel(n, cumulative))
 
 
