@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Iterator
 
 from sqlaudit.reports.advice import next_steps, standing_out
@@ -20,7 +19,8 @@ from sqlaudit.reports.document import (
     Words,
     section,
 )
-from sqlaudit.reports.figures import count, figure, plural
+from sqlaudit.reports.figures import count, plural
+from sqlaudit.reports.moments import finished
 from sqlaudit.reports.phrases import (
     VERDICTS,
     full_title,
@@ -173,7 +173,7 @@ def _how(result: AuditResult) -> tuple[Section, ...]:
         ("person column", roles.get("entity") or ""),
         ("missing values", _NULLS.get(str(roles.get("nulls", "")), "")),
         ("computed by", f"sqlaudit {result.versions.get('sqlaudit', '')}".rstrip() + f" on {result.engine}"),
-        ("finished", f"{_moment(result.time)}{_duration(result)}"),
+        ("finished", finished(result.time, result.statements)),
     ]
     return section("How this was computed", Facts(tuple(pair for pair in pairs if pair[1])))
 
@@ -183,18 +183,3 @@ _NULLS = {
     "distinct": "a missing quasi-identifier equals nothing, not even another one",
     "wildcard": "a missing quasi-identifier matches every value",
 }
-
-
-def _moment(time: str) -> str:
-    """A time as people write it, in UTC."""
-    try:
-        return f"{datetime.datetime.fromisoformat(time).astimezone(datetime.UTC):%Y-%m-%d %H:%M} UTC"
-    except ValueError:
-        return time
-
-
-def _duration(result: AuditResult) -> str:
-    seconds = [timing.seconds for timing in result.statements if timing.seconds is not None]
-    if not seconds:
-        return ""
-    return f"; {plural(len(seconds), 'statement')} took {figure(round(sum(seconds), 2))} s in the database"
