@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import datetime
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import sqlaudit
-from sqlaudit.columns_of import Resolved, resolve
+from sqlaudit.attribute_inputs import inputs_of, refuse_unclear
+from sqlaudit.columns_of import Resolved, find_column, resolve
 from sqlaudit.engines.base import Engine, Relation, Statement
 from sqlaudit.errors import UsageError
 from sqlaudit.facts import ClassHistogram, Frame, HistogramBuilder, SensitiveTable
+from sqlaudit.guard import quote
+from sqlaudit.inputs import population_target, read_inputs
 from sqlaudit.judge import Asked, Judged, judge, merged_facts
+from sqlaudit.loading import loaded
 from sqlaudit.models import REGISTRY, Context
-from sqlaudit.models.base import QueryModel
+from sqlaudit.models.base import Model, Population, QueryModel
 from sqlaudit.result import AuditResult, Check, ClassSizes, FailingClass, SensitiveSummary, Timing, Warned
 from sqlaudit.spec import AuditSpec, NullPolicy, Requirement, Roles
 
@@ -80,9 +84,13 @@ class Auditor:
         already = len(self.engine.executed)
         relation = self.engine.open(spec.target)
         roles = resolve_roles(spec.roles, relation, self.engine.dialect)
+        inputs = read_inputs(spec.inputs)
+        refuse_unclear(inputs, [attribute.label for attribute in roles.sensitive])
+        population = self.engine.open(population_target(inputs, spec.target)) if "population" in inputs else None
         relation, roles = self._loaded(relation, roles)
+        opened = _Opened(spec, relation, roles, inputs, population)
         parts = [
-            self._part(spec, relation, roles, attribute, position)
+            self._part(opened, attribute, position)
             for position, attribute in enumerate(roles.sensitive or (None,))
         ]
         checks = [check for part in parts for check in part.checks]
@@ -110,25 +118,36 @@ class Auditor:
         roles = resolve_roles(spec.roles, relation, self.engine.dialect)
         statements = []
         for attribute in roles.sensitive or (None,):
-            builder = HistogramBuilder(self.engine, _frame(relation, roles, attribute, spec.roles))
+            builder = HistogramBuilder(self.engine, _frame(relation, roles, attribute, spec.roles), spec.roles.nulls)
             statements += builder.plan(attribute.sql if attribute else None)
         return statements
 
     def _loaded(self, relation: Relation, roles: ResolvedRoles) -> tuple[Relation, ResolvedRoles]:
         """The relation's columns kept for the session when reading them again would parse them again."""
-        return relation, roles
+        named = [*roles.quasi_identifiers, *roles.sensitive, *((roles.entity,) if roles.entity else ())]
+        relation, found = loaded(self.engine, relation, named)
+        keys, values = len(roles.quasi_identifiers), len(roles.sensitive)
+        entity = found[-1] if roles.entity else None
+        return relation, replace(
+            roles, quasi_identifiers=tuple(found[:keys]), sensitive=tuple(found[keys : keys + values]), entity=entity
+        )
 
-    def _part(
-        self, spec: AuditSpec, relation: Relation, roles: ResolvedRoles, attribute: Resolved | None, position: int
-    ) -> _Part:
-        frame = _frame(relation, roles, attribute, spec.roles)
+    def _part(self, opened: _Opened, attribute: Resolved | None, position: int) -> _Part:
+        spec, roles = opened.spec, opened.roles
+        frame = _frame(opened.relation, roles, attribute, spec.roles)
         builder = HistogramBuilder(self.engine, frame, spec.roles.nulls)
         table, nulls = self._sensitive_table(builder, attribute)
         histogram = builder.build(attribute.sql if attribute else None, table)
-        context = Context(table, 0, spec.inputs)
+        context = Context(
+            table,
+            0,
+            inputs_of(opened.inputs, attribute.label if attribute else None, table),
+            frozenset(requirement.model for requirement in spec.requirements),
+        )
         asked = _asked(spec.requirements, context, spec.roles, attribute, position)
         asked = self._defined(builder, attribute, asked)
-        judged = judge(histogram, asked, frame)
+        population = _population(opened, attribute, frame, [item.model for item in asked], self.engine.dialect)
+        judged = judge(histogram, asked, frame, population)
         failing, failing_total = self._failing(builder, histogram, attribute, asked, judged, roles)
         summary = None
         if table is not None and attribute is not None:
@@ -186,9 +205,20 @@ class Auditor:
             return [], judged.failing_total or 0
         facts = merged_facts([item.model for item in asked if not isinstance(item.model, QueryModel)])
         keys = _labels(roles, attribute, builder.frame) if self.show_values else []
-        if keys:
+        if keys and histogram.form != "wildcard":  # which has its keys already
             histogram = builder.build(attribute.sql if attribute else None, histogram.table, keep_keys=True)
         return histogram.failing(judged.failing, facts, keys, self.failing_classes, builder.frame.collated)
+
+
+@dataclass(frozen=True)
+class _Opened:
+    """What all parts of one audit share."""
+
+    spec: AuditSpec
+    relation: Relation
+    roles: ResolvedRoles
+    inputs: Mapping[str, Any]
+    population: Relation | None
 
 
 @dataclass(frozen=True)
@@ -210,7 +240,37 @@ def _frame(relation: Relation, roles: ResolvedRoles, attribute: Resolved | None,
     entity = roles.entity.sql if roles.entity else None
     collated = {q.sql for q in (*roles.quasi_identifiers, *roles.sensitive) if q.collated}
     return Frame(
-        relation.sql, tuple(keys), entity, given.nulls is NullPolicy.DISTINCT, tuple(key in collated for key in keys)
+        relation.sql,
+        tuple(keys),
+        entity,
+        given.nulls is NullPolicy.DISTINCT,
+        tuple(key in collated for key in keys),
+        attribute.sql if attribute else None,
+    )
+
+
+def _population(
+    opened: _Opened, attribute: Resolved | None, frame: Frame, models: Sequence[Model], dialect: str
+) -> Population | None:
+    """The roles' expressions over the population table, if a model asks for it.
+
+    Raises:
+        UsageError: the population table lacks a column.
+    """
+    needs = {need for model in models for need in model.needs}
+    relation, entity = opened.population, opened.roles.entity
+    if relation is None or "population" not in needs:
+        return None
+    keys = [resolve(label, relation, dialect, "--qi").sql for label in _labels(opened.roles, attribute, frame)]
+    person = find_column(entity.label, relation) if entity else None
+    believed = attribute if "original_qi" in needs else None
+    original = opened.inputs["original_qi"] if believed else ()
+    return Population(
+        relation.sql,
+        tuple(keys),
+        quote(person.name, dialect) if person else None,
+        resolve(believed.label, relation, dialect, "--sensitive").sql if believed else None,
+        tuple(resolve(label, relation, dialect, "original_qi").sql for label in original),
     )
 
 
@@ -254,9 +314,11 @@ def _asked(
 
 
 def _by_default(model: Any, context: Context, nulls: NullPolicy) -> bool:
-    if not model.by_default or model.needs or (nulls is NullPolicy.WILDCARD and not model.wildcard):
+    if not model.by_default or (nulls is NullPolicy.WILDCARD and not model.wildcard):
         return False
-    if model.needs_order:
+    if any(need not in context.inputs for need in model.needs):
+        return False
+    if model.needs_order and "order" not in context.inputs:
         table = context.table
         return table is not None and table.ordered and not table.has_null
     return True

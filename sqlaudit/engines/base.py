@@ -51,12 +51,14 @@ class Relation:
         columns: its columns in order.
         label: how reports call it.
         tables: the tables or files that are read, for `--dry-run` and reports.
+        parsed: whether every reading parses text again (CSV, JSON), so that more than one reading wants a copy.
     """
 
     sql: str
     columns: tuple[ColumnInfo, ...]
     label: str
     tables: tuple[str, ...] = ()
+    parsed: bool = False
 
 
 @dataclass(frozen=True)

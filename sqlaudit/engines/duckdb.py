@@ -101,7 +101,7 @@ class DuckDBEngine(Engine):
         self._session.columns[target.name] = {row[0]: row[1] for row in described}
         direct = condition is None and source.sql.startswith('"')
         sql = source.sql if direct else self._view(target, source, condition)
-        return Relation(sql, columns_of(described), target.name, source.tables)
+        return Relation(sql, columns_of(described), target.name, source.tables, source.parsed)
 
     def run(self, statement: Statement) -> list[Row]:
         """All rows of a statement."""
@@ -218,6 +218,7 @@ class DuckDBEngine(Engine):
         """The query with the files it names replaced by views over them."""
         root = guard_query(target.query, DIALECT)
         tables: list[str] = []
+        parsed = False
         for table in named_tables(root):
             known = find(".".join(quote(part.name, DIALECT) for part in table.parts), self._known, self._db)
             if known is not None:
@@ -225,15 +226,17 @@ class DuckDBEngine(Engine):
                 table.replace(_qualified(table, known))
             elif not table.db and (table.this.quoted or not self._catalog):
                 tables.append(table.name)
-                table.this.replace(self._file_view(table, target))
+                view, file = self._file_view(table, target)
+                table.this.replace(view)
+                parsed = parsed or file.parsed
         if set(tables) <= {f"{schema}.{name}" for _, schema, name in self._known}:
             refuse_read_options(target.read, "a query that reads no file")
         self._session.seal()
         sql = root.sql(dialect=DIALECT)
         names = tuple(row[0] for row in self._session.describe(sql, "query"))
-        return Source("(" + sql + ")", names, tuple(dict.fromkeys(tables)))
+        return Source("(" + sql + ")", names, tuple(dict.fromkeys(tables)), parsed)
 
-    def _file_view(self, table: exp.Table, target: Target) -> exp.Expression:
+    def _file_view(self, table: exp.Table, target: Target) -> tuple[exp.Expression, Relation]:
         """A view over a file that a query names, to stand in its place (under the same alias)."""
         file = Target(relation=table.name, read=target.read)
         relation = self.open(file)
@@ -242,7 +245,7 @@ class DuckDBEngine(Engine):
         table.set("catalog", found.args.get("catalog"))
         if not table.alias:
             table.set("alias", exp.TableAlias(this=exp.to_identifier(table.name, quoted=True)))
-        return found.this  # type: ignore[no-any-return]
+        return found.this, relation
 
     def _view(self, target: Target, source: Source, condition: exp.Expression | None) -> str:
         view = self._qualified(INPUTS, self._fresh(_stem(target)))

@@ -17,6 +17,7 @@ from sqlaudit.guard import literal
 from sqlaudit.spec import ReadOptions
 
 _CSV_ONLY = ("delimiter", "encoding", "null_values", "header")
+PARSED = ("csv", "json")
 _JSON_WHOLE = 32_000_000
 _READERS = ("read_", "parquet_", "sniff_", "glob")
 
@@ -29,11 +30,13 @@ class Source:
         sql: a FROM item.
         names: the names that its columns have in the source, before DuckDB made them unique.
         tables: the tables or files that are read.
+        parsed: whether every reading parses text again.
     """
 
     sql: str
     names: tuple[str, ...]
     tables: tuple[str, ...]
+    parsed: bool = False
 
 
 def file_source(session: Session, files: Files, options: ReadOptions, frame_name: str) -> Source:
@@ -62,7 +65,7 @@ def file_source(session: Session, files: Files, options: ReadOptions, frame_name
         frame, names = arrow_files(files)
         session.register(frame_name, frame)
         sql = frame_name
-    return Source(sql, tuple(names), (files.label,))
+    return Source(sql, tuple(names), (files.label,), files.format in PARSED)
 
 
 def frame_source(session: Session, frame: object, frame_name: str) -> Source:

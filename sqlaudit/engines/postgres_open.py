@@ -68,7 +68,7 @@ class Opener:
         columns, cast = self._columns(_select(readable, table, where), during, lambda _: readable)
         plain = not (unreadable or cast or where)
         sql = found.sql if plain else _parenthesized(_select(readable, table, where, cast))
-        return PostgresRelation(sql, tuple(columns), target.name, (found.full_name,), tuple(unreadable))
+        return PostgresRelation(sql, tuple(columns), target.name, (found.full_name,), unreadable=tuple(unreadable))
 
     def _where(self, target: Target, unreadable: Sequence[str], found: catalog.Found) -> exp.Expression | None:
         if not target.where:
