@@ -43,6 +43,6 @@ CAST(NULL AS {{ type }})
 {% macro has(pattern) -%}
 REGEXP_MATCHES(spelling, '{{ pattern }}')
 {%- endmacro %}
-{% macro upper() %}{{ "\\p{Lu}" if dialect == "duckdb" else "[[:upper:]]" }}{% endmacro %}
-{% macro letter() %}{{ "[\\p{L}''’-]" if dialect == "duckdb" else "[[:alpha:]''’-]" }}{% endmacro %}
-{% macro capitalised() %}{{ upper() }}{{ letter() }}+[.,]?{% endmacro %}
+
+{# A word that begins with a large letter: Latin, Greek or Cyrillic, by code point, so that no locale matters. #}
+{% macro capitalised() %}[A-ZÀ-ÞĀ-ɏΑ-ΩЀ-Я][A-Za-zÀ-ɏΑ-ώЀ-ӿ''’-]+[.,]?{% endmacro %}

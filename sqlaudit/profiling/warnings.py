@@ -1,0 +1,193 @@
+"""What a reader of an audit should know about the published columns, from one cheap statement over the first rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from sqlaudit.columns_of import Resolved
+from sqlaudit.engines.base import Engine, Kind, Relation, Statement
+from sqlaudit.guard import quote
+from sqlaudit.profile_result import NEARLY, ColumnFacts, Role
+from sqlaudit.profiling.columns import Source, estimated_distinct, facts_of, values_statement
+from sqlaudit.profiling.names import concept_of
+from sqlaudit.profiling.roles import propose
+from sqlaudit.result import ClassSizes, Warned
+
+FIRST_ROWS = 20_000
+"""How many rows are looked at: enough to see how a column is spelled, and nothing beside an audit of a large table."""
+MOST_OTHERS = 20
+"""Text columns without a role that are looked at, in the table's order; of the others only the names."""
+_LISTED = 6
+
+
+class Named(Protocol):
+    """The columns of an audit by role, as `sqlaudit.auditor.ResolvedRoles` has them."""
+
+    @property
+    def quasi_identifiers(self) -> tuple[Resolved, ...]: ...
+    @property
+    def sensitive(self) -> tuple[Resolved, ...]: ...
+    @property
+    def identifiers(self) -> tuple[Resolved, ...]: ...
+    @property
+    def entity(self) -> Resolved | None: ...
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """A column as far as it was looked at. `once` are the values that occur once among the rows looked at."""
+
+    facts: ColumnFacts
+    once: int
+    named: bool
+    is_key: bool
+
+
+def audit_warnings(
+    engine: Engine, relation: Relation, roles: Named, classes: ClassSizes | None = None, rows: int | None = None
+) -> list[Warned]:
+    """The warnings of an audit.
+
+    Codes: `direct_identifier`, `possible_direct_identifier`, `nearly_unique_quasi_identifier`,
+    `float_quasi_identifier`, `spelling_variants`. Messages hold column names and counts only.
+
+    Args:
+        engine, relation: where the published table is. roles: the roles of its columns.
+        classes: the equivalence classes, when they are known: fewer of them than `NEARLY` times the rows prove that no
+            quasi-identifier is nearly unique.
+        rows: rows of the table, when known; else the rows looked at stand for it.
+    """
+    seen = _look(engine, relation, roles)
+    looked_at = max((column.facts.looked_at for column in seen), default=0)
+    whole = max(rows or 0, looked_at)
+    where = f" (in the first {looked_at:,} rows)" if whole > looked_at else ""
+    found = [
+        _declared(roles.identifiers),
+        _likely(seen, relation, roles, where),
+        *(_nearly_unique(column, whole) for column in seen if column.is_key and _can_be_unique(classes)),
+        *(_float(column.facts) for column in seen if column.is_key),
+        *(_variants(column, where) for column in seen if column.named),
+    ]
+    return [warning for warning in found if warning is not None]
+
+
+def warning_statements(engine: Engine, relation: Relation, roles: Named) -> list[Statement]:
+    """The statements that `audit_warnings` runs: one, or none without a column to look at."""
+    sources = _sources(relation, roles, engine.dialect)
+    return [values_statement(engine, relation, sources, first=FIRST_ROWS)] if sources else []
+
+
+def _look(engine: Engine, relation: Relation, roles: Named) -> list[_Seen]:
+    sources = _sources(relation, roles, engine.dialect)
+    rows = {
+        int(row[0]): row for statement in warning_statements(engine, relation, roles) for row in engine.run(statement)
+    }
+    keys, named = len(roles.quasi_identifiers), len(roles.quasi_identifiers) + len(roles.sensitive)
+    return [
+        _Seen(facts_of(source, rows.get(i)), int(rows[i][7]) if i in rows else 0, i < named, i < keys)
+        for i, source in enumerate(sources)
+    ]
+
+
+def _sources(relation: Relation, roles: Named, dialect: str) -> list[Source]:
+    """Quasi-identifiers, then sensitive attributes, then other texts: they are published as well."""
+    given = [*roles.quasi_identifiers, *roles.sensitive]
+    others = [
+        Source(column.name, quote(column.name, dialect), column.kind)
+        for column in relation.columns
+        if column.kind is Kind.TEXT and column.name not in _names(roles)
+    ]
+    return [*(Source(item.label, item.sql, item.kind) for item in given), *others[:MOST_OTHERS]]
+
+
+def _names(roles: Named) -> set[str | None]:
+    entity = (roles.entity,) if roles.entity else ()
+    return {item.column for item in (*roles.quasi_identifiers, *roles.sensitive, *roles.identifiers, *entity)}
+
+
+def _declared(identifiers: Sequence[Resolved]) -> Warned | None:
+    names = tuple(item.label for item in identifiers)
+    if not names:
+        return None
+    verb, them = ("is a direct identifier", "it") if len(names) == 1 else ("are direct identifiers", "them")
+    return Warned(
+        "direct_identifier", names,
+        f"{_listing(names)} {verb} among the columns of the table: leave {them} out, or whoever sees a row needs no "
+        "quasi-identifier.",
+    )  # fmt: skip
+
+
+def _likely(seen: Sequence[_Seen], relation: Relation, roles: Named, where: str) -> Warned | None:
+    """Columns that look like direct identifiers though nobody said so: by their texts, or by name alone."""
+    names = [column.facts.name for column in seen if _identifies(column.facts)]
+    known = _names(roles) | {column.facts.name for column in seen}
+    for column in relation.columns:
+        concept = concept_of(column.name) if column.name not in known else None
+        if concept is not None and concept.role is Role.DIRECT_IDENTIFIER and column.kind in (Kind.INTEGER, Kind.TEXT):
+            names.append(column.name)
+    if not names:
+        return None
+    verb = "looks like a direct identifier" if len(names) == 1 else "look like direct identifiers"
+    return Warned(
+        "possible_direct_identifier", tuple(names),
+        f"{_listing(names)} {verb}{where}: whoever is named in a row can be found whatever the size of the class. "
+        "`sqlaudit profile` gives the reasons.",
+    )  # fmt: skip
+
+
+def _identifies(facts: ColumnFacts) -> bool:
+    proposal = propose(facts)
+    return proposal.role is Role.DIRECT_IDENTIFIER and proposal.concept is not None
+
+
+def _can_be_unique(classes: ClassSizes | None) -> bool:
+    """A column has no more values than there are classes."""
+    return classes is None or classes.per_row or classes.count >= NEARLY * classes.members
+
+
+def _nearly_unique(column: _Seen, whole: int) -> Warned | None:
+    facts = column.facts
+    if not facts.nearly_unique:
+        return None
+    rows, about = facts.filled, ""
+    distinct = facts.distinct
+    if whole > facts.looked_at:
+        rows = round(whole * facts.filled / facts.looked_at)
+        distinct, about = estimated_distinct(facts.distinct, column.once, facts.filled, rows), "about "
+    if distinct < NEARLY * rows:
+        return None
+    return Warned(
+        "nearly_unique_quasi_identifier", (facts.name,),
+        f"{facts.name} has {about}{distinct:,} different values in {about}{rows:,} rows with a value: alone it picks "
+        "out almost every row. Round or group it, or leave it out.",
+    )  # fmt: skip
+
+
+def _float(facts: ColumnFacts) -> Warned | None:
+    if facts.kind != Kind.FLOAT or facts.whole is None or facts.whole == facts.filled:
+        return None
+    return Warned(
+        "float_quasi_identifier", (facts.name,),
+        f"{facts.name} is a floating-point quasi-identifier: numbers that print alike may differ, and then fall into "
+        f"different classes. Round it, for instance --qi \"round({facts.name}, 1)\".",
+    )  # fmt: skip
+
+
+def _variants(column: _Seen, where: str) -> Warned | None:
+    facts = column.facts
+    if not facts.respelled:
+        return None
+    number = "1 value differs" if facts.respelled == 1 else f"{facts.respelled:,} values differ"
+    so = "which splits classes that belong together" if column.is_key else "and counts as a value of its own"
+    return Warned(
+        "spelling_variants", (facts.name,),
+        f"{facts.name}: {number} from another one only in case or spaces{where}, {so}.",
+    )  # fmt: skip
+
+
+def _listing(names: Sequence[str]) -> str:
+    if len(names) > _LISTED:
+        return ", ".join(names[: _LISTED - 1]) + f" and {len(names) - _LISTED + 1} more"
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
