@@ -28,11 +28,15 @@ _WORDS = {"duckdb": ("HUGEINT", 126), "postgres": ("INTEGER", 60), "spark": ("BI
 
 @dataclass(frozen=True)
 class Fact:
-    """A fact of a class: a macro of `_facts.sql` with whole-number arguments, under a column name of its own."""
+    """A fact of a class: a macro of `_facts.sql` with whole-number arguments, under a column name of its own.
+
+    `shown`: whether it says something to a person who reads about a failing class.
+    """
 
     name: str
     macro: str
     arguments: Mapping[str, Any] = field(default_factory=dict)
+    shown: bool = True
 
 
 @dataclass(frozen=True)
@@ -78,11 +82,15 @@ class Packing:
     word_type: str
 
     @classmethod
-    def plan(cls, lanes: int, largest: int, dialect: str) -> Packing:
-        """Lanes wide enough for counts up to `largest`, as many a word as fit."""
+    def plan(cls, lanes: int, largest: int, dialect: str, most: int = 0) -> Packing:
+        """Lanes wide enough for counts up to `largest`, as many a word as fit.
+
+        No count exceeds `most`: where that is more than `largest` guesses, a word still never overflows, so that a
+        wrong guess is found out afterwards instead of ending in an error.
+        """
         word_type, capacity = _WORDS[dialect]
         bits = 30 if dialect == "postgres" and largest < 2**30 else max(1, largest.bit_length())
-        per_word = max(1, capacity // bits)
+        per_word = 1 + max(0, capacity - max(bits, most.bit_length())) // bits
         chunks = [range(start, min(start + per_word, lanes)) for start in range(0, lanes, per_word)]
         words = tuple(tuple((lane, place * bits) for place, lane in enumerate(chunk)) for chunk in chunks)
         return cls(words, bits, word_type)
@@ -97,6 +105,7 @@ class Frame:
     """The table as a histogram sees it: a FROM item and the expressions of the key, in the engine's dialect.
 
     `solo`: a row with a NULL in its key is a class of its own. `collated`: whether each key is a column of text.
+    `sensitive` is the sensitive attribute's expression, None when there is none.
     """
 
     source: str
@@ -104,6 +113,7 @@ class Frame:
     entity: str | None
     solo: bool
     collated: tuple[bool, ...] = ()
+    sensitive: str | None = None
 
 
 @dataclass(frozen=True)
@@ -113,7 +123,7 @@ class ClassHistogram:
     Args:
         classes: a FROM item of the classes (a temporary relation, or the statement that makes them).
         totals: a FROM item of (lane, s, total); empty when no sensitive attribute.
-        form: `packed` or `cells` or `wildcard`.
+        form: `packed`, `cells`, or `wildcard` (cells of what each pattern of keys matches, with its key).
     """
 
     engine: Engine
@@ -129,7 +139,7 @@ class ClassHistogram:
 
     def statement(self, template: str, facts: Sequence[Fact], step: str, **parameters: Any) -> Statement:
         """A statement over the class facts."""
-        packed = self.form == "packed"
+        packed = self.form == "packed" or self.table is None
         dialect = self.engine.dialect
         totals = self.table.totals if self.table else ()
         return render(
@@ -156,12 +166,11 @@ class ClassHistogram:
             names += [f"{name}_classes", f"{name}_rows"] + ([f"{name}_doubtful"] if doubtful else [])
         return [dict(zip(names, row, strict=True)) for row in self.engine.run(statement)]
 
-    def histogram(self, facts: Sequence[Fact], condition: str = "") -> list[Row]:
-        """(facts…, classes, rows) for every combination of the facts that occurs."""
+    def histogram(self, facts: Sequence[Fact], condition: str = "", limit: int | None = None) -> list[Row]:
+        """(facts…, classes, rows) for every combination of the facts that occurs, or for `limit` of them."""
         names = [fact.name for fact in facts]
-        return self.engine.run(
-            self.statement("fact_histogram.sql", facts, "histogram of facts", names=names, condition=condition)
-        )
+        parameters = {"names": names, "condition": condition, "limit": limit}
+        return self.engine.run(self.statement("fact_histogram.sql", facts, "histogram of facts", **parameters))
 
     def vectors(self, facts: Sequence[Fact], condition: str, limit: int) -> list[tuple[dict[int, int], int, int]]:
         """({lane: count}, classes, rows) of the classes that satisfy a condition, merged when equal."""
@@ -211,7 +220,7 @@ class ClassHistogram:
     ) -> FailingClass:
         at = len(keys)
         size, classes, table_rows = (int(value) for value in row[at : at + 3])
-        figures = dict(zip([fact.name for fact in facts], row[at + 3 :], strict=False))
+        figures = {fact.name: value for fact, value in zip(facts, row[at + 3 :], strict=False) if fact.shown}
         broken = row[at + 3 + len(facts) :]
         return FailingClass(
             size=size,
@@ -260,15 +269,30 @@ class HistogramBuilder:
 
     def build(self, sensitive: str | None, table: SensitiveTable | None, *, keep_keys: bool = False) -> ClassHistogram:
         """The classes for one sensitive expression; `keep_keys` keeps them apart with their keys q1, q2, …"""
-        packed = table is None or table.distinct <= PACKED_VALUES
+        wildcard = self.nulls is NullPolicy.WILDCARD
+        packed = not wildcard and (table is None or table.distinct <= PACKED_VALUES)
         totals = ""
         if not packed and table is not None and sensitive is not None:
             totals = self._relation("sqlaudit_totals", self._totals_statement(sensitive, table.text))
+        if wildcard:
+            return ClassHistogram(self.engine, table, self._wildcard_relation(sensitive, table), totals, "wildcard")
         if packed:
             classes = self._packed_relation(sensitive, table, keep_keys)
         else:
             classes = self._numbered("sqlaudit_keyed" if keep_keys else "sqlaudit_classes", sensitive, table, keep_keys)
         return ClassHistogram(self.engine, table, classes, totals, "packed" if packed else "cells")
+
+    def _wildcard_relation(self, sensitive: str | None, table: SensitiveTable | None) -> str:
+        """What each pattern of keys matches, with its key; kept even where lists of cells are not: dear to make."""
+        return self._relation("sqlaudit_classes", self._wildcard(sensitive, table))
+
+    def _wildcard(self, sensitive: str | None, table: SensitiveTable | None) -> Statement:
+        return render(
+            "classes_wildcard.sql", self.engine.dialect, step="rows that match",
+            null_lane=table.distinct - 1 if table and table.has_null else 0,
+            text=table is not None and table.text, keys=[Raw(key) for key in self.frame.keys],
+            **self._target(sensitive),
+        )  # fmt: skip
 
     def _numbered(self, name: str, sensitive: str | None, table: SensitiveTable | None, keep_keys: bool) -> str:
         """Cells with a number for each class; a kept relation numbers its rows itself, and in parallel."""
@@ -306,13 +330,16 @@ class HistogramBuilder:
 
     def plan(self, sensitive: str | None) -> list[Statement]:
         """The statements known before anything has run: the table's values, and the classes with their cells."""
+        wildcard = self.nulls is NullPolicy.WILDCARD
         if sensitive is None:
-            return [self._packed(None, None, False, 1)]
+            return [self._wildcard(None, None) if wildcard else self._packed(None, None, False, 1)]
         table = SensitiveTable("", (), True, True, False)
-        return [self._totals_statement(sensitive, False), self._cells(sensitive, table, False, number=True)]
+        made = self._wildcard(sensitive, table) if wildcard else self._cells(sensitive, table, False, number=True)
+        return [self._totals_statement(sensitive, False), made]
 
     def _packed(self, sensitive: str | None, table: SensitiveTable | None, keep_keys: bool, largest: int) -> Statement:
-        packing = Packing.plan(table.distinct if table else 0, largest, self.engine.dialect)
+        most = max(table.totals, default=1) if table else 1
+        packing = Packing.plan(table.distinct if table else 0, largest, self.engine.dialect, most)
         has_null = table is not None and table.has_null
         return render(
             "classes_packed.sql", self.engine.dialect, step="equivalence classes",

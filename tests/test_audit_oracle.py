@@ -84,3 +84,9 @@ def test_the_cells_form_agrees_too(audit_on: AuditOn, case: Case) -> None:
     assert_agrees(result, case)
     if case.sensitive and case.rows:
         assert result.sensitive[0].form == "cells"
+
+
+@given(case=cases("wildcard", rows=14))
+@run(70)
+def test_a_missing_value_matches_any_value(audit_on: AuditOn, case: Case) -> None:
+    assert_agrees(audited(audit_on, case, failing_classes=None), case)
