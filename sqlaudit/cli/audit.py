@@ -74,13 +74,22 @@ def run_audit(
     """
     if failing.file is not None:
         check_destination(failing.file, TABLE_SUFFIXES)
-    with session(db, limits, work, spec.target) as engine:
+    with session(db, limits, work, spec.target, *_further(spec)) as engine:
         if work.dry_run or work.explain:
             show_plan(engine, spec, work, output)
             return ExitCode.OK
         result, exported = _audit(engine, spec, failing)
     output.emit(lambda: audit_document(result), result.to_dict)
     return worst(code_of(result), exported)
+
+
+def _further(spec: AuditSpec) -> tuple[Target, ...]:
+    """What is read besides the target: a population table that the inputs name."""
+    if not spec.inputs:
+        return ()
+    from sqlaudit.inputs import further_targets
+
+    return further_targets(spec)
 
 
 def code_of(result: AuditResult) -> ExitCode:

@@ -14,8 +14,7 @@ A decorator adds its options to a command and hands the command one object inste
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -125,8 +124,9 @@ def _presets(names: tuple[str, ...]) -> tuple[Requirement, ...]:
 def _inputs(path: Path | None) -> Mapping[str, Any]:
     if path is None:
         return {}
-    loader: Callable[[Path], Mapping[str, Any]] = importlib.import_module("sqlaudit.inputs").load_inputs
-    return loader(path)
+    from sqlaudit.inputs import load_inputs
+
+    return load_inputs(path)
 
 
 def _limits(
