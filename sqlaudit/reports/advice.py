@@ -31,6 +31,8 @@ def _alone(result: AuditResult) -> Iterator[Toned]:
         verb = "is" if alone == 1 else "are"
         said = f"{plural(alone, unit)} ({part(alone, sizes.members)}) {verb} alone: nobody else has the same {known}."
         yield Toned(said, "bad")
+    elif sizes.min_size is not None and sizes.per_row:
+        yield Toned(f"Nobody is alone: every row matches at least {plural(sizes.min_size, unit)}, itself included.")
     elif sizes.min_size is not None:
         few = sizes.sizes[0][1]
         has = "is one class" if few == 1 else f"are {count(few)} classes"

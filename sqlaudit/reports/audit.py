@@ -49,7 +49,7 @@ def audit_document(result: AuditResult) -> Document:
             *section("What stands out", Bullets(standing_out(result))),
             *section("Classes that fall short", *_failing(result)),
             *section("Risk of being picked out by someone who knows the quasi-identifiers", risk_facts(result)),
-            *section("How large the classes are", size_table(result.classes, unit_of(result))),
+            *section("How large the classes are", *_sizes(result)),
             *section("All figures", *_tables(result), _notes(result)),
             *section("Warnings", Bullets(tuple(Toned(w.message, "warn") for w in result.warnings))),
             *section("What to look at next", Bullets(next_steps(result))),
@@ -105,15 +105,19 @@ def _about(result: AuditResult) -> Paragraph:
         return Paragraph(
             f"{result.target}: {plural(result.rows, 'row')}; a missing value matches any value of {known}."
         )
-    persons = f" about {plural(result.classes.members, 'person')}" if unit_of(result) == "person" else ""
-    return Paragraph(f"{result.target}: {plural(result.rows, 'row')}{persons} in {classes} of equal {known}.")
+    return Paragraph(f"{result.target}: {plural(result.rows, 'row')} in {classes} of equal {known}.")
 
 
 def _verdicts(result: AuditResult) -> Iterator[Block]:
     ranked = sorted(result.required, key=lambda check: _WORST_FIRST.index(check.status))
-    classes, unit = result.classes.count, unit_of(result)
     if ranked:
-        yield Bullets(tuple(required_sentence(check, classes, result.classes.members, unit) for check in ranked))
+        yield Bullets(tuple(required_sentence(check, result.classes.count, result.rows) for check in ranked))
+
+
+def _sizes(result: AuditResult) -> Iterator[Block]:
+    if unit_of(result) == "person" and result.classes.count:
+        yield Paragraph("Sizes count persons. A person with rows in several classes counts in each of them.")
+    yield size_table(result.classes, unit_of(result))
 
 
 def _failing(result: AuditResult) -> Iterator[Block]:
@@ -140,7 +144,7 @@ def _table(checks: list[Check], result: AuditResult, caption: str) -> Table:
     judged = any(check.status is not None for check in checks)
     heads = [Column("model"), Column("level", True)]
     if judged:
-        heads += [Column("limit", True), Column("verdict"), Column(f"{unit_of(result)}s that fall short", True)]
+        heads += [Column("limit", True), Column("verdict"), Column("rows that fall short", True)]
     return Table(tuple(heads), tuple(row for check in checks for row in _rows(check, result, judged)), caption)
 
 
@@ -150,7 +154,7 @@ def _rows(check: Check, result: AuditResult, judged: bool) -> Iterator[tuple[Wor
     if not judged:
         yield first
     else:
-        yield (*first, limit_text(check), VERDICTS[check.status], short_cell(check, result.classes.members))
+        yield (*first, limit_text(check), VERDICTS[check.status], short_cell(check, result.rows))
     for name, shown in other_levels(check).items():
         yield (f"… {name}", shown, *[""] * (3 if judged else 0))
 

@@ -79,7 +79,7 @@ def other_levels(check: Check) -> dict[str, str]:
     return {name.replace("_", " "): figure(value) for name, value in check.levels.items() if name not in known}
 
 
-def required_sentence(check: Check, classes: int, rows: int, unit: str = "row") -> Toned:
+def required_sentence(check: Check, classes: int, rows: int) -> Toned:
     """The verdict on one requirement as a sentence, with what falls short."""
     about = f" for {check.sensitive}" if check.sensitive is not None else ""
     verdict, tone = _opening(check)
@@ -87,10 +87,10 @@ def required_sentence(check: Check, classes: int, rows: int, unit: str = "row") 
     if check.required is not None:
         wanted = f"{_WORDS.get(check.operator, check.operator)} {limit(check.required)}"
         said += f"; {wanted.strip()} is required"
-    return Toned(f"{said}.{shortfall(check, classes, rows, unit)}{_why(check)}", tone)
+    return Toned(f"{said}.{shortfall(check, classes, rows)}{_why(check)}", tone)
 
 
-def shortfall(check: Check, classes: int, rows: int, unit: str = "row") -> str:
+def shortfall(check: Check, classes: int, rows: int) -> str:
     """` 3 of 10 classes with 7 rows (1.2%) fall short.`, empty when nothing does or nobody counted."""
     if not check.failing_classes or check.status is Status.PASS:
         return ""
@@ -99,7 +99,7 @@ def shortfall(check: Check, classes: int, rows: int, unit: str = "row") -> str:
     if check.failing_rows is None:
         return f"{said} {verb} short."
     share = check.failing_share if check.failing_share is not None else (check.failing_rows / rows if rows else None)
-    return f"{said} with {plural(check.failing_rows, unit)} ({percent(share)}) {verb} short."
+    return f"{said} with {plural(check.failing_rows, 'row')} ({percent(share)}) {verb} short."
 
 
 def short_cell(check: Check, rows: int) -> str:

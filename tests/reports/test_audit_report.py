@@ -175,16 +175,20 @@ def test_values_are_shown_only_when_the_result_holds_them() -> None:
 
 def test_persons_are_called_persons() -> None:
     said = text_of(result(roles=ROLES | {"entity": "patient"}, classes=ClassSizes(((2, 5), (90, 1)))))
-    assert "100 rows about 100 persons in 6 equivalence classes" in said
+    assert "100 rows in 6 equivalence classes of equal age and sex." in said
+    assert "Sizes count persons. A person with rows in several classes counts in each of them." in said
     assert "The smallest size of a class is 2 persons; there are 5 classes of it." in said
-    assert "4 of 6 classes with 5 persons (5.0%) fall short." in said
+    assert "4 of 6 classes with 5 rows (5.0%) fall short." in said
     assert "person column patient" in said
 
 
 def test_overlapping_classes_are_told_per_row() -> None:
     said = text_of(result(roles=ROLES | {"nulls": "wildcard"}, classes=ClassSizes(((1, 3), (97, 97)), per_row=True)))
     assert "100 rows; a missing value matches any value of age and sex." in said
+    assert "3 rows (3.0%) are alone" in said
     assert "rows that match for rows share of rows" in said
+    nobody = result(roles=ROLES | {"nulls": "wildcard"}, classes=ClassSizes(((3, 100),), per_row=True))
+    assert "Nobody is alone: every row matches at least 3 rows, itself included." in text_of(nobody)
     assert "20 to 99 97 97.0%" in said
     assert "on average 4.0%" in said
 
