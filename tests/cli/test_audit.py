@@ -186,3 +186,27 @@ def test_planted_names_stay_names(tmp_path: Path, choice: str) -> None:
     assert ran.code == 0
     assert "\x1b" not in ran.out
     assert ("a\\x1b[31m|<script>" if choice == "text" else "a\\\\x1b\\[31m\\|&lt;script&gt;") in ran.out
+
+
+def test_inputs_from_a_file_and_a_population(tmp_path: Path) -> None:
+    file = patients(tmp_path)
+    population = write_csv(tmp_path / "all.csv", "age,sex", *["30,F", "30,M", "40,F", "40,M"] * 6)
+    inputs = tmp_path / "inputs.yml"
+    inputs.write_text(
+        f"categories: {{mild: [flu, cold], severe: [ulcer]}}\npopulation: {population}\n", encoding="utf-8"
+    )
+    ran = run(
+        "audit", file, *ALL, "--inputs", inputs, "--require", "k_map=7", "--require", "d_density=1", "--format", "json"
+    )
+    assert ran.err == ""
+    data = json.loads(ran.out)
+    assert [error.message for error in validator("audit").iter_errors(data)] == []
+    assert [(check["model"], check["level"], check["status"]) for check in data["checks"]] == [
+        ("k_map", 6, "fail"),
+        ("d_density_control", 1, "pass"),
+    ]
+    missing = run("audit", file, *ALL, "--inputs", tmp_path / "no.yml")
+    assert (missing.code, missing.err) == (
+        2,
+        f"sqlaudit: {tmp_path / 'no.yml'}: cannot be read (No such file or directory).\n",
+    )
