@@ -19,7 +19,12 @@ SELECT
 {% for name in nullable %}{{ is_null(name, coded) }}{{ " OR " if not loop.last }}{% endfor %}
 {%- endmacro %}
 
+{# Codes of some columns as one number; in BIGINT, where no product overflows. #}
+{% macro packed(key) -%}
+{% for name, factor in key %}{% if factor == 1 %}{{ name }}{% else %}CAST({{ name }} AS BIGINT) * {{ factor }}{% endif %}{{ " + " if not loop.last }}{% endfor %}
+{%- endmacro %}
+
 {# A list of keys; each key packs the codes of some columns into one number (name, factor). #}
 {% macro keys(set) -%}
-{% for key in set.packed %}{% for name, factor in key %}{{ name }}{{ " * " ~ factor if factor != 1 }}{{ " + " if not loop.last }}{% endfor %}{{ ", " if not loop.last }}{% endfor %}
+{% for key in set.packed %}{{ packed(key) }}{{ ", " if not loop.last }}{% endfor %}
 {%- endmacro %}

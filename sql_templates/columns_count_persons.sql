@@ -27,7 +27,7 @@ FROM (
         SELECT
             e,
         {% for key in set.packed %}
-            {% for name, factor in key %}{{ name }}{{ " * " ~ factor if factor != 1 }}{{ " + " if not loop.last }}{% endfor %} AS k{{ loop.index0 }},
+            {{ parts.packed(key) }} AS k{{ loop.index0 }},
         {% endfor %}
             {{ "MAX(CASE WHEN " ~ parts.solo(set.nullable, coded) ~ " THEN 1 ELSE 0 END)" if set.nullable else "0" }} AS solo,
             COUNT(*) AS person_rows

@@ -83,6 +83,13 @@ def code_columns(engine: Engine, relation: Relation, chosen: Sequence[Chosen], e
     return _described(engine, Raw(relation.sql), columns, person, chosen)
 
 
+def on_target(coded: Coded, relation: Relation, chosen: Sequence[Chosen], entity: Chosen | None) -> Coded:
+    """The same rows on the target itself instead of the table of codes."""
+    columns = tuple(Raw(column.sql) for column in chosen)
+    person = Raw(entity.sql) if entity else None
+    return Coded(Raw(relation.sql), columns, person, coded.rows, coded.persons, coded.missing)
+
+
 def drop_codes(engine: Engine) -> None:
     """Release what `code_columns` keeps."""
     if engine.can_materialize:

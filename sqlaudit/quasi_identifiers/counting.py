@@ -69,6 +69,27 @@ class SetCounter:
             self._count(waiting[begin : begin + size])
         return [self.known[mask] for mask in masks]
 
+    def identifies_all(self, masks: Sequence[int], whole: int) -> None:
+        """Note sets that tell apart exactly the rows that all columns tell apart: they have the same classes."""
+        for mask in masks:
+            if mask not in self.known:
+                self.known[mask] = self.known[whole]
+                self.derived += 1
+
+    def mixed_classes(self, masks: Sequence[int]) -> list[int]:
+        """For several sets: classes with two persons whose rows differ in some other column."""
+        sets = [self._set(number, mask) for number, mask in enumerate(masks)]
+        every = [f"c{position}" for position in range(len(self.coded.missing))]
+        solo = self.coded.nullable if self.nulls is NullPolicy.DISTINCT else 0
+        statement = render(
+            "columns_count_mixed.sql", self.engine.dialect, sets=sets, names=every, all_nullable=_names(bits(solo)),
+            **self.coded.parameters(),
+        )  # fmt: skip
+        self.queries += 1
+        self.counted += len(masks)
+        mixed = {int(number): int(count) for number, count in self.engine.run(statement)}
+        return [mixed.get(number, 0) for number in range(len(masks))]
+
     def _count(self, masks: Sequence[int]) -> None:
         rows = self.engine.run(self._statement(masks))
         self.queries += 1

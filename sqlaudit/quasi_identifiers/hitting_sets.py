@@ -15,18 +15,21 @@ _SCANNED_EDGES = 24
 """How many unhit edges are looked at to find a narrow one; a full scan costs more than it saves."""
 
 
-def minimal_hitting_sets(edges: Iterable[int], max_size: int | None = None) -> Iterator[int]:
+def minimal_hitting_sets(
+    edges: Iterable[int], max_size: int | None = None, *, are_minimal: bool = False
+) -> Iterator[int]:
     """All inclusion-minimal sets that meet every edge, each once, as far as they have at most `max_size` elements.
 
     Args:
         edges: sets as masks. No edge at all: the empty set is the answer. An empty edge: there is none.
         max_size: the largest size wanted; None = any.
+        are_minimal: the caller promises that no edge contains another one.
 
     Example:
         >>> sorted(minimal_hitting_sets([0b011, 0b110]))
         [2, 5]
     """
-    minimal = minimal_only(edges)
+    minimal = sorted(edges, key=int.bit_count) if are_minimal else minimal_only(edges)
     if minimal and minimal[0] == 0:
         return
     limit = len(minimal) if max_size is None else max_size

@@ -58,7 +58,7 @@ def check(counting: SetCounter, rows: list[tuple[Any, ...]], k: int, nulls: str,
 @pytest.mark.parametrize("nulls", ["equal", "distinct", "wildcard"])
 @pytest.mark.parametrize("entity", [False, True])
 def test_duckdb_counts_what_brute_force_counts(nulls: str, entity: bool) -> None:
-    @quick(25 if nulls != "wildcard" else 10)
+    @quick(18 if nulls != "wildcard" else 8)
     @given(tables, st.integers(1, 4))
     def compare(rows: list[tuple[Any, ...]], k: int) -> None:
         with connect() as engine:
