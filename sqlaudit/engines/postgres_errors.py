@@ -15,7 +15,7 @@ import sqlglot
 from sqlglot import TokenType
 from sqlglot.errors import SqlglotError
 
-from sqlaudit.errors import ConnectionFailed, EngineError, PermissionDenied, SqlauditError, UsageError
+from sqlaudit.errors import ConnectionFailed, EngineError, Incomplete, PermissionDenied, SqlauditError, UsageError
 from sqlaudit.guard import closest
 
 NO_COLUMN, NO_TABLE, CANCELLED = "42703", "42P01", "57014"
@@ -43,10 +43,10 @@ _SENTENCES: dict[str, tuple[type[SqlauditError], str]] = {
         "PostgreSQL has no function or operator {name} for these arguments in {during}; expressions are "
         "written in PostgreSQL's own SQL, for instance extract(year FROM birth)."),
     "42P01": (UsageError, "There is no table {name} in {during}.{hint}"),
-    "53100": (EngineError, "The server's disk is full: {during} needs more temporary space."),
-    "53200": (EngineError, "The server ran out of memory in {during}."),
+    "53100": (Incomplete, "The server's disk is full: {during} needs more temporary space."),
+    "53200": (Incomplete, "The server ran out of memory in {during}."),
     "53300": (EngineError, "The server has no connection to spare for {during}; try again later."),
-    "53400": (EngineError,
+    "53400": (Incomplete,
         "The server's temp_file_limit was reached in {during}; ask for a larger one for this role, or raise "
         "--memory-limit."),
     "53": (EngineError, "The server has too few resources for {during} ({code})."),
