@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,7 +20,8 @@ from sqlaudit.judge import Asked, Judged, judge, merged_facts
 from sqlaudit.loading import loaded
 from sqlaudit.models import REGISTRY, Context
 from sqlaudit.models.base import Model, Population, QueryModel
-from sqlaudit.result import AuditResult, Check, ClassSizes, FailingClass, SensitiveSummary, Timing, Warned
+from sqlaudit.profiling.warnings import audit_warnings, warning_statements
+from sqlaudit.result import AuditResult, Check, ClassSizes, FailingClass, SensitiveSummary, Timing
 from sqlaudit.spec import AuditSpec, NullPolicy, Requirement, Roles
 
 MAX_VALUES_READ = 10_000
@@ -68,11 +69,13 @@ class Auditor:
         engine: an open engine.
         failing_classes: how many failing classes to read, None = all.
         show_values: whether their keys may be read.
+        export: takes all failing classes, one by one, when the rest is done.
     """
 
     engine: Engine
     failing_classes: int | None = 10
     show_values: bool = False
+    export: Callable[[Iterable[FailingClass]], None] | None = None
 
     def audit(self, spec: AuditSpec) -> AuditResult:
         """Everything the request asks for.
@@ -87,12 +90,15 @@ class Auditor:
         inputs = read_inputs(spec.inputs)
         refuse_unclear(inputs, [attribute.label for attribute in roles.sensitive])
         population = self.engine.open(population_target(inputs, spec.target)) if "population" in inputs else None
+        published = relation, roles
         relation, roles = self._loaded(relation, roles)
         opened = _Opened(spec, relation, roles, inputs, population)
         parts = [
             self._part(opened, attribute, position)
             for position, attribute in enumerate(roles.sensitive or (None,))
         ]
+        if self.export is not None:
+            self.export(failing for part in parts for failing in part.every)
         checks = [check for part in parts for check in part.checks]
         failing = sorted((f for part in parts for f in part.failing), key=lambda f: f.size)
         return AuditResult(
@@ -104,12 +110,12 @@ class Auditor:
             classes=parts[0].sizes,
             checks=tuple(checks),
             sensitive=tuple(part.summary for part in parts if part.summary),
-            warnings=tuple(_warnings(roles, relation)),
+            warnings=tuple(audit_warnings(self.engine, *published, parts[0].sizes, parts[0].rows)),
             failing=tuple(failing[: self.failing_classes]),
             failing_total=sum(part.failing_total for part in parts),
             statements=tuple(Timing(done.name, done.seconds, done.sql) for done in self.engine.executed[already:]),
             versions={"sqlaudit": sqlaudit.__version__, "engine": self.engine.version()},
-            columns=tuple(column.name for column in relation.columns),
+            columns=tuple(column.name for column in published[0].columns),
         )
 
     def plan(self, spec: AuditSpec) -> list[Statement]:
@@ -120,7 +126,7 @@ class Auditor:
         for attribute in roles.sensitive or (None,):
             builder = HistogramBuilder(self.engine, _frame(relation, roles, attribute, spec.roles), spec.roles.nulls)
             statements += builder.plan(attribute.sql if attribute else None)
-        return statements
+        return statements + warning_statements(self.engine, relation, roles)
 
     def _loaded(self, relation: Relation, roles: ResolvedRoles) -> tuple[Relation, ResolvedRoles]:
         """The relation's columns kept for the session when reading them again would parse them again."""
@@ -135,7 +141,7 @@ class Auditor:
     def _part(self, opened: _Opened, attribute: Resolved | None, position: int) -> _Part:
         spec, roles = opened.spec, opened.roles
         frame = _frame(opened.relation, roles, attribute, spec.roles)
-        builder = HistogramBuilder(self.engine, frame, spec.roles.nulls)
+        builder = HistogramBuilder(self.engine, frame, spec.roles.nulls, position)
         table, nulls = self._sensitive_table(builder, attribute)
         histogram = builder.build(attribute.sql if attribute else None, table)
         context = Context(
@@ -148,11 +154,11 @@ class Auditor:
         asked = self._defined(builder, attribute, asked)
         population = _population(opened, attribute, frame, [item.model for item in asked], self.engine.dialect)
         judged = judge(histogram, asked, frame, population)
-        failing, failing_total = self._failing(builder, histogram, attribute, asked, judged, roles)
+        failing, failing_total, every = self._failing(builder, histogram, attribute, asked, judged, roles)
         summary = None
         if table is not None and attribute is not None:
             summary = SensitiveSummary(attribute.label, table.distinct, nulls, histogram.form, table.ordered)
-        return _Part(judged.rows, judged.sizes, judged.checks, tuple(failing), failing_total, summary)
+        return _Part(judged.rows, judged.sizes, judged.checks, tuple(failing), failing_total, summary, every)
 
     def _sensitive_table(
         self, builder: HistogramBuilder, attribute: Resolved | None
@@ -199,15 +205,18 @@ class Auditor:
         asked: Sequence[Asked],
         judged: Judged,
         roles: ResolvedRoles,
-    ) -> tuple[list[FailingClass], int]:
-        """The smallest failing classes, with keys only when values may be shown; and how many classes fail."""
-        if not judged.failing or (self.failing_classes == 0 and judged.failing_total is not None):
-            return [], judged.failing_total or 0
+    ) -> tuple[list[FailingClass], int, Iterable[FailingClass]]:
+        """The smallest failing classes (keys only when values may be shown), how many there are, and all of them."""
+        wanted = self.failing_classes != 0 or judged.failing_total is None or self.export is not None
+        if not judged.failing or not wanted:
+            return [], judged.failing_total or 0, ()
         facts = merged_facts([item.model for item in asked if not isinstance(item.model, QueryModel)])
         keys = _labels(roles, attribute, builder.frame) if self.show_values else []
         if keys and histogram.form != "wildcard":  # which has its keys already
             histogram = builder.build(attribute.sql if attribute else None, histogram.table, keep_keys=True)
-        return histogram.failing(judged.failing, facts, keys, self.failing_classes, builder.frame.collated)
+        collated = builder.frame.collated
+        few, total = histogram.failing(judged.failing, facts, keys, self.failing_classes, collated)
+        return few, total, histogram.stream_failing(judged.failing, facts, keys, collated)
 
 
 @dataclass(frozen=True)
@@ -231,6 +240,7 @@ class _Part:
     failing: tuple[FailingClass, ...]
     failing_total: int
     summary: SensitiveSummary | None
+    every: Iterable[FailingClass]
 
 
 def _frame(relation: Relation, roles: ResolvedRoles, attribute: Resolved | None, given: Roles) -> Frame:
@@ -318,6 +328,8 @@ def _by_default(model: Any, context: Context, nulls: NullPolicy) -> bool:
         return False
     if any(need not in context.inputs for need in model.needs):
         return False
+    if "population" in model.needs and nulls is NullPolicy.DISTINCT:
+        return False
     if model.needs_order and "order" not in context.inputs:
         table = context.table
         return table is not None and table.ordered and not table.has_null
@@ -353,7 +365,3 @@ def _shown_roles(roles: Roles) -> dict[str, Any]:
         "joint": roles.joint,
         "nulls": roles.nulls.value,
     }
-
-
-def _warnings(roles: ResolvedRoles, relation: Relation) -> list[Warned]:
-    return []

@@ -6,7 +6,7 @@ forms, and turns facts into statements. One scan of the table makes the classes;
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -202,18 +202,40 @@ class ClassHistogram:
 
         `keys` are labels for q1, q2, …; `collated` says which of these are text, ordered by code point everywhere.
         """
+        statement = self._failing_statement(predicates, facts, keys, None if limit is None else max(1, limit), collated)
+        rows = self.engine.run(statement)
+        total = int(rows[0][-1]) if rows else 0
+        return [self._failing_class(row[:-1], predicates, facts, keys) for row in rows[:limit]], total
+
+    def stream_failing(
+        self,
+        predicates: Sequence[tuple[str, str]],
+        facts: Sequence[Fact],
+        keys: Sequence[str],
+        collated: Sequence[bool] = (),
+    ) -> Iterator[FailingClass]:
+        """All classes that any of the predicates names, read in batches, for an export."""
+        for batch in self.engine.stream(self._failing_statement(predicates, facts, keys, None, collated)):
+            for row in batch:
+                yield self._failing_class(row[:-1], predicates, facts, keys)
+
+    def _failing_statement(
+        self,
+        predicates: Sequence[tuple[str, str]],
+        facts: Sequence[Fact],
+        keys: Sequence[str],
+        limit: int | None,
+        collated: Sequence[bool],
+    ) -> Statement:
         key_names = [f"q{position}" for position, _ in enumerate(keys, 1)]
         named = [(f"fails_{position}", predicate) for position, (_, predicate) in enumerate(predicates)]
-        statement = self.statement(
+        return self.statement(
             "failing_classes.sql", facts, "failing classes",
             key_names=key_names, collated=list(collated), keep=", ".join(key_names),
             names=[fact.name for fact in facts],
             predicates=named, condition=" OR ".join(f"({predicate})" for _, predicate in named),
-            limit=None if limit is None else max(1, limit),
+            limit=limit,
         )  # fmt: skip
-        rows = self.engine.run(statement)
-        total = int(rows[0][-1]) if rows else 0
-        return [self._failing_class(row[:-1], predicates, facts, keys) for row in rows[:limit]], total
 
     def _failing_class(
         self, row: Row, predicates: Sequence[tuple[str, str]], facts: Sequence[Fact], keys: Sequence[str]
@@ -246,6 +268,8 @@ class HistogramBuilder:
     engine: Engine
     frame: Frame
     nulls: NullPolicy = NullPolicy.EQUAL
+    part: int = 0
+    """Which of several histograms of a session this is; each keeps relations of its own."""
 
     def shape(self, sensitive: str | None) -> tuple[int, int, int, int]:
         """(distinct values, NULL rows, rows, rows without entity) of a sensitive expression."""
@@ -273,18 +297,18 @@ class HistogramBuilder:
         packed = not wildcard and (table is None or table.distinct <= PACKED_VALUES)
         totals = ""
         if not packed and table is not None and sensitive is not None:
-            totals = self._relation("sqlaudit_totals", self._totals_statement(sensitive, table.text))
+            totals = self._relation(self._name("totals"), self._totals_statement(sensitive, table.text))
         if wildcard:
             return ClassHistogram(self.engine, table, self._wildcard_relation(sensitive, table), totals, "wildcard")
         if packed:
             classes = self._packed_relation(sensitive, table, keep_keys)
         else:
-            classes = self._numbered("sqlaudit_keyed" if keep_keys else "sqlaudit_classes", sensitive, table, keep_keys)
+            classes = self._numbered(self._name("keyed" if keep_keys else "classes"), sensitive, table, keep_keys)
         return ClassHistogram(self.engine, table, classes, totals, "packed" if packed else "cells")
 
     def _wildcard_relation(self, sensitive: str | None, table: SensitiveTable | None) -> str:
         """What each pattern of keys matches, with its key; kept even where lists of cells are not: dear to make."""
-        return self._relation("sqlaudit_classes", self._wildcard(sensitive, table))
+        return self._relation(self._name("classes"), self._wildcard(sensitive, table))
 
     def _wildcard(self, sensitive: str | None, table: SensitiveTable | None) -> Statement:
         return render(
@@ -306,7 +330,7 @@ class HistogramBuilder:
 
         No count exceeds the size of its class, so lanes hold when the largest class fits.
         """
-        name = "sqlaudit_keyed" if keep_keys else "sqlaudit_classes"
+        name = self._name("keyed" if keep_keys else "classes")
         widest = max(table.totals, default=1) if table else 1
         guess = self._guess(table)
         if guess < widest:
@@ -372,6 +396,9 @@ class HistogramBuilder:
 
     def _key(self) -> dict[str, Any]:
         return {"keys": [Raw(key) for key in self.frame.keys], "solo": self.frame.solo and bool(self.frame.keys)}
+
+    def _name(self, kind: str) -> str:
+        return f"sqlaudit_{kind}" + (f"_{self.part}" if self.part else "")
 
     def _relation(self, name: str, statement: Statement) -> str:
         """The statement's result as a FROM item: kept for the session where the engine can, else inlined."""

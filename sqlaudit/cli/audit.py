@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -25,11 +26,11 @@ from sqlaudit.cli.plan import show_plan
 from sqlaudit.cli.sections import Sectioned
 from sqlaudit.cli.session import session
 from sqlaudit.engines.base import Engine
-from sqlaudit.errors import ExitCode, SqlauditError, UsageError
+from sqlaudit.errors import ExitCode, UsageError
 from sqlaudit.export import TABLE_SUFFIXES, check_destination, failing_batches, write_rows
 from sqlaudit.reports import audit_document
 from sqlaudit.reports.figures import plural
-from sqlaudit.result import AuditResult
+from sqlaudit.result import AuditResult, FailingClass
 from sqlaudit.spec import AuditSpec, Limits, Roles, Target
 
 
@@ -101,22 +102,37 @@ def code_of(result: AuditResult) -> ExitCode:
 def _audit(engine: Engine, spec: AuditSpec, failing: FailingOptions) -> tuple[AuditResult, ExitCode]:
     from sqlaudit.auditor import Auditor
 
-    every = None if failing.file is not None else failing.number
-    result = Auditor(engine, failing_classes=every, show_values=failing.show_values).audit(spec)
-    if failing.file is None:
-        return result, ExitCode.OK
-    told = replace(result, failing=result.failing[: failing.number])
-    try:
-        _export(result, failing.file, failing.show_values)
-    except SqlauditError as error:  # the report is worth printing even when the export is not there
-        say(str(error))
-        return told, error.exit_code
-    return told, ExitCode.OK
+    auditor = Auditor(engine, failing_classes=failing.number, show_values=failing.show_values)
+    export = _Export(failing.file, failing.show_values) if failing.file is not None else None
+    auditor.export = export
+    return auditor.audit(spec), export.code if export is not None else ExitCode.OK
 
 
-def _export(result: AuditResult, path: Path, show_values: bool) -> None:
-    names, batches = failing_batches(result.failing)
-    write_rows(path, names, batches)
-    written = sum(failing.classes for failing in result.failing)
-    hidden = "" if show_values else " Their values are left out; --show-values adds them."
-    say(f"wrote {plural(written, 'class', 'classes')} that fall short to {str(path)!r}.{hidden}")
+@dataclass
+class _Export:
+    """Writes all failing classes to a file; what goes wrong is said, and kept as an exit code.
+
+    The report is worth printing even when the export is not there.
+    """
+
+    path: Path
+    show_values: bool
+    code: ExitCode = ExitCode.OK
+    classes: int = 0
+
+    def __call__(self, failing: Iterable[FailingClass]) -> None:
+        """Stream the classes into the file."""
+        names, batches = failing_batches(self._counted(failing))
+        try:
+            write_rows(self.path, names, batches)
+        except UsageError as error:
+            say(str(error))
+            self.code = error.exit_code
+            return
+        hidden = "" if self.show_values else " Their values are left out; --show-values adds them."
+        say(f"wrote {plural(self.classes, 'class', 'classes')} that fall short to {str(self.path)!r}.{hidden}")
+
+    def _counted(self, failing: Iterable[FailingClass]) -> Iterator[FailingClass]:
+        for item in failing:
+            self.classes += item.classes
+            yield item
