@@ -89,17 +89,19 @@ def planned_statements(engine: Engine, relation: Relation) -> list[Statement]:
 
 
 def values_statement(
-    engine: Engine, relation: Relation, sources: Sequence[Source], share: float | None = None, first: int | None = None
-) -> Statement:
+    engine: Engine, relation: Relation, sources: Sequence[Source], share: float | None = None,
+    first: int | None = None, step: str = "",
+) -> Statement:  # fmt: skip
     """The statement that groups every column on its own.
 
     Args:
         engine, relation: where the rows are. sources: what to group.
         share: look only at this share of the rows, drawn at random. first: look only at so many rows, the first ones.
+        step: the statement's name, when it is not `profile_values`.
     """
     return render(
         "profile_values.sql", engine.dialect, source=Raw(relation.sql), columns=[s.parameters() for s in sources],
-        share=None if share is None else f"{share:.12f}", first=first, shapes=SHAPES,
+        share=None if share is None else f"{share:.12f}", first=first, shapes=SHAPES, step=step,
     )  # fmt: skip
 
 

@@ -76,7 +76,7 @@ def audit_warnings(
 def warning_statements(engine: Engine, relation: Relation, roles: Named) -> list[Statement]:
     """The statements that `audit_warnings` runs: one, or none without a column to look at."""
     sources = _sources(relation, roles, engine.dialect)
-    return [values_statement(engine, relation, sources, first=FIRST_ROWS)] if sources else []
+    return [values_statement(engine, relation, sources, first=FIRST_ROWS, step="warnings")] if sources else []
 
 
 def _look(engine: Engine, relation: Relation, roles: Named) -> list[_Seen]:
