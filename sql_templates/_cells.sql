@@ -9,6 +9,25 @@ CAST(LIST_SUM(LIST_SORT([{{ counts | join(", ") }}], 'DESC')[1:{{ count }}]) AS 
 {%- endif %}
 {% endmacro %}
 
+{# See largest_l in _facts.sql. An empty list of counts has no positive top. #}
+{% macro largest_l_of_list(counts, top, numerator, denominator, wide, dialect) %}
+{% if dialect == "duckdb" -%}
+CASE WHEN {{ top }} > 0 THEN 1 + LEN(LIST_FILTER(RANGE(1, {{ counts | length + 1 }}), lambda i: CAST(n - COALESCE(LIST_SUM(LIST_SORT([{{ counts | join(", ") }}], 'DESC')[1:i - 1]), 0) - LEAST(LIST_SORT([{{ counts | join(", ") }}], 'DESC')[i], {{ top }}) AS {{ wide }}) * {{ numerator }} > CAST({{ top }} AS {{ wide }}) * {{ denominator }})) END
+{%- else -%}
+CASE WHEN {{ top }} > 0 THEN 1 + (SELECT COUNT(*) FROM (SELECT u.x, SUM(u.x) OVER (ORDER BY u.x DESC ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS running FROM UNNEST([{{ counts | join(", ") }}]) AS u(x)) AS h WHERE CAST(n - h.running + h.x - LEAST(h.x, {{ top }}) AS {{ wide }}) * {{ numerator }} > CAST({{ top }} AS {{ wide }}) * {{ denominator }}) END
+{%- endif %}
+{% endmacro %}
+{% macro largest_l_of_rows(top, numerator, denominator, wide) %}CASE WHEN MAX({{ top }}) > 0 THEN 1 + SUM(CASE WHEN CAST(long.n - running + c - LEAST(c, {{ top }}) AS {{ wide }}) * {{ numerator }} > CAST({{ top }} AS {{ wide }}) * {{ denominator }} THEN 1 ELSE 0 END) END{% endmacro %}
+
+{# The place of a lane in an order of all lanes. #}
+{% macro place_of(places, lane) %}
+{% if places == range(places | length) | list -%}
+{{ lane }}
+{%- else -%}
+CASE {{ lane }}{% for place in places %} WHEN {{ loop.index0 }} THEN {{ place }}{% endfor %} END
+{%- endif %}
+{% endmacro %}
+
 {# The same over rows of cells. #}
 {% macro head_of_rows(count, dialect) %}
 {% if dialect == "duckdb" -%}
@@ -38,6 +57,8 @@ MAX(c, {{ count }})
 
 {% macro only_lanes(lanes, cell) %}CASE WHEN long.lane IN ({{ lanes | join(", ") }}) THEN {{ cell }} END{% endmacro %}
 
+{% macro only_lanes_of(lanes, cell) %}CASE WHEN lane IN ({{ lanes | join(", ") or "NULL" }}) THEN {{ cell }} END{% endmacro %}
+
 {% macro aggregate(function, cell) %}{{ function }}({{ cell }}){% endmacro %}
 
 {% macro or_zero(expression) %}COALESCE({{ expression }}, 0){% endmacro %}
@@ -58,10 +79,19 @@ cells AS NOT MATERIALIZED (
 ),
 {% endmacro %}
 
-{# Every cell with the place of its count among the counts of its class, largest first. #}
-{% macro with_positions(before) %}
+{# Every cell with the place of its count among the counts of its class, largest first; and with the sum of the counts
+   down to this one and the largest count of some lanes, when largest_l asks for them. #}
+{% macro with_positions(before, tops) %}
 positioned AS NOT MATERIALIZED (
-    SELECT {{ before }}.*, ROW_NUMBER() OVER (PARTITION BY id ORDER BY c DESC) AS position
+    SELECT
+        {{ before }}.*,
+    {% for name, lanes in tops.items() %}
+        MAX({{ "c" if lanes is none else only_lanes_of(lanes, "c") }}) OVER (PARTITION BY id) AS {{ name }},
+    {% endfor %}
+    {% if tops %}
+        SUM(c) OVER (PARTITION BY id ORDER BY c DESC, lane ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS running,
+    {% endif %}
+        ROW_NUMBER() OVER (PARTITION BY id ORDER BY c DESC, lane) AS position
     FROM {{ before }}
 ),
 {% endmacro %}
@@ -80,6 +110,12 @@ ranks AS MATERIALIZED (
         FROM (
             SELECT lane, total, {{ rank_of(order) }} AS rank
             FROM all_lanes
+            {% for lane in order %}
+            {% if lane < 0 %}
+            UNION ALL
+            SELECT CAST(NULL AS BIGINT), 0, {{ loop.index0 }}
+            {% endif %}
+            {% endfor %}
         ) AS ranked
     ) AS summed
 ),
@@ -138,7 +174,7 @@ gapped AS NOT MATERIALIZED (
 {% if order == range(order | length) | list -%}
 lane
 {%- else -%}
-CASE lane{% for lane in order %} WHEN {{ lane }} THEN {{ loop.index0 }}{% endfor %} END
+CASE lane{% for lane in order %}{% if lane >= 0 %} WHEN {{ lane }} THEN {{ loop.index0 }}{% endif %}{% endfor %} END
 {%- endif %}
 {% endmacro %}
 

@@ -18,6 +18,11 @@
 {# The sum of the j largest counts. #}
 {% macro head(j) %}{{ cells.head(j) }}{% endmacro %}
 
+{# The largest l for which recursive (c,l) holds, c = numerator/denominator: with r the largest count of the given
+   values (none = all) and R(i) the sum of the i largest counts of all, one more than the ranks i where
+   n - R(i-1) - min(r_i, r) is more than r/c. NULL when none of the given values occurs: it holds for every l. #}
+{% macro largest_l(numerator, denominator, lanes=none) %}{{ cells.largest_l(numerator, denominator, lanes, wide) }}{% endmacro %}
+
 {# The largest counts, largest first, as an array. #}
 {% macro top(count) %}{{ cells.top(count) }}{% endmacro %}
 
@@ -30,6 +35,17 @@
 {# The count of the most frequent, and of the rarest, of the given values (absent counts as 0). #}
 {% macro largest_of(lanes) %}{% call(c, t, lane) cells.fold("max", lanes) %}{{ c }}{% endcall %}{% endmacro %}
 {% macro smallest_of(lanes) %}{{ cells.smallest_of(lanes) }}{% endmacro %}
+
+{# The rows of the largest of several sets of values, and of the j largest together. #}
+{% macro largest_set(sets) %}{{ cells.largest_set(sets) }}{% endmacro %}
+{% macro head_of_sets(sets, j) %}{{ cells.head_of_sets(sets, j) }}{% endmacro %}
+
+{# Which of several groups of values occur, as a number: groups is a list of (lanes, weight). #}
+{% macro presence(groups) %}({{ "0" if not groups }}{% for lanes, weight in groups %}{% call(c, t, lane) cells.fold("max", lanes) %}CASE WHEN {{ c }} > 0 THEN {{ weight }} ELSE 0 END{% endcall %}{{ " + " if not loop.last }}{% endfor %}){% endmacro %}
+
+{# The highest and the lowest place that occurs, in an order of the lanes (places[lane]). #}
+{% macro last_place(places) %}{% call(c, t, lane) cells.fold("max") %}CASE WHEN {{ c }} > 0 THEN {{ cells.place(places, lane) }} END{% endcall %}{% endmacro %}
+{% macro first_place(places) %}{% call(c, t, lane) cells.fold("min") %}CASE WHEN {{ c }} > 0 THEN {{ cells.place(places, lane) }} END{% endcall %}{% endmacro %}
 
 {# The highest and the lowest rank that occurs. #}
 {% macro last_lane() %}{% call(c, t, lane) cells.fold("max") %}CASE WHEN {{ c }} > 0 THEN {{ lane }} END{% endcall %}{% endmacro %}

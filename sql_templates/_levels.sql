@@ -20,6 +20,24 @@
 {% macro infimum(count, tail) %}CASE WHEN {{ tail }} > 0 THEN CAST({{ count }} AS DOUBLE) / ({{ tail }}) ELSE {{ infinity() }} END{% endmacro %}
 {% macro not_recursive(count, tail, limit) %}CAST({{ count }} AS DECIMAL(38, 0)) * {{ limit.denominator }} >= CAST({{ tail }} AS DECIMAL(38, 0)) * {{ limit.numerator }}{% endmacro %}
 
+{# The tail of PD-recursive (c,l): what remains without the l-2 largest counts and the smaller of the next one and r. #}
+{% macro pd_tail(head, next_head, top) %}n - {{ head }} - LEAST({{ next_head }} - {{ head }}, {{ top }}){% endmacro %}
+
+{# The smallest c in r <= c (rest), or the infimum of c in r < c (rest); a class without r needs none. #}
+{% macro ratio(count, rest) %}CASE WHEN {{ count }} = 0 THEN 0.0 WHEN {{ rest }} > 0 THEN CAST({{ count }} AS DOUBLE) / ({{ rest }}) ELSE {{ infinity() }} END{% endmacro %}
+{% macro reaches(count, rest, limit) %}{{ count }} > 0 AND CAST({{ count }} AS DECIMAL(38, 0)) * {{ limit.denominator }} >= CAST({{ rest }} AS DECIMAL(38, 0)) * {{ limit.numerator }}{% endmacro %}
+{% macro exceeds(count, rest, limit) %}CAST({{ count }} AS DECIMAL(38, 0)) * {{ limit.denominator }} > CAST({{ rest }} AS DECIMAL(38, 0)) * {{ limit.numerator }}{% endmacro %}
+
+{# The infimum of c without an end: what a class reports that holds for every l. #}
+{% macro or_infinity(fact) %}COALESCE(CAST({{ fact }} AS DOUBLE), {{ infinity() }}){% endmacro %}
+
+{# Whether the places that occur lie too close: starts is a list of (first place, smallest last place that is enough). #}
+{% macro too_close(first, last, starts) %}{% for place, enough in starts %}{{ first }} = {{ place }} AND {{ last }} < {{ enough }}{{ " OR " if not loop.last }}{% endfor %}{% endmacro %}
+{% macro one_of(fact, values) %}{{ fact }} IN ({{ values | join(", ") }}){% endmacro %}
+{% macro one_of_rows(facts, rows) %}{% for row in rows %}({% for fact, value in zip(facts, row) %}{{ fact }} = {{ value }}{{ " AND " if not loop.last }}{% endfor %}){{ " OR " if not loop.last }}{% endfor %}{% endmacro %}
+
+{% macro weighted_sum(terms) %}({% for fact, times in terms %}{{ fact }}{{ " * " ~ times if times != 1 }}{{ " + " if not loop.last }}{% endfor %}){% endmacro %}
+
 {# A distance whose fact is `unit · n · total` times the distance. #}
 {% macro distance(fact, scale) %}CAST({{ fact }} AS DOUBLE) / (CAST(n AS DOUBLE) * {{ scale }}){% endmacro %}
 {% macro distance_above(fact, scale, limit) %}{{ fact }} * {{ limit.denominator }} > wide_n * {{ scale * limit.numerator }}{% endmacro %}

@@ -11,3 +11,6 @@ FROM facts
 WHERE {{ condition }}
 {% endif %}
 GROUP BY {{ names | join(", ") }}
+{% if limit is not none %}
+LIMIT {{ limit }}
+{% endif %}

@@ -53,6 +53,33 @@ class PackedCells:
         """The smallest count among the lanes, 0 when one is absent."""
         return _combined("min", [f"c{lane}" for lane in lanes])
 
+    def largest_l(self, numerator: int, denominator: int, lanes: Lanes | None, wide: str) -> str:
+        """The largest l of recursive (c,l), for c = numerator/denominator and the largest count of the lanes."""
+        chosen = range(len(self.totals)) if lanes is None else lanes
+        if not chosen:
+            return "CAST(NULL AS BIGINT)"
+        return _macro(
+            "largest_l_of_list", counts=[f"c{lane}" for lane in range(len(self.totals))],
+            top=_combined("max", [f"c{lane}" for lane in chosen]),
+            numerator=numerator, denominator=denominator, wide=wide, dialect=self.dialect,
+        )  # fmt: skip
+
+    def largest_set(self, sets: Sequence[Lanes]) -> str:
+        """The rows of the largest of several sets of lanes."""
+        return _combined("max", self._sums(sets))
+
+    def head_of_sets(self, sets: Sequence[Lanes], j: int) -> str:
+        """The rows of the j largest sets of lanes, added up."""
+        return _head_of(self._sums(sets), j, self.dialect)
+
+    @staticmethod
+    def _sums(sets: Sequence[Lanes]) -> list[str]:
+        return [_combined("sum", [f"c{lane}" for lane in lanes]) for lanes in sets]
+
+    def place(self, places: Sequence[int], lane: str) -> str:
+        """The place of a lane in an order."""
+        return str(places[int(lane)])
+
     def grouped_distance(self, groups: Sequence[Lanes], wide: str, total: int) -> str:
         """Sum over groups of |count total - group's total n|."""
         terms = []
@@ -64,11 +91,11 @@ class PackedCells:
         return _combined("sum", terms)
 
     def ordered_distance(self, order: Lanes, wide: str, total: int) -> str:
-        """Sum over ranks of |cumulative count total - cumulative total n|."""
-        parts = list(accumulate(self.totals[lane] for lane in order))
+        """Sum over ranks of |cumulative count total - cumulative total n|; a negative lane is a value of no row."""
+        parts = list(accumulate(self.totals[lane] if lane >= 0 else 0 for lane in order))
         terms = []
         for rank, part in enumerate(parts[:-1]):
-            count = _combined("sum", [f"c{lane}" for lane in order[: rank + 1]])
+            count = _combined("sum", [f"c{lane}" for lane in order[: rank + 1] if lane >= 0])
             terms.append(_macro("deviation", count=count, part=part, wide=wide, total=total))
         return _combined("sum", terms)
 
@@ -101,6 +128,26 @@ class LongCells:
         """The smallest count among the lanes, 0 when one is absent."""
         return _macro("smallest_of_rows", lanes=lanes) if lanes else "0"
 
+    def largest_l(self, numerator: int, denominator: int, lanes: Lanes | None, wide: str) -> str:
+        """The largest l of recursive (c,l), for c = numerator/denominator and the largest count of the lanes."""
+        top = _top_name(lanes)
+        return _macro("largest_l_of_rows", top=top, numerator=numerator, denominator=denominator, wide=wide)
+
+    def largest_set(self, sets: Sequence[Lanes]) -> str:
+        """The rows of the largest of several sets of lanes."""
+        return _combined("max", self._sums(sets))
+
+    def head_of_sets(self, sets: Sequence[Lanes], j: int) -> str:
+        """The rows of the j largest sets of lanes, added up."""
+        return _head_of(self._sums(sets), j, self.dialect)
+
+    def _sums(self, sets: Sequence[Lanes]) -> list[str]:
+        return [self.fold("sum", lanes, caller=lambda c, t, lane: c) for lanes in sets]
+
+    def place(self, places: Sequence[int], lane: str) -> str:
+        """The place of a lane in an order."""
+        return _macro("place_of", places=places, lane=lane)
+
     def grouped_distance(self, groups: Sequence[Lanes], wide: str, total: int) -> str:
         """Sum over groups of |count total - group's total n|; computed beforehand in a relation of its own."""
         return _macro("level_value", level=level_name(groups))
@@ -116,7 +163,8 @@ class LongCells:
         if orders:
             parts.append(_macro("with_gaps", order=orders[0], wide=wide, total=total))
         if self._needs_positions(facts):
-            parts.append(_macro("with_positions", before="gapped" if orders else "cells"))
+            tops = {_top_name(lanes): lanes for lanes in _tops(facts)}
+            parts.append(_macro("with_positions", before="gapped" if orders else "cells", tops=tops))
         for groups in self._levels(facts):
             parts.append(_macro("with_level", level=level_name(groups), groups=groups, wide=wide, total=total))
         return "\n".join(parts)
@@ -128,7 +176,7 @@ class LongCells:
         return _macro("long_source", relation=relation, levels=[level_name(groups) for groups in self._levels(facts)])
 
     def _needs_positions(self, facts: Sequence[Fact]) -> bool:
-        return self.dialect != "duckdb" and any(fact.macro == "head" for fact in facts)
+        return bool(_tops(facts)) or (self.dialect != "duckdb" and any(fact.macro == "head" for fact in facts))
 
     @staticmethod
     def _levels(facts: Sequence[Fact]) -> list[Sequence[Lanes]]:
@@ -138,6 +186,21 @@ class LongCells:
 def level_name(groups: Sequence[Lanes]) -> str:
     """A name for a level of a tree that depends only on how it groups the lanes."""
     return "level_" + "_".join(str(len(lanes)) for lanes in groups[:6]) + f"_{hash(tuple(map(tuple, groups))) % 10**8}"
+
+
+def _head_of(counts: Sequence[str], j: int, dialect: str) -> str:
+    if j >= len(counts):
+        return _combined("sum", counts)
+    return _macro("head_of_list", counts=counts, count=j, dialect=dialect) if j else "0"
+
+
+def _tops(facts: Sequence[Fact]) -> list[Lanes | None]:
+    return [fact.arguments.get("lanes") for fact in facts if fact.macro == "largest_l"]
+
+
+def _top_name(lanes: Lanes | None) -> str:
+    """A name for the largest count of some lanes that depends only on these."""
+    return "top" if lanes is None else f"top_{len(lanes)}_{hash(tuple(lanes)) % 10**8}"
 
 
 def _combined(operation: str, expressions: Sequence[str]) -> str:

@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from sqlaudit.engines.base import Row, Statement
 from sqlaudit.facts import ClassHistogram, Fact, Frame
-from sqlaudit.models.base import HistogramModel, Judgement, Model, QueryModel, SignatureModel, SizeModel, expression
+from sqlaudit.models.base import (
+    HistogramModel,
+    Judgement,
+    Model,
+    Population,
+    QueryModel,
+    Question,
+    SignatureModel,
+    SizeModel,
+    expression,
+)
 from sqlaudit.result import Check, ClassSizes, Number, Status
 from sqlaudit.spec import Requirement
 
 MAX_VECTORS = 200_000
 """At most so many different count vectors are decided one by one; beyond, the check stays undetermined."""
+MAX_COMBINATIONS = 200_000
+"""At most so many combinations of facts are judged in Python; beyond, the check stays undetermined."""
 
 
 @dataclass(frozen=True)
@@ -40,28 +53,43 @@ class Judged:
     failing_total: int | None
 
 
-def judge(histogram: ClassHistogram, asked: Sequence[Asked], frame: Frame) -> Judged:
+def judge(
+    histogram: ClassHistogram, asked: Sequence[Asked], frame: Frame, population: Population | None = None
+) -> Judged:
     """All models over the classes of one sensitive attribute: one statement for all that facts carry."""
     carried = [a for a in asked if not isinstance(a.model, HistogramModel | QueryModel | SignatureModel)]
     rows = _figures(histogram, carried)
     per_row = histogram.form == "wildcard"
     sizes = ClassSizes(tuple((int(row["size"]), int(row["classes"])) for row in rows), per_row)
     table_rows = sum(int(row["table_rows"]) for row in rows)
+    question = Question(histogram, frame, population, _remembering(histogram))
     checks, failing = [], []
-    for index, item in enumerate(asked):
-        judgement = _judgement(histogram, item, frame, sizes, rows, carried, index)
+    for item in asked:
+        judgement = _judgement(question, item, sizes, rows, carried)
         check = _check(item, judgement, table_rows)
         checks.append(check)
-        if check.status in (Status.FAIL, Status.WARN) and item.model.failing():
-            failing.append((item.requirement.text, _predicate(item.model, judgement), check.failing_classes))
+        if check.status in (Status.FAIL, Status.WARN) and (predicate := _predicate(item.model, judgement)):
+            failing.append((item.requirement.text, predicate, check.failing_classes))
     total = 0 if not failing else failing[0][2] if len(failing) == 1 else None
     return Judged(table_rows, sizes, tuple(checks), tuple((text, sql) for text, sql, _ in failing), total)
 
 
+def _remembering(histogram: ClassHistogram) -> Callable[[Statement], list[Row]]:
+    """Runs statements of models, and each text once: several models may ask the same."""
+    answers: dict[str, list[Row]] = {}
+
+    def ask(statement: Statement) -> list[Row]:
+        if statement.sql not in answers:
+            answers[statement.sql] = histogram.engine.run(statement)
+        return answers[statement.sql]
+
+    return ask
+
+
 def _predicate(model: Model, judgement: Judgement) -> str:
-    """SQL over facts: true for a class that falls short."""
-    if not judgement.at_limit:
-        return model.failing()
+    """SQL over facts: true for a class that falls short; empty when no short one says so."""
+    if not judgement.at_limit or not model.failing():
+        return judgement.at_limit or model.failing()
     return expression("either", first=model.failing(), second=judgement.at_limit)
 
 
@@ -82,25 +110,31 @@ def merged_facts(models: Sequence[Model]) -> list[Fact]:
 
 
 def _judgement(
-    histogram: ClassHistogram,
+    question: Question,
     item: Asked,
-    frame: Frame,
     sizes: ClassSizes,
     rows: Sequence[dict[str, Any]],
     carried: Sequence[Asked],
-    index: int,
 ) -> Judgement:
-    model = item.model
+    model, histogram = item.model, question.histogram
     if isinstance(model, SizeModel):
         return _counted(model.judge_sizes(sizes), model, rows, f"m{carried.index(item)}")
     if isinstance(model, HistogramModel):
-        return model.judge_histogram(histogram.histogram(model.facts()))
+        return _combined(histogram, model)
     if isinstance(model, SignatureModel):
         return model.judge_signatures(histogram.signatures(model.knowledge()))
     if isinstance(model, QueryModel):
-        engine = histogram.engine
-        return model.judge_rows(engine.run(model.statement(frame, engine.dialect)))
+        return model.judge_query(question)
     return _carried(histogram, model, rows, carried.index(item))
+
+
+def _combined(histogram: ClassHistogram, model: HistogramModel) -> Judgement:
+    """A model that the combinations of its facts answer, unless there are too many."""
+    rows = histogram.histogram(model.facts(), limit=MAX_COMBINATIONS + 1)
+    if len(rows) > MAX_COMBINATIONS:
+        note = f"the classes have more than {MAX_COMBINATIONS:,} different combinations of values, too many to decide"
+        return Judgement({model.main: None}, None, None, note=note)
+    return model.judge_histogram(rows)
 
 
 def _carried(histogram: ClassHistogram, model: Model, rows: Sequence[dict[str, Any]], position: int) -> Judgement:

@@ -7,7 +7,7 @@ to its limit, `doubtful` says so and `holds` decides the few classes concerned e
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from types import ModuleType
@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 from sqlaudit.disclosure.signatures import Signatures
 from sqlaudit.engines.base import Statement
 from sqlaudit.errors import UsageError
-from sqlaudit.facts import Fact, Frame, Level, SensitiveTable
+from sqlaudit.facts import ClassHistogram, Fact, Frame, Level, SensitiveTable
 from sqlaudit.result import ClassSizes, Number
 from sqlaudit.sql import environment
 
@@ -43,11 +43,15 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Context:
-    """What a model may know: the sensitive attribute over the table, the table's rows, and further inputs by name."""
+    """What a model may know: the sensitive attribute over the table, the table's rows, and further inputs by name.
+
+    `beside` names all models that are required together.
+    """
 
     table: SensitiveTable | None
     rows: int
     inputs: Mapping[str, Any] = field(default_factory=dict)
+    beside: frozenset[str] = frozenset()
 
 
 def register(module: ModuleType) -> None:
@@ -212,7 +216,7 @@ class HistogramModel(Model):
     """A model that is judged in Python from how many classes have each combination of its facts.
 
     Only for facts with few combinations (presence of values, first and last rank): what returns must not grow with
-    the rows.
+    the rows. A judgement's `at_limit` names the classes that fall short, where that is a short piece of SQL.
     """
 
     def judge_histogram(self, rows: Sequence[tuple[Any, ...]]) -> Judgement:
@@ -220,13 +224,42 @@ class HistogramModel(Model):
         raise NotImplementedError(self.name)
 
 
+@dataclass(frozen=True)
+class Population:
+    """A population table: a FROM item, and the expressions of the audit over it, in the engine's dialect.
+
+    Args:
+        source: the FROM item.
+        keys: the quasi-identifiers, as in the audited table. original: the quasi-identifiers before generalization.
+        sensitive: the sensitive attribute, None when no model asks for it.
+        entity: the persons' column, None when a row is a person.
+    """
+
+    source: str
+    keys: tuple[str, ...]
+    entity: str | None = None
+    sensitive: str | None = None
+    original: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a model that brings statements of its own may use; `ask` runs one and keeps its rows for the next model."""
+
+    histogram: ClassHistogram
+    frame: Frame
+    population: Population | None
+    ask: Callable[[Statement], list[tuple[Any, ...]]]
+
+    @property
+    def dialect(self) -> str:
+        """What statements are rendered for."""
+        return self.histogram.engine.dialect
+
+
 class QueryModel(Model):
-    """A model that no class fact can carry: it brings a statement of its own."""
+    """A model that no class fact can carry: it brings statements of its own."""
 
-    def statement(self, frame: Frame, dialect: str) -> Statement:
-        """The statement whose rows `judge_rows` understands."""
-        raise NotImplementedError(self.name)
-
-    def judge_rows(self, rows: Sequence[tuple[Any, ...]]) -> Judgement:
-        """The judgement from the statement's rows."""
+    def judge_query(self, question: Question) -> Judgement:
+        """The judgement from what statements of its own return."""
         raise NotImplementedError(self.name)

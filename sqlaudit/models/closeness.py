@@ -45,6 +45,10 @@ class TCloseness(Model):
         """The fact that is `scale · n` times the distance."""
         return Fact(self.distance, self.distance, self.arguments())
 
+    def measure(self) -> str:
+        """SQL over facts: `scale · n` times the distance."""
+        return self.distance_fact().name
+
     def scale(self) -> int:
         """unit · N; 1 for an empty table."""
         return max(1, self.unit() * self.table.total)
@@ -55,12 +59,11 @@ class TCloseness(Model):
 
     def levels(self) -> dict[str, Level]:
         """The largest distance."""
-        return {"t": Level("MAX", expression("distance", fact=self.distance_fact().name, scale=self.scale()))}
+        return {"t": Level("MAX", expression("distance", fact=self.measure(), scale=self.scale()))}
 
     def failing(self) -> str:
         """Further away than t; exact in integers."""
-        fact = self.distance_fact().name
-        return expression("distance_above", fact=fact, scale=self.scale(), limit=Fraction(self.values["t"]))
+        return expression("distance_above", fact=self.measure(), scale=self.scale(), limit=Fraction(self.values["t"]))
 
 
 class OrderedTCloseness(TCloseness):
@@ -85,8 +88,8 @@ class OrderedTCloseness(TCloseness):
             )
 
     def unit(self) -> int:
-        """M − 1, at least 1."""
-        return max(1, self.table.distinct - 1)
+        """M − 1, at least 1; declared values that the table does not hold count."""
+        return max(1, len(self.arguments()["order"]) - 1)
 
     def arguments(self) -> dict[str, Any]:
         """The lanes in order of rank."""

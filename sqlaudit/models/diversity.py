@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from sqlaudit.facts import Fact, Level
-from sqlaudit.models.base import Model, Parameter, band, expression, number
+from sqlaudit.models.base import Model, Parameter, band, expression
 from sqlaudit.result import Number
 
 DISTINCT = Fact("distinct_values", "distinct_values")
@@ -21,6 +21,12 @@ MACHANAVAJJHALA = "Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam: l-Diversi
 def head(j: int) -> Fact:
     """The fact `sum of the j largest counts`."""
     return Fact(f"head_{j}", "head", {"j": j})
+
+
+def largest_l(c: Fraction, lanes: list[int] | None = None, name: str = "largest_l") -> Fact:
+    """The fact `largest l for which recursive (c,l) holds`, of the largest count of all values or of some."""
+    arguments = {"numerator": c.numerator, "denominator": c.denominator, "lanes": lanes}
+    return Fact(f"{name}_{c.numerator}_{c.denominator}", "largest_l", arguments)
 
 
 class KAnonymity(Model):
@@ -153,13 +159,17 @@ class RecursiveDiversity(Model):
 
     def facts(self) -> tuple[Fact, ...]:
         """The largest count, and the sum of the l−1 largest."""
-        l = self.values["l"]  # noqa: E741
-        return (LARGEST, DISTINCT) if l < 2 else (LARGEST, DISTINCT, head(l - 1))
+        l, c = self.values["l"], self.values["c"]  # noqa: E741
+        heads = () if l < 2 else (head(l - 1),)
+        return (LARGEST, DISTINCT, *heads, *(() if c is None else (largest_l(Fraction(c)),)))
 
     def levels(self) -> dict[str, Level]:
-        """The infimum of c for the given l, ∞ when a class has fewer than l values; and the fewest values."""
+        """The infimum of c for the given l, ∞ when a class has fewer than l values; the largest l for a given c."""
         c = "0.0" if self.values["l"] < 2 else expression("infimum", count="largest", tail=self._tail())
-        return {"c": Level("MAX", c), "distinct": Level("MIN", "distinct_values")}
+        levels = {"c": Level("MAX", c)}
+        if self.values["c"] is not None:
+            levels["largest_l"] = Level("MIN", largest_l(Fraction(self.values["c"])).name)
+        return levels
 
     def _tail(self) -> str:
         return "n - " + head(self.values["l"] - 1).name
@@ -172,8 +182,7 @@ class RecursiveDiversity(Model):
 
     def conclude(self, levels: dict[str, Any]) -> dict[str, Number | None]:
         """Keep c as the main number."""
-        found = {"c": None if levels["c"] is None else number(levels["c"])}
-        return {**found, "l": self.values["l"]}
+        return {**super().conclude(levels), "l": self.values["l"]}
 
 
 def entropy_at_least(counts: list[int], limit: Fraction) -> bool:

@@ -1,0 +1,269 @@
+"""What an attacker believes who knows the population: Bayes-optimal belief, and the breaches that follow from it.
+
+For a person with original quasi-identifiers q0 inside the class q*, the belief in a value s is proportional to
+n(q*,s) N(q0,s) / N(q*,s): rows of the class with s, people of the population with q0 and s, and with q* and s (the
+sizes of q0 and q* cancel). Floats decide what lies clear of a limit, fractions the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from sqlaudit.errors import UsageError
+from sqlaudit.models.base import Judgement, Parameter, Population, QueryModel, Question, band, number
+from sqlaudit.models.recursive import THESIS
+from sqlaudit.result import Number
+from sqlaudit.sql import Raw, render
+
+MAX_CASES = 200_000
+"""Up to this many different cases at a limit are decided one by one; beyond, the check stays undetermined."""
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A breach: the posterior is above (`>`) or below (`<`) a limit, and the prior below or above one, if given."""
+
+    operator: str
+    posterior: Fraction
+    prior_operator: str = ""
+    prior: Fraction = Fraction(0)
+
+    @property
+    def low(self) -> float:
+        """Below this a float posterior is surely below the limit."""
+        return band(float(self.posterior))[0]
+
+    @property
+    def high(self) -> float:
+        """Above this a float posterior is surely above the limit."""
+        return band(float(self.posterior))[1]
+
+    def breached(self, prior: Fraction, posterior: Fraction) -> bool:
+        """Whether these beliefs are a breach."""
+        if self.prior_operator and not _compares(prior, self.prior_operator, self.prior):
+            return False
+        return _compares(posterior, self.operator, self.posterior)
+
+    @property
+    def of_absent(self) -> bool:
+        """Whether a value with prior and posterior 0 is a breach."""
+        return self.breached(Fraction(0), Fraction(0))
+
+
+@dataclass(frozen=True)
+class Found:
+    """What the first statement says of all classes; `doubtful` are classes with beliefs too close to a limit."""
+
+    unknown: int
+    highest: float | None
+    lowest: float | None
+    people: int
+    impossible: int
+    breaches: int
+    classes: int
+    rows: int
+    doubtful: int
+
+
+class BayesOptimalBelief(QueryModel):
+    """The highest belief in a sensitive value that the class leads to."""
+
+    name: ClassVar[str] = "bayes_optimal_belief"
+    title: ClassVar[str] = "Bayes-optimal belief"
+    definition: ClassVar[str] = (
+        "β(q0,s) = n(q*,s) f(s|q0)/f(s|q*), divided by its sum over s: the belief of an attacker who knows the shares "
+        "f in the population, in the value s of a person with original quasi-identifiers q0 in the class q*."
+    )
+    reference: ClassVar[str] = f"{THESIS}, 3.1.3 and 3.2; Machanavajjhala et al., TKDD 2007, theorem 3.1"
+    note: ClassVar[str] = "q0 runs over all original values that the population has inside a class of the table."
+    operator: ClassVar[str] = "<="
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        Parameter("posterior", "decimal", "highest belief allowed", Fraction(0), Fraction(1)),
+    )  # fmt: skip
+    short_forms: ClassVar[tuple[str, ...]] = ("belief",)
+    main: ClassVar[str] = "posterior"
+    needs: ClassVar[tuple[str, ...]] = ("population", "original_qi")
+    inherited: ClassVar[bool] = False
+    one_value_per_person: ClassVar[bool] = True
+
+    def limits(self) -> tuple[Limit, ...]:
+        """What a breach is; none when only the beliefs are asked for."""
+        limit = self.values["posterior"]
+        return () if limit is None else (Limit(">", Fraction(limit)),)
+
+    def levels_of(self, found: Found) -> dict[str, Number | None]:
+        """The beliefs, the main one first."""
+        return {"posterior": found.highest, "lowest": found.lowest}
+
+    def judge_query(self, question: Question) -> Judgement:
+        """The beliefs over all people of the population in a class of the table.
+
+        Raises:
+            UsageError: a value that a class has and the population does not have there.
+        """
+        people = question.population
+        if people is None or people.sensitive is None or question.frame.solo:
+            raise UsageError(
+                f"{self.name} matches the classes of the table with those of the population, which --nulls distinct "
+                "rules out: use --nulls equal."
+            )
+        found = _found(question.ask(self._statement(question, people, "totals")))
+        if found.unknown:
+            raise UsageError(
+                f"{found.unknown:,} combinations of class and value of {self.table.name} occur in the table but not "
+                "in the population table, so no belief follows from it: the columns must be coded alike in both."
+            )
+        details = {"people": found.people, "contradicted": found.impossible}
+        if not self.is_required:
+            return Judgement(self.levels_of(found), details=details)
+        if found.doubtful:
+            cases = question.ask(self._statement(question, people, "cases"))
+            if len(cases) > MAX_CASES:
+                note = "too many beliefs lie within float error of the limit to decide"
+                return Judgement(self.levels_of(found), details=details, note=note)
+            found = self._decided(found, cases)
+        details["breaches"] = found.breaches
+        return Judgement(self.levels_of(found), found.classes, found.rows, details)
+
+    def _statement(self, question: Question, people: Population, stage: str) -> Any:
+        frame, limits = question.frame, self.limits()
+        factors = self.context.inputs.get("alpha")
+        return render(
+            "belief.sql", question.dialect, step=f"beliefs ({stage})",
+            source=Raw(frame.source), sensitive=Raw(frame.sensitive or ""),
+            entity=None if frame.entity is None else Raw(frame.entity), text=self.table.text,
+            null_lane=self.table.distinct - 1, keys=[Raw(key) for key in frame.keys],
+            population=Raw(people.source), population_keys=[Raw(key) for key in people.keys],
+            population_sensitive=Raw(people.sensitive or ""), originals=[Raw(key) for key in people.original],
+            factors=None if factors is None else [float(factor) for factor in factors],
+            limits=list(limits), of_absent=any(limit.of_absent for limit in limits), stage=stage, most=MAX_CASES + 1,
+        )  # fmt: skip
+
+    def _decided(self, found: Found, cases: Sequence[tuple[Any, ...]]) -> Found:
+        """With the beliefs at a limit, too: (breached already, persons' cases of a class, classes, rows) each."""
+        breaches, classes, rows = found.breaches, found.classes, found.rows
+        for already, text, count, table_rows in cases:
+            more = sum(self._breaches_at_limit(case) for case in str(text).split("|"))
+            breaches += more * int(count)
+            if more and not int(already):
+                classes, rows = classes + int(count), rows + int(table_rows)
+        return Found(
+            found.unknown, found.highest, found.lowest, found.people, found.impossible, breaches, classes, rows, 0
+        )
+
+    def _breaches_at_limit(self, case: str) -> int:
+        """The doubtful beliefs of one q0 that are breaches; its values come as lane:n:N(q0,s):N(q*,s):doubtful."""
+        values = [tuple(map(int, value.split(":"))) for value in case.split(",")]
+        factors = self.context.inputs.get("alpha")
+        terms = [
+            (1 if factors is None or lane < 0 else factors[lane]) * Fraction(n * here, around)
+            for lane, n, here, around, _ in values
+        ]
+        total, people = sum(terms), sum(here for _, _, here, _, _ in values)
+        return sum(
+            any(limit.breached(Fraction(value[2], people), Fraction(term, total)) for limit in self.limits())
+            for value, term in zip(values, terms, strict=True)
+            if value[4]
+        )
+
+
+class RhoBreach(BayesOptimalBelief):
+    """No belief jumps from low to high, or from high to low."""
+
+    name: ClassVar[str] = "rho1_rho2_breach"
+    title: ClassVar[str] = "(ρ1,ρ2)-privacy breach"
+    definition: ClassVar[str] = (
+        "No prior < ρ1 with posterior > ρ2, and no prior > 1−ρ1 with posterior < 1−ρ2; prior = the value's share "
+        "among people with the same original quasi-identifiers. The level counts the breaches."
+    )
+    reference: ClassVar[str] = f"{THESIS}, 3.1.6; Evfimievski, Gehrke, Srikant, PODS 2003"
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        Parameter("rho1", "decimal", "what counts as a low belief", Fraction(0), Fraction(1)),
+        Parameter("rho2", "decimal", "what counts as a high belief", Fraction(0), Fraction(1)),
+    )
+    short_forms: ClassVar[tuple[str, ...]] = ("rho_breach",)
+    main: ClassVar[str] = ""
+    by_default: ClassVar[bool] = False
+
+    @property
+    def required(self) -> Number | None:
+        """No breach."""
+        return 0 if self.is_required else None
+
+    def limits(self) -> tuple[Limit, ...]:
+        """Up and down."""
+        low, high = Fraction(self.values["rho1"]), Fraction(self.values["rho2"])
+        return Limit(">", high, "<", low), Limit("<", 1 - high, ">", 1 - low)
+
+    def judge_query(self, question: Question) -> Judgement:
+        """As the beliefs; the main number is how many breaches there are."""
+        judgement = super().judge_query(question)
+        breaches = judgement.details.get("breaches")
+        levels = {"breaches": breaches, **judgement.levels}
+        return Judgement(
+            levels, judgement.failing_classes, judgement.failing_rows, judgement.details, judgement.note
+        )  # fmt: skip
+
+
+class DeltaPositive(BayesOptimalBelief):
+    """Nobody can be nearly sure that a person has a value."""
+
+    name: ClassVar[str] = "delta_positive_disclosure"
+    title: ClassVar[str] = "δ-positive disclosure"
+    definition: ClassVar[str] = "No posterior above 1 − δ. The level is the highest posterior, the limit 1 − δ."
+    reference: ClassVar[str] = f"{THESIS}, 3.1.4"
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        Parameter("delta", "decimal", "how far a belief must stay from certainty", Fraction(0), Fraction(1)),
+    )
+    short_forms: ClassVar[tuple[str, ...]] = ("delta_positive",)
+    main: ClassVar[str] = "delta"
+    by_default: ClassVar[bool] = False
+
+    @property
+    def required(self) -> Number | None:
+        """1 − delta."""
+        return 1 - Fraction(self.values["delta"]) if self.is_required else None
+
+    def limits(self) -> tuple[Limit, ...]:
+        """Too sure."""
+        return (Limit(">", 1 - Fraction(self.values["delta"])),)
+
+
+class EpsilonNegative(BayesOptimalBelief):
+    """Nobody can be nearly sure that a person does not have a value."""
+
+    name: ClassVar[str] = "epsilon_negative_disclosure"
+    title: ClassVar[str] = "ε-negative disclosure"
+    definition: ClassVar[str] = (
+        "No posterior below ε, for any value of the table or the population; a value that is absent from a class has "
+        "posterior 0 there. The level is the lowest posterior."
+    )
+    reference: ClassVar[str] = f"{THESIS}, 3.1.5"
+    operator: ClassVar[str] = ">="
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        Parameter("epsilon", "decimal", "lowest belief allowed", Fraction(0), Fraction(1)),
+    )  # fmt: skip
+    short_forms: ClassVar[tuple[str, ...]] = ("epsilon_negative",)
+    main: ClassVar[str] = "epsilon"
+    by_default: ClassVar[bool] = False
+
+    def limits(self) -> tuple[Limit, ...]:
+        """Too sure that not."""
+        return (Limit("<", Fraction(self.values["epsilon"])),)
+
+    def levels_of(self, found: Found) -> dict[str, Number | None]:
+        """The lowest belief first."""
+        return {"lowest": found.lowest, "posterior": found.highest}
+
+
+def _found(rows: Sequence[tuple[Any, ...]]) -> Found:
+    unknown, highest, lowest, *counts = rows[0]
+    beliefs = [None if belief is None else float(number(belief)) for belief in (highest, lowest)]
+    return Found(int(unknown), beliefs[0], beliefs[1], *(int(count or 0) for count in counts))
+
+
+def _compares(value: Fraction, operator: str, limit: Fraction) -> bool:
+    return value > limit if operator == ">" else value < limit

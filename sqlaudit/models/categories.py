@@ -1,0 +1,227 @@
+"""Models on categories of sensitive values: how many are mixed in a class, and how much one of them makes up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from sqlaudit.attribute_inputs import Categories
+from sqlaudit.errors import UsageError
+from sqlaudit.facts import Fact, Level
+from sqlaudit.models.base import HistogramModel, Judgement, Model, Parameter, expression
+from sqlaudit.models.presence import combinations, decide, presence_facts
+from sqlaudit.models.recursive import THESIS
+from sqlaudit.set_cover import largest_unions, smallest_cover
+
+MAX_CATEGORIES = 20
+"""Up to this many categories the smallest cover is computed."""
+MAX_UNIONS = 500
+"""Up to this many choices of l categories the largest union is computed."""
+DONT_CARE = "members_of_dont_care"
+
+
+class CategoricalModel(Model):
+    """Base of the models that need categories."""
+
+    needs: ClassVar[tuple[str, ...]] = ("categories",)
+
+    @property
+    def categories(self) -> Categories:
+        """The categories on lanes."""
+        found: Categories = self.context.inputs["categories"]
+        return found
+
+    def largest_category(self) -> Fact:
+        """The rows of the largest category, the don't-care set aside."""
+        return Fact("largest_category", "largest_set", {"sets": [list(lanes) for lanes in self.categories.lanes]})
+
+
+class CategoricalDiversity(HistogramModel, CategoricalModel):
+    """The values of every class are spread over at least l categories."""
+
+    name: ClassVar[str] = "l_categorical_diversity"
+    title: ClassVar[str] = "l-categorical diversity"
+    definition: ClassVar[str] = (
+        "At least l of the categories (the don't-care set counts as one) are needed to cover the values of every "
+        f"class; exact, with up to {MAX_CATEGORIES} categories."
+    )
+    reference: ClassVar[str] = f"{THESIS}, 3.5.3"
+    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("l", "integer", "fewest categories allowed", Fraction(1)),)
+    short_forms: ClassVar[tuple[str, ...]] = ("categorical_l",)
+    main: ClassVar[str] = "l"
+    inherited_with_limit: ClassVar[bool] = True
+    wildcard: ClassVar[bool] = True
+
+    def prepare(self) -> None:
+        """Refuse more categories than an exact answer allows."""
+        if len(self.categories.names) > MAX_CATEGORIES:
+            raise UsageError(
+                f"{self.categories.place}: {self.name} is computed for up to {MAX_CATEGORIES} categories, "
+                f"there are {len(self.categories.names)}."
+            )
+
+    def _groups(self) -> dict[int, list[int]]:
+        """Lanes by the sets that hold them: those in the same sets are alike."""
+        groups: dict[int, list[int]] = {}
+        for lane in range(self.table.distinct):
+            member = sum(1 << index for index, lanes in enumerate(self.categories.sets) if lane in lanes)
+            groups.setdefault(member, []).append(lane)
+        return groups
+
+    def facts(self) -> tuple[Fact, ...]:
+        """Which kinds of values occur."""
+        return presence_facts("kinds", list(self._groups().values()))
+
+    def judge_histogram(self, rows: Sequence[tuple[Any, ...]]) -> Judgement:
+        """The smallest cover of every combination that occurs."""
+        members = list(self._groups())
+        sets = [
+            sum(1 << kind for kind, member in enumerate(members) if member >> index & 1)
+            for index in range(len(self.categories.sets))
+        ]
+        found = [(occurring, smallest_cover(occurring.mask, sets) or 0) for occurring in combinations(rows)]
+        return decide(found, self.facts(), self.values["l"], "l")
+
+
+class DensityControl(CategoricalModel):
+    """No category makes up more than a share d of a class."""
+
+    name: ClassVar[str] = "d_density_control"
+    title: ClassVar[str] = "d-density control"
+    definition: ClassVar[str] = "Every category, and the don't-care set, has a share of at most d in every class."
+    reference: ClassVar[str] = f"{THESIS}, 3.5.5 and 3.5.6"
+    note: ClassVar[str] = "Beside a requirement mu_dilution the don't-care set has no upper limit (level and verdict)."
+    operator: ClassVar[str] = "<="
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        Parameter("d", "decimal", "largest share allowed", Fraction(0), Fraction(1)),
+    )
+    short_forms: ClassVar[tuple[str, ...]] = ("d_density", "density")
+    main: ClassVar[str] = "d"
+
+    def facts(self) -> tuple[Fact, ...]:
+        """The rows of the largest category."""
+        return (self._largest(),)
+
+    def _largest(self) -> Fact:
+        if "mu_dilution" in self.context.beside:
+            return self.largest_category()
+        return Fact("largest_set", "largest_set", {"sets": [list(lanes) for lanes in self.categories.sets]})
+
+    def levels(self) -> dict[str, Level]:
+        """The largest share."""
+        return {"d": Level("MAX", expression("share", part=self._largest().name))}
+
+    def failing(self) -> str:
+        """Some share above d; exact in integers."""
+        return expression("share_above", part=self._largest().name, limit=Fraction(self.values["d"]))
+
+
+class Dilution(Model):
+    """Values that nobody cares about make up at least a share mu of every class."""
+
+    name: ClassVar[str] = "mu_dilution"
+    title: ClassVar[str] = "μ-dilution"
+    definition: ClassVar[str] = "The don't-care set has a share of at least μ in every class."
+    reference: ClassVar[str] = f"{THESIS}, 3.5.6"
+    note: ClassVar[str] = "It wins over the limit that a d_density_control beside it would set on the don't-care set."
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        Parameter("mu", "decimal", "smallest share allowed", Fraction(0), Fraction(1)),
+    )
+    short_forms: ClassVar[tuple[str, ...]] = ("dilution",)
+    main: ClassVar[str] = "mu"
+    needs: ClassVar[tuple[str, ...]] = ("dont_care",)
+
+    def facts(self) -> tuple[Fact, ...]:
+        """The rows with a don't-care value."""
+        return (Fact(DONT_CARE, "members", {"lanes": list(self.context.inputs["dont_care"])}),)
+
+    def levels(self) -> dict[str, Level]:
+        """The smallest share."""
+        return {"mu": Level("MIN", expression("share", part=DONT_CARE))}
+
+    def failing(self) -> str:
+        """A share below mu; exact in integers."""
+        return expression("share_below", part=DONT_CARE, limit=Fraction(self.values["mu"]))
+
+
+class CategoricalRecursive(CategoricalModel):
+    """The largest category stays small against what l categories leave uncovered."""
+
+    name: ClassVar[str] = "c_l_categorical_recursive_diversity"
+    title: ClassVar[str] = "(c,l)-categorical recursive diversity"
+    definition: ClassVar[str] = (
+        "The largest category's share is at most c times the share that no l categories together can cover, in every "
+        "class. The don't-care set is no category here; its rows are uncovered."
+    )
+    reference: ClassVar[str] = f"{THESIS}, 3.5.7 and 3.5.8"
+    note: ClassVar[str] = "The level is the smallest c that holds for this l."
+    operator: ClassVar[str] = "<="
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        Parameter("c", "decimal", "how many times the uncovered share the largest may be", Fraction(0)),
+        Parameter("l", "integer", "how many categories cover together", Fraction(1), default=2),
+    )
+    short_forms: ClassVar[tuple[str, ...]] = ("categorical_recursive",)
+    main: ClassVar[str] = "c"
+
+    def facts(self) -> tuple[Fact, ...]:
+        """The largest category, and the largest union of l categories."""
+        return (self.largest_category(), self._covered())
+
+    def _covered(self) -> Fact:
+        size = self.values["l"]
+        sets = [frozenset(lanes) for lanes in self.categories.lanes]
+        unions = largest_unions(sets, size, MAX_UNIONS)
+        if unions is None:
+            raise UsageError(
+                f"{self.categories.place}: {self.name} tries every choice of l categories, up to {MAX_UNIONS}; "
+                f"{len(sets)} categories and l = {size} give more."
+            )
+        return Fact(f"largest_union_{size}", "largest_set", {"sets": [sorted(union) for union in unions]})
+
+    def rest(self) -> str:
+        """SQL over facts: the rows that the largest category is compared with."""
+        return f"n - {self._covered().name}"
+
+    def levels(self) -> dict[str, Level]:
+        """The smallest c for the given l, ∞ when nothing is left."""
+        return {"c": Level("MAX", expression("ratio", count=self.largest_category().name, rest=self.rest()))}
+
+    def failing(self) -> str:
+        """The largest exceeds c times the rest; exact in integers."""
+        limit = Fraction(self.values["c"])
+        return expression("exceeds", count=self.largest_category().name, rest=self.rest(), limit=limit)
+
+
+class CLDensityControl(CategoricalRecursive):
+    """The same with the shares of the categories added up, which is quicker and less exact where they overlap."""
+
+    name: ClassVar[str] = "c_l_density_control"
+    title: ClassVar[str] = "(c,l)-density control"
+    definition: ClassVar[str] = (
+        "With the categories by descending share, the first share is at most c times the sum of the shares from the "
+        "l-th on, in every class. The don't-care set is no category here."
+    )
+    reference: ClassVar[str] = f"{THESIS}, 3.5.10 (the sum starts at l, not at 1)"
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        Parameter("c", "decimal", "how many times the tail the largest may be", Fraction(0)),
+        Parameter("l", "integer", "from which category on the tail is summed", Fraction(1), default=2),
+    )
+    short_forms: ClassVar[tuple[str, ...]] = ("c_l_density",)
+
+    def facts(self) -> tuple[Fact, ...]:
+        """The largest category, all of them, and the l−1 largest added up."""
+        return (self.largest_category(), self._largest_together(len(self.categories.lanes)), *self._head())
+
+    def _head(self) -> tuple[Fact, ...]:
+        count = min(self.values["l"] - 1, len(self.categories.lanes))
+        return (self._largest_together(count),) if count else ()
+
+    def _largest_together(self, count: int) -> Fact:
+        sets = [list(lanes) for lanes in self.categories.lanes]
+        return Fact(f"largest_{count}_categories", "head_of_sets", {"sets": sets, "j": count})
+
+    def rest(self) -> str:
+        """All category shares added up, without the l−1 largest."""
+        total = self._largest_together(len(self.categories.lanes)).name
+        return " - ".join([total, *(fact.name for fact in self._head())])

@@ -1,0 +1,203 @@
+"""Models on ordered values with a class function: how far apart the values of a class are, not only how many."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from sqlaudit.attribute_inputs import ClassFunction
+from sqlaudit.errors import UsageError
+from sqlaudit.facts import Fact
+from sqlaudit.models.base import HistogramModel, Judgement, Model, Parameter, QueryModel, Question, expression
+from sqlaudit.models.presence import MAX_LISTED, combinations, decide, presence_facts
+from sqlaudit.models.recursive import THESIS
+from sqlaudit.sql import Raw
+
+MAX_POINTS = 240
+"""Up to this many different numbers the covers by intervals are computed."""
+
+
+class FunctionModel(Model):
+    """Base of the models that need a class function."""
+
+    needs: ClassVar[tuple[str, ...]] = ("class_function",)
+
+    @property
+    def class_function(self) -> ClassFunction:
+        """The class function on lanes."""
+        found: ClassFunction = self.context.inputs["class_function"]
+        return found
+
+    def points(self) -> list[Fraction]:
+        """The different numbers, ascending."""
+        return sorted(set(self.class_function.numbers))
+
+    def places(self) -> list[int]:
+        """For every lane the place of its number among the points."""
+        place = {point: index for index, point in enumerate(self.points())}
+        return [place[number] for number in self.class_function.numbers]
+
+
+class RangeControl(HistogramModel, FunctionModel):
+    """The values of every class are spread over at least delta."""
+
+    name: ClassVar[str] = "delta_range_control"
+    title: ClassVar[str] = "δ-range control"
+    definition: ClassVar[str] = "max cf − min cf ≥ δ in every class, cf = a class function of the sensitive values."
+    reference: ClassVar[str] = f"{THESIS}, 3.6.1 and 3.6.2"
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        Parameter("delta", "decimal", "smallest range allowed", Fraction(0)),
+    )
+    short_forms: ClassVar[tuple[str, ...]] = ("range",)
+    main: ClassVar[str] = "delta"
+    inherited_with_limit: ClassVar[bool] = True
+    wildcard: ClassVar[bool] = True
+
+    def facts(self) -> tuple[Fact, ...]:
+        """The lowest and the highest place."""
+        arguments = {"places": self.places()}
+        return (
+            Fact("first_place", "first_place", arguments, shown=False),
+            Fact("last_place", "last_place", arguments, shown=False),
+        )
+
+    def judge_histogram(self, rows: Sequence[tuple[Any, ...]]) -> Judgement:
+        """The smallest difference, exactly."""
+        points = self.points()
+        ranges = [(points[int(last)] - points[int(first)], int(classes), int(n)) for first, last, classes, n in rows]
+        levels = {"delta": min((found for found, _, _ in ranges), default=None)}
+        limit = self.values["delta"]
+        if limit is None:
+            return Judgement(levels)
+        short = [(classes, n) for found, classes, n in ranges if found < limit]
+        condition = self._condition(points, Fraction(limit)) if short else ""
+        return Judgement(levels, sum(c for c, _ in short), sum(n for _, n in short), at_limit=condition)
+
+    def _condition(self, points: Sequence[Fraction], limit: Fraction) -> str:
+        if len(points) > MAX_LISTED:
+            return ""
+        starts = [(place, bisect_left(points, point + limit)) for place, point in enumerate(points)]
+        return expression("too_close", first="first_place", last="last_place", starts=starts)
+
+
+class LinearDiversity(HistogramModel, FunctionModel):
+    """The values of every class need at least l intervals of width r to be covered."""
+
+    name: ClassVar[str] = "l_r_linear_diversity"
+    title: ClassVar[str] = "(l,r)-linear diversity"
+    definition: ClassVar[str] = (
+        "At least l closed intervals of width r are needed to cover the class-function values of every class; exact, "
+        f"with up to {MAX_POINTS} different numbers."
+    )
+    reference: ClassVar[str] = f"{THESIS}, 3.6.3 and 3.6.4"
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        Parameter("l", "integer", "fewest intervals allowed", Fraction(1)),
+        Parameter("r", "decimal", "width of an interval", Fraction(0)),
+    )
+    short_forms: ClassVar[tuple[str, ...]] = ("linear_l", "linear_diversity")
+    main: ClassVar[str] = "l"
+    by_default: ClassVar[bool] = False
+    inherited_with_limit: ClassVar[bool] = True
+    wildcard: ClassVar[bool] = True
+
+    def prepare(self) -> None:
+        """Refuse more points than presence can be told of."""
+        if len(self.points()) > MAX_POINTS:
+            raise UsageError(
+                f"{self.name} is computed for up to {MAX_POINTS} different numbers; the class function gives "
+                f"{len(self.points()):,} for {self.table.name}. Let it give equal numbers to similar values."
+            )
+
+    def facts(self) -> tuple[Fact, ...]:
+        """Which points occur."""
+        groups: list[list[int]] = [[] for _ in self.points()]
+        for lane, place in enumerate(self.places()):
+            groups[place].append(lane)
+        return presence_facts("points", groups)
+
+    def judge_histogram(self, rows: Sequence[tuple[Any, ...]]) -> Judgement:
+        """The fewest intervals, greedily from the left, which is exact."""
+        points, width = self.points(), Fraction(self.values["r"])
+        found = []
+        for occurring in combinations(rows):
+            numbers = [point for place, point in enumerate(points) if occurring.mask >> place & 1]
+            found.append((occurring, intervals_needed(numbers, width)))
+        return decide(found, self.facts(), self.values["l"], "l")
+
+
+def intervals_needed(numbers: Sequence[Fraction], width: Fraction) -> int:
+    """How many closed intervals of a width cover the numbers (ascending).
+
+    Example:
+        >>> intervals_needed([Fraction(0), Fraction(1), Fraction(3), Fraction(4)], Fraction(1))
+        2
+    """
+    needed, end = 0, None
+    for number in numbers:
+        if end is None or number > end:
+            needed, end = needed + 1, number + width
+    return needed
+
+
+class SecurityEstimate(QueryModel, FunctionModel):
+    """How many prior suspicions, spread like a bell around every row's value, still leave a value standing."""
+
+    name: ClassVar[str] = "psi_security_estimate"
+    title: ClassVar[str] = "ψ security estimate (lowest)"
+    definition: ClassVar[str] = (
+        "ψ(x) = κ Σ over the rows of a class of the normal density with mean cf(s) and the given width, at x = cf(v) "
+        "for every value v of the class. Low: easily eliminated."
+    )
+    reference: ClassVar[str] = f"{THESIS}, 3.6 (mean and width put in their places)"
+    note: ClassVar[str] = "The level is the lowest ψ of any value in any class, highest is the highest."
+    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("psi", "decimal", "lowest estimate allowed", Fraction(0)),)
+    short_forms: ClassVar[tuple[str, ...]] = ("psi",)
+    main: ClassVar[str] = "psi"
+    needs: ClassVar[tuple[str, ...]] = ("class_function", "width")
+    side: ClassVar[str] = "lowest"
+
+    def judge_query(self, question: Question) -> Judgement:
+        """The lowest and the highest estimate, and the classes beyond the limit."""
+        limit = self.values["psi"]
+        (row,) = question.ask(
+            question.histogram.statement(
+                "psi.sql", [], "security estimate",
+                source=Raw(question.frame.source), sensitive=Raw(question.frame.sensitive or ""),
+                entity=None if question.frame.entity is None else Raw(question.frame.entity),
+                text=self.table.text, null_lane=self.table.distinct - 1, lane_count=self.table.distinct,
+                numbers=self._numbers(), width=float(self.context.inputs["width"]), factor=self._factor(),
+                limit=None if limit is None else float(limit), side=self.side,
+            )
+        )  # fmt: skip
+        lowest, highest, classes, rows = row
+        found = {"lowest": lowest, "highest": highest}
+        levels = {self.side: found.pop(self.side), **found}
+        return Judgement(levels) if limit is None else Judgement(levels, int(classes), int(rows))
+
+    def _factor(self) -> float:
+        kappa = self.context.inputs.get("kappa", Fraction(1))
+        return float(kappa) / (float(self.context.inputs["width"]) * math.sqrt(2 * math.pi))
+
+    def _numbers(self) -> list[float] | None:
+        """The class function by lane as the user gave it; None when it is the value itself."""
+        function = self.class_function
+        return None if function.identity else [float(number) for number in function.numbers]
+
+
+class PositiveDisclosureEstimate(SecurityEstimate):
+    """The same from the other side: values that so many suspicions confirm that they stand out."""
+
+    name: ClassVar[str] = "psi_positive_disclosure"
+    title: ClassVar[str] = "ψ security estimate (highest)"
+    definition: ClassVar[str] = "The highest ψ of any value in any class; high means positive disclosure."
+    note: ClassVar[str] = "The level is the highest ψ of any value in any class, lowest is the lowest."
+    operator: ClassVar[str] = "<="
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        Parameter("psi", "decimal", "highest estimate allowed", Fraction(0)),
+    )
+    short_forms: ClassVar[tuple[str, ...]] = ("psi_highest",)
+    inherited: ClassVar[bool] = False
+    side: ClassVar[str] = "highest"

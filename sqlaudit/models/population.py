@@ -1,0 +1,174 @@
+"""Risks that a population table decides: from how many people a class of the table is a sample."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from sqlaudit.errors import UsageError
+from sqlaudit.models.base import Judgement, Parameter, QueryModel, Question
+from sqlaudit.models.risk import EL_EMAM
+from sqlaudit.sql import Raw, render
+
+
+@dataclass(frozen=True)
+class PopulationSize:
+    """All classes of one size in the population.
+
+    Args:
+        size: people in the population. classes: how many such classes. met: those that the table has members of.
+        members, rows: members and rows of the table in them. fewest, most: members of the table in one class.
+        failing, failing_rows: classes and rows of the table outside given limits.
+    """
+
+    size: int
+    classes: int
+    met: int
+    members: int
+    rows: int
+    fewest: int
+    most: int
+    failing: int
+    failing_rows: int
+
+
+class PopulationModel(QueryModel):
+    """Base of the risks against a population."""
+
+    needs: ClassVar[tuple[str, ...]] = ("population",)
+    needs_sensitive: ClassVar[bool] = False
+
+    def sizes(self, question: Question, limits: tuple[Fraction, Fraction] | None = None) -> list[PopulationSize]:
+        """The classes by their size in the population, ascending.
+
+        Raises:
+            UsageError: a class has more members in the table than in the population.
+        """
+        people = question.population
+        if people is None or question.frame.solo:
+            raise UsageError(
+                f"{self.name} matches the classes of the table with those of the population, which --nulls distinct "
+                "rules out: use --nulls equal."
+            )
+        frame = question.frame
+        statement = render(
+            "population_sizes.sql", question.dialect, step="classes in the population",
+            source=Raw(frame.source), keys=[Raw(key) for key in frame.keys], entity=_raw(frame.entity),
+            population=Raw(people.source), population_keys=[Raw(key) for key in people.keys],
+            population_entity=_raw(people.entity), limits=limits,
+        )  # fmt: skip
+        rows = [tuple(map(int, row)) for row in question.ask(statement)]
+        if too_many := sum(row[-1] for row in rows):
+            raise UsageError(
+                f"{too_many:,} classes have more members in the table than in the population table, so the table is "
+                "no sample of it: the quasi-identifiers must be coded alike in both."
+            )
+        return [PopulationSize(*row[:-1]) for row in rows]
+
+
+class JournalistRisk(PopulationModel):
+    """The highest chance to re-identify somebody when it is not known who is in the table."""
+
+    name: ClassVar[str] = "journalist_risk"
+    title: ClassVar[str] = "journalist risk (highest)"
+    definition: ClassVar[str] = "max 1/F over the classes of the table, F = the people of the class in the population."
+    reference: ClassVar[str] = EL_EMAM
+    operator: ClassVar[str] = "<="
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        Parameter("risk", "decimal", "highest risk allowed", Fraction(0), Fraction(1)),
+    )
+    main: ClassVar[str] = "risk"
+
+    def judge_query(self, question: Question) -> Judgement:
+        """1 over the smallest population class that the table meets."""
+        met = [found for found in self.sizes(question) if found.met]
+        levels = {"risk": Fraction(1, met[0].size) if met else None}
+        limit = self.values["risk"]
+        if limit is None:
+            return Judgement(levels)
+        short = [found for found in met if Fraction(1, found.size) > limit]
+        return Judgement(levels, sum(found.met for found in short), sum(found.rows for found in short))
+
+
+class MarketerRisk(PopulationModel):
+    """The share of rows that an attacker who links everybody gets right on average."""
+
+    name: ClassVar[str] = "marketer_risk"
+    title: ClassVar[str] = "marketer risk"
+    definition: ClassVar[str] = "(1/n) Σ f/F over the classes: f of n members of the table, F people in the population."
+    reference: ClassVar[str] = "Dankar, El Emam: A Method for Evaluating Marketer Re-identification Risk, PAIS 2010"
+    operator: ClassVar[str] = "<="
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        Parameter("risk", "decimal", "highest average allowed", Fraction(0), Fraction(1)),
+    )
+    main: ClassVar[str] = "risk"
+    verdict_by_level: ClassVar[bool] = True
+
+    def judge_query(self, question: Question) -> Judgement:
+        """A figure of the whole table; no single class is to blame."""
+        met = [found for found in self.sizes(question) if found.met]
+        members = sum(found.members for found in met)
+        linked = sum((Fraction(found.members, found.size) for found in met), Fraction(0))
+        return Judgement({"risk": linked / members if members else None})
+
+
+class KMap(PopulationModel):
+    """Every class of the table is the class of at least k people in the population."""
+
+    name: ClassVar[str] = "k_map"
+    title: ClassVar[str] = "k-map"
+    definition: ClassVar[str] = "Every class of the table has at least k people in the population."
+    reference: ClassVar[str] = "Sweeney: Computational Disclosure Control, PhD thesis, MIT 2001"
+    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("k", "integer", "fewest people allowed", Fraction(1)),)
+    main: ClassVar[str] = "k"
+
+    def judge_query(self, question: Question) -> Judgement:
+        """The smallest population class that the table meets."""
+        met = [found for found in self.sizes(question) if found.met]
+        levels = {"k": met[0].size if met else None}
+        limit = self.values["k"]
+        if limit is None:
+            return Judgement(levels)
+        short = [found for found in met if found.size < limit]
+        return Judgement(levels, sum(found.met for found in short), sum(found.rows for found in short))
+
+
+class DeltaPresence(PopulationModel):
+    """Nobody in the population can be told with confidence to be in the table, or not to be."""
+
+    name: ClassVar[str] = "delta_presence"
+    title: ClassVar[str] = "δ-presence"
+    definition: ClassVar[str] = (
+        "δmin ≤ f/F ≤ δmax for every class of the population, also those that the table has nobody of (f = 0)."
+    )
+    reference: ClassVar[str] = "Nergiz, Atzori, Clifton: Hiding the Presence of Individuals, SIGMOD 2007"
+    note: ClassVar[str] = "Failing classes are classes of the population; failing rows are rows of the table in them."
+    operator: ClassVar[str] = "<="
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        Parameter("max", "decimal", "largest share of a population class allowed", Fraction(0), Fraction(1)),
+        Parameter("min", "decimal", "smallest share allowed", Fraction(0), Fraction(1), Fraction(0)),
+    )
+    main: ClassVar[str] = "max"
+
+    def prepare(self) -> None:
+        """The limits must leave something between them."""
+        low, high = self.values["min"], self.values["max"]
+        if high is not None and low > high:
+            raise UsageError(f"{self.name}: min ({low}) is greater than max ({high}).")
+
+    def judge_query(self, question: Question) -> Judgement:
+        """The smallest and the largest share, exactly."""
+        low, high = self.values["min"], self.values["max"]
+        found = self.sizes(question, None if high is None else (Fraction(low), Fraction(high)))
+        levels: dict[str, Any] = {
+            "max": max((Fraction(one.most, one.size) for one in found), default=None),
+            "min": min((Fraction(one.fewest, one.size) for one in found), default=None),
+        }
+        if high is None:
+            return Judgement(levels)
+        return Judgement(levels, sum(one.failing for one in found), sum(one.failing_rows for one in found))
+
+
+def _raw(sql: str | None) -> Raw | None:
+    return None if sql is None else Raw(sql)
