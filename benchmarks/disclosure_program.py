@@ -17,6 +17,7 @@ import resource
 import time
 from collections.abc import Callable, Iterator
 from functools import cache
+from itertools import accumulate
 
 import numpy as np
 
@@ -69,7 +70,7 @@ def paper_procedures(signatures: Signatures, k: int) -> list[float]:
 
 
 def minimize1(n: int, counts: tuple[int, ...], atoms: int) -> float:
-    top = np.cumsum((0, *counts)).tolist()
+    top = list(accumulate(counts, initial=0))
 
     @cache
     def least(person: int, most: int, left: int) -> float:

@@ -35,7 +35,7 @@ def test_every_set_of_simple_implications_about_a_person_of_the_class(classes: l
     assert [found.exact(position) for position in positions(classes, signatures)] == expected
 
 
-@cases(300)
+@cases(200)
 @given(bucketizations(), st.integers(0, 7))
 def test_the_recursion_with_the_class_fixed(classes: list[list[int]], k: int) -> None:
     signatures = Signatures.from_classes(classes, k)

@@ -61,7 +61,7 @@ def test_the_answer_says_how_likely_the_knowledge_was() -> None:
 
 @st.composite
 def questions(draw: st.DrawFn) -> tuple[Classes, list[BasicImplication], Atom]:
-    classes = draw(small(worlds=60, classes=3))
+    classes = draw(small(worlds=36, classes=3))
     values = max(map(len, classes))
     atom = st.builds(Atom, st.sampled_from(range(len(oracle.people(classes)))), st.sampled_from(range(values)))
     side = st.lists(atom, max_size=3).map(tuple)
@@ -69,7 +69,7 @@ def questions(draw: st.DrawFn) -> tuple[Classes, list[BasicImplication], Atom]:
     return classes, draw(st.lists(one, max_size=4)), draw(atom)
 
 
-@cases(400)
+@cases(300)
 @given(questions())
 def test_every_world_agrees(question: tuple[Classes, list[BasicImplication], Atom]) -> None:
     classes, knowledge, asked = question

@@ -25,7 +25,7 @@ def witness(classes: list[list[int]], k: int) -> tuple[Signatures, Witness]:
     return signatures, find_witness(signatures, maximum_disclosure(signatures, k), k)
 
 
-@cases(300)
+@cases(200)
 @given(bucketizations(), st.integers(0, 8))
 def test_a_witness_is_k_implications_that_fit_the_table_and_reach_the_maximum(classes: list[list[int]], k: int) -> None:
     signatures, found = witness(classes, k)
@@ -44,7 +44,7 @@ def test_a_witness_is_k_implications_that_fit_the_table_and_reach_the_maximum(cl
     assert found.classes[0] == (found.consequent.person.signature, found.consequent.person.copy)
 
 
-@cases(150)
+@cases(120)
 @given(bucketizations(values=4), st.integers(0, 6))
 def test_expanding_the_implications_gives_the_same_probability(classes: list[list[int]], k: int) -> None:
     """The what-if route takes any implications and the full counts; it knows nothing of witnesses."""
