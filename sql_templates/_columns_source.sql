@@ -1,7 +1,11 @@
-{# The rows of a column-set question under short names: c0, c1, … the columns, e the entity. Where codes are kept
+{# The rows of a column-set question under short names: c0, c1, … the columns, e the entity,
+   v0, v1, … what is kept as it is. Where codes are kept
    (`coded`), NULL has the code 0. #}
-{% macro rows(columns, entity) %}
+{% macro rows(columns, entity, kept=()) %}
 SELECT
+{% for column in kept %}
+    {{ column }} AS v{{ loop.index0 }},
+{% endfor %}
 {% for column in columns %}
     {{ column }} AS c{{ loop.index0 }}{{ "," if not loop.last or entity is not none }}
 {% endfor %}

@@ -1,5 +1,5 @@
 {# Every column as small whole numbers: NULL is 0, values are 1, 2, … Equal values have equal codes and nothing else is
-   promised. Whole numbers in a narrow range keep their distance from the smallest one, others get a dictionary. #}
+   promised. Whole numbers in a narrow range keep their distance from the smallest one, others get a dictionary; what is kept stays. #}
 WITH lows AS (
     SELECT
     {% for column in columns if column.offset %}
@@ -15,6 +15,9 @@ WITH lows AS (
 )
 {% endfor %}
 SELECT
+{% for name in kept %}
+    source.{{ name }},
+{% endfor %}
 {% for column in columns %}
     {% if column.offset %}
     CAST(COALESCE(CAST(source.{{ column.name }} AS HUGEINT) - low_{{ column.name }} + 1, 0) AS INTEGER) AS {{ column.name }}{{ "," if not loop.last }}

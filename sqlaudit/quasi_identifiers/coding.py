@@ -70,14 +70,16 @@ class Coded:
         return keys
 
 
-def code_columns(engine: Engine, relation: Relation, chosen: Sequence[Chosen], entity: Chosen | None) -> Coded:
-    """Prepare the rows of a relation for counting column sets.
+def code_columns(
+    engine: Engine, relation: Relation, chosen: Sequence[Chosen], entity: Chosen | None, kept: Sequence[Chosen] = ()
+) -> Coded:
+    """Prepare the rows of a relation for counting column sets; `kept` columns stay beside the codes as v0, v1, …
 
     Raises:
         UsageError: rows without an entity.
     """
     if engine.can_materialize:
-        return _codes(engine, relation, chosen, entity)
+        return _codes(engine, relation, chosen, entity, kept)
     columns = tuple(Raw(column.sql) for column in chosen)
     person = Raw(entity.sql) if entity else None
     return _described(engine, Raw(relation.sql), columns, person, chosen)
@@ -113,21 +115,26 @@ def _totals(engine: Engine, source: Raw, entity: Raw | None) -> tuple[int, int]:
     return int(rows), int(persons)
 
 
-def _codes(engine: Engine, relation: Relation, chosen: Sequence[Chosen], entity: Chosen | None) -> Coded:
+def _codes(
+    engine: Engine, relation: Relation, chosen: Sequence[Chosen], entity: Chosen | None, kept: Sequence[Chosen]
+) -> Coded:
     read = render(
         "columns_rows.sql", engine.dialect, source=Raw(relation.sql), columns=[Raw(c.sql) for c in chosen],
-        entity=Raw(entity.sql) if entity else None,
+        entity=Raw(entity.sql) if entity else None, kept=[Raw(c.sql) for c in kept],
     )  # fmt: skip
     rows = engine.materialize(_ROWS, read)
-    kinds = [info.kind for info in rows.columns]
-    names = [info.name for info in rows.columns]
+    kinds = [info.kind for info in rows.columns[len(kept) :]]
+    names = [info.name for info in rows.columns[len(kept) :]]
+    values = [info.name for info in rows.columns[: len(kept)]]
     source = Raw(rows.sql)
     persons = _totals(engine, source, Raw("e") if entity else None)[1]
     profile = [{"name": n, "whole": k is Kind.INTEGER} for n, k in zip(names, kinds, strict=True)]
     row = engine.run(render("columns_profile.sql", engine.dialect, source=source, columns=profile))[0]
     widths = row[2::2]
     codes = [{"name": n, "offset": _by_offset(w, int(row[0]))} for n, w in zip(names, widths, strict=True)]
-    coded = engine.materialize(_CODES, render("columns_codes.sql", engine.dialect, source=source, columns=codes))
+    coded = engine.materialize(
+        _CODES, render("columns_codes.sql", engine.dialect, source=source, columns=codes, kept=values)
+    )
     engine.drop(_ROWS)
     largest = engine.run(render("columns_domains.sql", engine.dialect, source=Raw(coded.sql), names=names))[0]
     domains = tuple(int(value or 0) + 1 for value in largest)

@@ -1,8 +1,8 @@
 """All minimal identifying sets: agree sets above a few small keys prove or refute many candidates at once.
 
 A set identifies unless two different rows agree on it, so the candidates are the minimal hitting sets of the
-complements of the agree sets read so far. Once *all* agree sets above a key P have been read (one self-join on P), every
-candidate that contains P is proven: a pair that agrees on it would agree on P and would have been read.
+complements of the agree sets read so far. Once *all* agree sets above a key P have been read (one self-join on P),
+every candidate that contains P is proven: a pair that agrees on it would agree on P and would have been read.
 """
 
 from __future__ import annotations

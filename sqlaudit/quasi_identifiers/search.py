@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from fractions import Fraction
 
 from sqlaudit.engines.base import Engine, Relation
 from sqlaudit.errors import UsageError

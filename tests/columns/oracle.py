@@ -80,7 +80,7 @@ def identifies(rows: Rows, width: int, chosen: Columns, nulls: str, entity: int 
 
 
 def minimal_uniques(rows: Rows, width: int, max_size: int) -> list[set[Columns]]:
-    """For every row its minimal sample uniques; an item with a missing value is in none."""
+    """For every row its minimal sample uniques (never the empty set); an item with a missing value is in none."""
     out = []
     for i, row in enumerate(rows):
 
@@ -89,6 +89,6 @@ def minimal_uniques(rows: Rows, width: int, max_size: int) -> list[set[Columns]]
                 return False
             return not any(j != i and all(rows[j][c] == row[c] for c in chosen) for j in range(len(rows)))
 
-        having = [c for c in all_sets(width, max_size) if unique(c)]
+        having = [c for c in all_sets(width, max_size) if c and unique(c)]
         out.append({c for c in having if not any(set(o) < set(c) for o in having)})
     return out
