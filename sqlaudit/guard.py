@@ -89,10 +89,10 @@ def guard_query(text: str, dialect: str) -> exp.Query:
     if len(words) != 1:
         raise UsageError(f"--query takes one SELECT; this text holds {len(words) or 'no'} statements.")
     if words[0] not in _OPENINGS:
-        raise UsageError(f"--query takes one SELECT; this is a {words[0]} statement.")
+        raise UsageError(f"--query takes one SELECT, not {words[0]}.")
     root = _parse(text, dialect, "--query")
     if not isinstance(root, exp.Query):
-        raise UsageError(f"--query takes one SELECT; this is a {root.key.upper()} statement.")
+        raise UsageError(f"--query takes one SELECT, not {root.key.upper()}.")
     _refuse_writes(root, "--query")
     return root
 

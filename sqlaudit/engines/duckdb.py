@@ -223,7 +223,7 @@ class DuckDBEngine(Engine):
             known = find(".".join(quote(part.name, DIALECT) for part in table.parts), self._known, self._db)
             if known is not None:
                 tables.append(f"{known[1]}.{known[2]}")
-                table.replace(_qualified(table, known))
+                table.replace(_in_full(table, known))
             elif not table.db and (table.this.quoted or not self._catalog):
                 tables.append(table.name)
                 view, file = self._file_view(table, target)
@@ -273,7 +273,7 @@ class DuckDBEngine(Engine):
         return ".".join(quote(part, DIALECT) for part in parts)
 
 
-def _qualified(table: exp.Table, known: Name) -> exp.Table:
+def _in_full(table: exp.Table, known: Name) -> exp.Table:
     """The same place in a query with the full name: a view in memory does not look where the query would."""
     full = table.copy()
     for key, part in zip(("catalog", "db", "this"), known, strict=True):

@@ -21,7 +21,7 @@ from sqlaudit.guard import literal
 from sqlaudit.spec import ReadOptions
 
 _DELIMITERS = ",;\t|"
-_NEVER = "\x1f"
+_NEVER = "\x1f\x1e\x1d\x1c"
 _TYPES = ["BIGINT", "HUGEINT", "DOUBLE", "TIME", "DATE", "TIMESTAMP", "TIMESTAMPTZ", "VARCHAR"]
 _ENCODINGS = {"utf-8": "utf-8", "utf-16": "utf-16", "utf-16-le": "utf-16", "iso8859-1": "latin-1", "ascii": "utf-8"}
 _WHOLE = 32_000_000
@@ -124,13 +124,14 @@ def _find_shape(session: Session, files: Files, options: ReadOptions, common: di
     """The shape of the first file: with RFC 4180 quotes if that works, else with those that DuckDB finds."""
     first = _first_line(session, files, common)
     given = _delimiter(options.delimiter)
-    for delimiter, quotes in ((given, {"quote": '"', "escape": '"'}), (given, {})):
+    plain = {"quote": '"', "escape": '"'}
+    for delimiter, quotes in ((given or _sole(first), plain), (given, plain), (given, {})):
         shape = _sniff(session, files, options, common, delimiter, quotes)
         if shape is not None and (quotes or shape.quote) and not _is_too_narrow(shape, first):
             return shape
     delimiter = given or _guess(first)
     _read_through(session, files, delimiter, first, common)
-    shape = _sniff(session, files, options, common, delimiter, {"quote": '"', "escape": '"'})
+    shape = _sniff(session, files, options, common, delimiter, plain)
     if shape is None:
         raise InputError(f"{files.label!r} can't be read as CSV; name the delimiter, or look for a stray quote.")
     return shape
@@ -184,6 +185,12 @@ def _is_too_narrow(shape: Shape, first: str) -> bool:
     return len(shape.columns) == 1 and not first.startswith(('"', "'")) and any(c in first for c in _DELIMITERS)
 
 
+def _sole(first: str) -> str:
+    """The delimiter when the first line leaves no choice; names seldom hold one, values often do."""
+    found = [c for c in _DELIMITERS if c in first]
+    return found[0] if len(found) == 1 else ""
+
+
 def _guess(first: str) -> str:
     return max(_DELIMITERS, key=first.count) if any(c in first for c in _DELIMITERS) else ","
 
@@ -191,7 +198,8 @@ def _guess(first: str) -> str:
 def _first_line(session: Session, files: Files, common: dict[str, Any]) -> str:
     """The first line as it stands in the file; it is looked at for delimiters and never shown."""
     arguments = {"auto_detect": False, "delim": _NEVER, "quote": "", "escape": "", "header": False, "skip": 0}
-    call = _call(files.texts[:1], {**arguments, **common, "columns": {"line": "VARCHAR"}})
+    tolerant = {"strict_mode": False, "ignore_errors": True, "null_padding": True}
+    call = _call(files.texts[:1], {**arguments, **tolerant, **common, "columns": {"line": "VARCHAR"}})
     rows = session.fetch("SELECT line FROM " + call + " LIMIT 1", "open " + files.label)
     return str(rows[0][0] or "") if rows else ""
 

@@ -24,9 +24,6 @@ from sqlaudit.errors import (
 )
 from sqlaudit.guard import closest
 
-INTERRUPTED = "Query interrupted"
-"""How the Python client reports Ctrl-C: a RuntimeError with this text."""
-
 _LINE = re.compile(r"^[\w ]+Error: CSV Error on Line: (\d+)\b")
 _FIELDS = re.compile(r"^Expected Number of Columns: (\d+) Found: (\d+)", re.MULTILINE)
 _CONVERTED = re.compile(r'^Error when converting column "(.*)"\. Could', re.MULTILINE)
@@ -73,7 +70,7 @@ class Place:
         return [name for columns in self.columns.values() for name in columns]
 
 
-def translate(error: duckdb.Error | RuntimeError, place: Place) -> SqlauditError:
+def translate(error: duckdb.Error, place: Place) -> SqlauditError:
     """The error to raise instead, without cause, for an error of DuckDB.
 
     Example:
@@ -81,7 +78,7 @@ def translate(error: duckdb.Error | RuntimeError, place: Place) -> SqlauditError
         'INCOMPLETE'
     """
     text = str(error)
-    if isinstance(error, duckdb.InterruptException) or text == INTERRUPTED:
+    if isinstance(error, duckdb.InterruptException):
         return _interrupted(place)
     for kinds, explain in _EXPLANATIONS:
         if isinstance(error, kinds):
@@ -240,7 +237,9 @@ def _not_planned(_: str, place: Place) -> SqlauditError:
     return UsageError(f"DuckDB could not read the SQL of the step {place.step!r}.")
 
 
-def _value(_: str, place: Place) -> SqlauditError:
+def _value(text: str, place: Place) -> SqlauditError:
+    if "read-only mode" in text or "configuration has been locked" in text:
+        return EngineError(f"The step {place.step!r} would change something; an audit only reads.")
     return UsageError(
         f"An expression in the step {place.step!r} meets a value that it can't convert or compute; "
         "use TRY_CAST, or leave such rows out with --where."
@@ -249,7 +248,7 @@ def _value(_: str, place: Place) -> SqlauditError:
 
 def _permission(_: str, place: Place) -> SqlauditError:
     return PermissionDenied(
-        f"The step {place.step!r} reads a file that is not one of the inputs; access is closed to everything else."
+        f"The step {place.step!r} reaches for a file that is not an input; access is closed to everything else."
     )
 
 

@@ -55,12 +55,12 @@ def arrow_files(files: Files) -> tuple[Any, list[str]]:
     import pyarrow.dataset as ds
 
     try:
-        dataset = ds.dataset(files.texts, format="ipc")
+        dataset = ds.dataset([str(path) for path in files.paths], format="ipc")
         return _with_columns(dataset, list(dataset.schema.names))
     except (pa.ArrowInvalid, OSError):
         pass
     try:
-        tables = [pa.ipc.open_stream(pa.memory_map(path)).read_all() for path in files.texts]
+        tables = [pa.ipc.open_stream(pa.memory_map(str(path))).read_all() for path in files.paths]
         table = pa.concat_tables(tables)
     except (pa.ArrowInvalid, OSError):
         raise InputError(f"{files.label!r} is not an Arrow file, or is damaged.") from None

@@ -42,8 +42,8 @@ class Files:
 
     @property
     def texts(self) -> list[str]:
-        """The paths as texts."""
-        return [str(path) for path in self.paths]
+        """The paths as DuckDB takes them: it reads every one as a pattern, so signs of patterns are escaped."""
+        return [glob.escape(str(path)) for path in self.paths]
 
     @property
     def bytes(self) -> int:

@@ -6,6 +6,8 @@ the spill folder, and the configuration is locked. Nothing is ever downloaded, a
 
 from __future__ import annotations
 
+import glob
+import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -13,10 +15,10 @@ from typing import Any, TypeVar
 import duckdb
 
 from sqlaudit.engines.base import ProgressHook, Row
-from sqlaudit.engines.duckdb_errors import INTERRUPTED, Place, translate
+from sqlaudit.engines.duckdb_errors import Place, translate
 from sqlaudit.engines.duckdb_types import has_zoned, with_zones, without_zones
 from sqlaudit.engines.spill import SpillFolder
-from sqlaudit.engines.watch import Deadline, reporting
+from sqlaudit.engines.watch import Deadline, Worker, reporting
 from sqlaudit.errors import EngineError, Incomplete, UsageError
 from sqlaudit.guard import literal, quote
 from sqlaudit.spec import Limits
@@ -29,6 +31,7 @@ INPUTS = "input"
 
 T = TypeVar("T")
 
+_SIZE = re.compile(r"\s*\d+(\.\d+)?\s*([KMGT]i?B|%)\s*", re.IGNORECASE)
 _FIXED = {
     "python_enable_replacements": "false",
     "autoinstall_known_extensions": "false",
@@ -64,16 +67,18 @@ class Session:
         self.columns: dict[str, dict[str, str]] = {}
         self.files: dict[str, str] = {}
         self.progress: ProgressHook | None = None
-        self._sealed = False
+        self._sealed = self._closed = False
         self._used = ""
         self._frames: dict[str, Any] = {}
+        _check(limits)
         self._spill = SpillFolder(limits.temp_directory)
         try:
             self._connection = duckdb.connect(":memory:", config=_settings(limits, self._spill.path))
         except duckdb.Error:
             self._spill.close()
-            raise _bad_limits(limits) from None
+            raise EngineError("DuckDB could not be started with these limits.") from None
         self._cursors: set[duckdb.DuckDBPyConnection] = set()
+        self._worker = Worker(self.interrupt)
         self._deadline = Deadline(limits.timeout, self.interrupt)
         for name, value in _SCOPED.items():
             self.fetch("SET " + name + " = " + literal(value, DIALECT), "settings")
@@ -112,18 +117,16 @@ class Session:
 
     def guarded(self, step: str, work: Callable[[], T]) -> T:
         """Do a piece of work on the connection; its errors become ours, the deadline and progress go along."""
+        if self._closed:
+            raise EngineError(f"The connection was closed before the step {step!r}.")
         if self._deadline.over:
             raise Incomplete(
                 f"The time limit of {self._deadline.seconds:g} seconds was reached before the step {step!r}."
             )
         try:
             with reporting(self.progress, step, self._share):
-                return work()
+                return self._worker.do(work)
         except duckdb.Error as error:
-            raise translate(error, self._place(step)) from None
-        except RuntimeError as error:
-            if str(error) != INTERRUPTED:
-                raise
             raise translate(error, self._place(step)) from None
 
     def attach(self, path: Path, alias: str, label: str) -> None:
@@ -148,6 +151,7 @@ class Session:
             if self._sealed and str(path) not in self.files:
                 raise UsageError(f"{label!r} has to be opened before the first statement runs; access is closed now.")
             self.files[str(path)] = label
+            self.files[glob.escape(str(path))] = label
 
     def seal(self) -> None:
         """Close access to all files but the inputs, and lock the configuration; safe to call again."""
@@ -168,7 +172,9 @@ class Session:
 
     def close(self) -> None:
         """Release the connections and remove the spill folder; safe to call twice."""
+        self._closed = True
         self._deadline.stop()
+        self._worker.stop()
         for cursor in tuple(self._cursors):
             self.release(cursor)
         self._connection.close()
@@ -209,9 +215,9 @@ def _settings(limits: Limits, spill: Path) -> dict[str, str | bool | int | float
     return settings
 
 
-def _bad_limits(limits: Limits) -> UsageError | EngineError:
+def _check(limits: Limits) -> None:
+    """Refuse limits that DuckDB would not understand, or would take for no limit at all."""
     if limits.threads is not None and limits.threads < 1:
-        return UsageError(f"--threads takes a number from 1 on, not {limits.threads}.")
-    if limits.memory:
-        return UsageError(f"--memory-limit takes a size such as 4GB, not {limits.memory!r}.")
-    return EngineError("DuckDB could not be started.")
+        raise UsageError(f"--threads takes a number from 1 on, not {limits.threads}.")
+    if limits.memory and not (_SIZE.fullmatch(limits.memory) and any(c in "123456789" for c in limits.memory)):
+        raise UsageError(f"--memory-limit takes a size such as 4GB, not {limits.memory!r}.")

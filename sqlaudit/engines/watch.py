@@ -1,15 +1,54 @@
-"""Two small threads beside a running statement: one that ends it when the time is over, one that reports progress."""
+"""Threads around a running statement: one runs it, one ends it when the time is over, one reports progress."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from typing import TypeVar
 
 from sqlaudit.engines.base import ProgressHook
 
+T = TypeVar("T")
+
 _AGAIN = 0.05
 _POLL = 0.2
+
+
+class Worker:
+    """Runs work in a thread of its own when the main thread asks for it, so that Ctrl-C is always heard.
+
+    A signal handler runs in the main thread and between two steps of Python. While that thread computes inside the
+    database's library, Ctrl-C waits, for minutes if need be; while it waits for another thread, it does not.
+
+    Args:
+        interrupt: stops what runs; called when the waiting is interrupted.
+    """
+
+    def __init__(self, interrupt: Callable[[], None]) -> None:
+        self._interrupt = interrupt
+        self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="sqlaudit-worker")
+
+    def do(self, work: Callable[[], T]) -> T:
+        """The result of the work.
+
+        Raises:
+            BaseException: whatever the work raises, or a signal handler meanwhile (then the work has been stopped).
+        """
+        if threading.current_thread() is not threading.main_thread():
+            return work()
+        running = self._pool.submit(work)
+        try:
+            return running.result()
+        finally:
+            while not running.done():
+                self._interrupt()
+                wait([running], timeout=_AGAIN)
+
+    def stop(self) -> None:
+        """End the thread; safe to call twice."""
+        self._pool.shutdown()
 
 
 class Deadline:

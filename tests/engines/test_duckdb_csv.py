@@ -1,0 +1,255 @@
+"""CSV files as people have them: every row is read, no value is changed, and what does not fit is said by its line."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sqlaudit.engines.base import Kind, Statement
+from sqlaudit.engines.duckdb import DuckDBEngine
+from sqlaudit.errors import InputError, UsageError
+from sqlaudit.spec import ReadOptions, Target
+from tests.engines.duckdb_helpers import SECRET, error_of, read, rows_of, types_of, written
+
+
+@pytest.mark.parametrize(
+    ("content", "rows"),
+    [
+        pytest.param("a,b\n1,x\n2,y\n", [(1, "x"), (2, "y")], id="plain"),
+        pytest.param("a,b\n1,x\n2,y", [(1, "x"), (2, "y")], id="no last line end"),
+        pytest.param("a,b\r\n1,x\r\n2,y\r\n", [(1, "x"), (2, "y")], id="CRLF"),
+        pytest.param("a,b\r1,x\r2,y\r", [(1, "x"), (2, "y")], id="CR"),
+        pytest.param(b"\xef\xbb\xbfa,b\r\n1,x\r\n", [(1, "x")], id="BOM"),
+        pytest.param("a,b\n1,é\n".encode("utf-16"), [(1, "é")], id="UTF-16 with BOM"),
+        pytest.param('a,b\n1,"x\ny"\n2,"he said ""hi"""\n', [(1, "x\ny"), (2, 'he said "hi"')], id="quoted line end"),
+        pytest.param('a,b\n1,5" pipe\n', [(1, '5" pipe')], id="quote inside"),
+        pytest.param("a,b\n1,'x,y'\n2,'z'\n", [(1, "x,y"), (2, "z")], id="single quotes"),
+        pytest.param('a,b\n1,"x \\"y\\", z"\n2,"z"\n', [(1, 'x "y", z'), (2, "z")], id="backslash escapes"),
+        pytest.param("a;b\n1;2,5\n2;3,5\n", [(1, "2,5"), (2, "3,5")], id="semicolons"),
+        pytest.param("a\tb\n1\tx,y\n", [(1, "x,y")], id="tabs"),
+        pytest.param("a|b\n1|x\n", [(1, "x")], id="bars"),
+        pytest.param("a,b\n1;2;3,4;5;6\n7;8;9,1;2;3\n", [("1;2;3", "4;5;6"), ("7;8;9", "1;2;3")], id="two candidates"),
+        pytest.param("a,b\n#1,x\n2,y\n#3,z\n", [("#1", "x"), ("2", "y"), ("#3", "z")], id="a hash is no comment"),
+        pytest.param("a\n1\n\n2\n", [(1,), (None,), (2,)], id="an empty line of one column is a NULL"),
+        pytest.param("a,b\n1,x\n\n2,y\n\n", [(1, "x"), (2, "y")], id="empty lines"),
+        pytest.param("a,b\n01234,x\n1234,y\n", [("01234", "x"), ("1234", "y")], id="leading zeros stay"),
+        pytest.param("a,b\n9" + "0" * 29 + ",x\n", [(9 * 10**29, "x")], id="thirty digits stay exact"),
+        pytest.param("sex,b\nT,1\nF,2\n", [("T", 1), ("F", 2)], id="T and F are no booleans"),
+        pytest.param('a,b\n1,""\n2,\n', [(1, None), (2, None)], id="empty fields are NULL"),
+        pytest.param("a,b,\n1,x,\n", [(1, "x", None)], id="a delimiter at the end"),
+        pytest.param("a,b\n1,x\x00y\n", [(1, "x\x00y")], id="a NUL character"),
+        pytest.param("a,b\n1,😀;'\"\n", [(1, "😀;'\"")], id="emoji"),
+        pytest.param("a,b\n" + "q" * 10_000 + ",x\n", [("q" * 10_000, "x")], id="ten thousand characters"),
+        pytest.param("a,b,c\n", [], id="only a header"),
+        pytest.param("a,b,c", [], id="only a header, no line end"),
+    ],
+)
+def test_rows_are_read_as_they_are(tmp_path: Path, content: str | bytes, rows: list[tuple[object, ...]]) -> None:
+    assert rows_of(written(tmp_path / "people.csv", content)) == rows
+
+
+@pytest.mark.parametrize(
+    ("content", "names"),
+    [
+        pytest.param("age, sex, zip\n39, M, 1\n", ["age", "sex", "zip"], id="blanks behind the delimiter"),
+        pytest.param("a,,c,\n1,x,q,1\n", ["a", "column1", "c", "column3"], id="empty names"),
+        pytest.param("a,a,b\n1,x,q\n", ["a", "a_1", "b"], id="the same name twice"),
+        pytest.param(
+            '"we""ird; \'q\'",😀,select,"new\nline",a b\n1,2,3,4,5\n',
+            ["we\"ird; 'q'", "😀", "select", "new\nline", "a b"],
+            id="hostile names",
+        ),
+        pytest.param("1,2\n3,4\n", ["column0", "column1"], id="no header"),
+        pytest.param('"last, first"\n"Doe, Jane"\n', ["last, first"], id="one column with a comma in its name"),
+    ],
+)
+def test_names_come_from_the_header(tmp_path: Path, content: str, names: list[str]) -> None:
+    assert list(types_of(written(tmp_path / "people.csv", content))) == names
+
+
+def test_kinds_are_found_in_the_whole_of_a_small_file(tmp_path: Path) -> None:
+    lines = "".join(f"{i},{i}.5,2020-01-0{1 + i % 9},10:0{i % 10}:00,2020-01-01 10:00:00,t{i}\n" for i in range(30_000))
+    path = written(tmp_path / "people.csv", "i,f,d,t,s,x\n" + lines + "none,1,2020-01-01,10:00:00,2020-01-01,x\n")
+    relation, rows = read(Target(relation=path))
+    kinds = [column.kind for column in relation.columns]
+    assert kinds == [Kind.TEXT, Kind.FLOAT, Kind.DATE, Kind.TIME, Kind.TIMESTAMP, Kind.TEXT]
+    assert len(rows) == 30_001
+
+
+def test_dates_that_are_not_iso_are_read_in_every_statement(tmp_path: Path) -> None:
+    path = written(tmp_path / "people.csv", "d,b\n13/02/2020,1\n01/03/2020,2\n")
+    relation, rows = read(Target(relation=path))
+    assert relation.columns[0].type == "DATE"
+    assert [row[0].isoformat() for row in rows] == ["2020-02-13", "2020-03-01"]
+
+
+def test_read_options(tmp_path: Path) -> None:
+    path = written(tmp_path / "people.csv", "age, sex\n39, ?\nNA, M\n")
+    assert rows_of(path, null_values=("?", "NA")) == [(39, None), (None, " M")]
+    assert rows_of(path, all_text=True) == [("39", " ?"), ("NA", " M")]
+    assert types_of(path, header=False) == {"column0": "VARCHAR", "column1": "VARCHAR"}
+    assert len(rows_of(path, header=False)) == 3
+    assert rows_of(written(tmp_path / "a.csv", "a;b,c\n1;2,3\n"), delimiter=",") == [("1;2", 3)]
+    assert rows_of(written(tmp_path / "t.csv", "a\tb\n1\t2\n"), delimiter="\\t") == [(1, 2)]
+    assert rows_of(written(tmp_path / "l.csv", "a,b\n1,é\n".encode("latin-1")), encoding="ISO-8859-1") == [(1, "é")]
+    assert rows_of(written(tmp_path / "u.csv", "a,b\n1,é\n".encode("utf-16-le")), encoding="UTF-16") == [(1, "é")]
+    assert rows_of(written(tmp_path / "noname", "a,b\n1,2\n"), format="csv") == [(1, 2)]
+    assert rows_of(written(tmp_path / "adult.data", "a,b\n1,2\n")) == [(1, 2)]
+
+
+def test_compressed_files(tmp_path: Path) -> None:
+    content = b"a,b\n1,x\n"
+    packed = pa.Codec("zstd").compress(content, asbytes=True)
+    assert rows_of(written(tmp_path / "p.csv.gz", gzip.compress(content))) == [(1, "x")]
+    assert rows_of(written(tmp_path / "p.csv.zst", packed)) == [(1, "x")]
+
+
+def test_a_glob_is_one_table(tmp_path: Path) -> None:
+    for name, content in {"1": "a,b\n1,x\n", "2": "a,b\nq,y\n", "3": "a,b\n", "4": ""}.items():
+        written(tmp_path / f"p{name}.csv", content)
+    relation, rows = read(Target(relation=str(tmp_path / "p*.csv")))
+    assert sorted(rows) == [("1", "x"), ("q", "y")]
+    assert relation.tables == (str(tmp_path / "p*.csv"),)
+    assert relation.parsed
+
+
+def test_a_file_may_have_a_name_that_looks_like_a_pattern(tmp_path: Path) -> None:
+    path = written(tmp_path / "a'[1]*; drop.csv", "a\n1\n")
+    written(tmp_path / "a'1; drop.csv", "a\n2\n")
+    assert rows_of(path) == [(1,)]
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        pytest.param("a,b\n1,x\n2,y,SECRET\n", "Line 3 of {f} has 3 fields where 2 are expected.", id="one too many"),
+        pytest.param("a,b,c\n1,x,1\n2,SECRET\n", "Line 3 of {f} has 2 fields where 3 are expected.", id="one too few"),
+        pytest.param(
+            "a,b\n1,x\n" + "2,SECRET,z\n" * 100,
+            "Line 3 of {f} has 3 fields where 2 are expected.",
+            id="most lines wider",
+        ),
+        pytest.param(
+            "a,b\n" + "1,x\n" * 30_000 + "1,SECRET,z\n",
+            "Line 30002 of {f} has 3 fields where 2 are expected.",
+            id="ragged behind the sample",
+        ),
+        pytest.param('a,b\n1,"SECRET\n2,y\n', "Line 2 of {f} opens a quote that is never closed.", id="open quote"),
+        pytest.param(
+            "a,b\n1,SECRET\u00e9\n".encode("latin-1"),
+            "Line 2 of {f} is not UTF-8; name the encoding, for instance latin-1 or utf-16.",
+            id="latin-1",
+        ),
+        pytest.param(
+            b"a,b\n" + b"1,x\n" * 30_000 + b"1,SECRET\xe9\n",
+            "Line 30002 of {f} is not UTF-8; name the encoding, for instance latin-1 or utf-16.",
+            id="latin-1 behind the sample",
+        ),
+        pytest.param(
+            "a,b\n" + "q" * 3_000_000 + ",x\n", "Line 2 of {f} is longer than a line may be (2 MB).", id="long"
+        ),
+        pytest.param(
+            "a,b\r\n1,x\n2,y\r\n",
+            "{f} is not well-formed CSV: look for mixed line ends or stray quotes.",
+            id="mixed line ends",
+        ),
+        pytest.param("", "{f} is empty (0 bytes).", id="nothing"),
+        pytest.param(
+            b"\xfe\xff" + "a,b\n".encode("utf-16-be"),
+            "{f} is UTF-16 in big-endian order, which is not read here; convert it to UTF-8.",
+            id="UTF-16, big-endian",
+        ),
+        pytest.param(
+            "a,A\n1,2\n",
+            "The columns 'a' and 'A' of {f} differ in upper and lower case alone, which DuckDB can't tell apart; "
+            "rename one.",
+            id="names that differ by case",
+        ),
+    ],
+)
+def test_what_does_not_fit_is_said_by_its_line(tmp_path: Path, content: str | bytes, expected: str) -> None:
+    path = written(tmp_path / "people.csv", content)
+    assert (
+        error_of(InputError, Target(relation=path)).replace(repr(path), "{f}").replace("'people.csv'", "{f}")
+        == expected
+    )
+
+
+def test_a_value_behind_the_sample_that_does_not_fit_its_column(tmp_path: Path) -> None:
+    filler = "x" * 100
+    body = "".join(f"{i},{filler}{i}\n" for i in range(310_000))
+    path = written(tmp_path / "people.csv", "id,note\n" + body + SECRET + ",y\n")
+    expected = (
+        f"Line 310002 of {path!r} holds a value in column 1 ('id') that is not a BIGINT; read the file as text, or "
+        "name the texts that mean NULL."
+    )
+    assert error_of(InputError, Target(relation=path)) == expected
+    assert len(rows_of(path, all_text=True)) == 310_001
+
+
+def test_compressed_files_that_are_damaged(tmp_path: Path) -> None:
+    whole = gzip.compress(bytes(range(256)) * 50)
+    for content in (b"SECRET", whole[: len(whole) // 2]):
+        path = written(tmp_path / "p.csv.gz", content)
+        assert error_of(InputError, Target(relation=path)) == f"{path!r} is not a complete gzip file."
+
+
+def test_files_of_a_glob_with_different_columns(tmp_path: Path) -> None:
+    written(tmp_path / "1.csv", "a,b\n1,x\n")
+    written(tmp_path / "2.csv", "b,a\n1,x\n")
+    expected = "'2.csv' and '1.csv' do not have the same columns in the same order."
+    assert error_of(InputError, Target(relation=str(tmp_path / "*.csv"))) == expected
+
+
+def test_options_that_can_not_be_used(tmp_path: Path) -> None:
+    path = written(tmp_path / "p.csv", "a,b\n1,2\n")
+    assert error_of(UsageError, Target(relation=path, read=ReadOptions(delimiter="abcdefg"))) == (
+        "'abcdefg' can't be a delimiter; it is one character, such as ; or a tab."
+    )
+    assert error_of(UsageError, Target(relation=path, read=ReadOptions(encoding="cp1252"))) == (
+        "The encoding 'cp1252' is not read here; use utf-8, utf-16 or latin-1 (which also separates the values of "
+        "other one-byte encodings), or convert the file."
+    )
+    assert error_of(UsageError, Target(relation=path, read=ReadOptions(format="xml"))) == (
+        "There is no format 'xml'; name one of csv, json, parquet, arrow."
+    )
+    assert error_of(
+        InputError, Target(relation=written(tmp_path / "s.csv", "a;b\n1;2,5\n"), read=ReadOptions(delimiter=","))
+    ) == (f"Line 2 of {str(tmp_path / 's.csv')!r} has 2 fields where 1 is expected.")
+
+
+_CELLS = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\x00\r"), max_size=8)
+_TABLES = st.integers(1, 4).flatmap(
+    lambda n: st.lists(st.lists(_CELLS, min_size=n, max_size=n), min_size=1, max_size=8)
+)
+
+
+@given(tables=st.lists(_TABLES, min_size=1, max_size=6), delimiter=st.sampled_from(",;\t|"))
+@settings(max_examples=100, derandomize=True, deadline=None, database=None)
+def test_any_text_is_read_as_python_reads_it(
+    tmp_path_factory: pytest.TempPathFactory, tables: list[list[list[str]]], delimiter: str
+) -> None:
+    folder = tmp_path_factory.getbasetemp()
+    targets = [_random_file(folder / f"random{i}.csv", table, delimiter) for i, table in enumerate(tables)]
+    with DuckDBEngine(targets=targets) as engine:
+        relations = [engine.open(target) for target in targets]
+        for table, relation in zip(tables, relations, strict=True):
+            rows = engine.run(Statement("rows", "SELECT * FROM " + relation.sql))
+            assert rows == [tuple(cell or None for cell in row) for row in table]
+
+
+def _random_file(path: Path, table: list[list[str]], delimiter: str) -> Target:
+    """A file that Python's csv module writes; the delimiter is named only where the header can't tell it."""
+    names = [f"c{i}" for i in range(len(table[0]))]
+    text = io.StringIO()
+    csv.writer(text, delimiter=delimiter, lineterminator="\n").writerows([names, *table])
+    named = delimiter if len(names) == 1 else ""
+    options = ReadOptions(all_text=True, header=True, delimiter=named)
+    return Target(relation=written(path, text.getvalue()), read=options)
