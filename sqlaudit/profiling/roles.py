@@ -33,10 +33,12 @@ def propose(facts: ColumnFacts) -> Proposal:
         >>> propose(age).role.value, propose(age).reasons[0]
         ('quasi_identifier', 'its name says age')
     """
+    concept = concept_of(facts.name)
+    if concept is not None and not facts.rows:
+        return Proposal(concept.role, tuple(_named(concept)), concept.name)
     if facts.constant:
         said = "every row has the same value" if facts.distinct else "no row has a value"
         return Proposal(Role.OTHER, (said,))
-    concept = concept_of(facts.name)
     for rule in (_by_shape, _by_direct_name, _by_free_text, _by_name, _by_names_of_persons, _by_uniqueness, _by_dates):
         proposal = rule(facts, concept)
         if proposal is not None:
