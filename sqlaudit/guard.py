@@ -89,10 +89,10 @@ def guard_query(text: str, dialect: str) -> exp.Query:
     if len(words) != 1:
         raise UsageError(f"--query takes one SELECT; this text holds {len(words) or 'no'} statements.")
     if words[0] not in _OPENINGS:
-        raise UsageError(f"--query takes one SELECT, not {words[0]}.")
+        raise _not_a_select(words[0])
     root = _parse(text, dialect, "--query")
     if not isinstance(root, exp.Query):
-        raise UsageError(f"--query takes one SELECT, not {root.key.upper()}.")
+        raise _not_a_select(root.key.upper())
     _refuse_writes(root, "--query")
     return root
 
@@ -162,6 +162,11 @@ def _closing_quote(rest: str) -> int:
 
 def _present(select: exp.Select) -> list[str]:
     return [key for key, value in select.args.items() if value]
+
+
+def _not_a_select(word: str) -> UsageError:
+    article = "an" if word[:1] in "AEIOU" else "a"
+    return UsageError(f"--query takes one SELECT; this is {article} {word} statement.")
 
 
 def _unreadable(option: str, dialect: str, where: str = "") -> UsageError:
