@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import datetime
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import sqlaudit
@@ -13,52 +12,24 @@ from sqlaudit.attribute_inputs import inputs_of, refuse_unclear
 from sqlaudit.columns_of import Resolved, find_column, resolve
 from sqlaudit.engines.base import Engine, Relation, Statement
 from sqlaudit.errors import UsageError
-from sqlaudit.facts import ClassHistogram, Frame, HistogramBuilder, SensitiveTable
+from sqlaudit.facts import ClassHistogram, Frame, HistogramBuilder
 from sqlaudit.guard import quote
 from sqlaudit.inputs import population_target, read_inputs
 from sqlaudit.judge import Asked, Judged, judge, merged_facts
-from sqlaudit.loading import loaded
 from sqlaudit.models import REGISTRY, Context
 from sqlaudit.models.base import Model, Population, QueryModel
+from sqlaudit.opening import (
+    ResolvedRoles,
+    frame_of,
+    key_labels,
+    load_columns,
+    resolve_roles,
+    sensitive_table,
+    shown_roles,
+)
 from sqlaudit.profiling.warnings import audit_warnings, warning_statements
 from sqlaudit.result import AuditResult, Check, ClassSizes, FailingClass, SensitiveSummary, Timing
 from sqlaudit.spec import AuditSpec, NullPolicy, Requirement, Roles
-
-MAX_VALUES_READ = 10_000
-"""Up to this many sensitive values the table's totals are read into Python."""
-
-
-@dataclass(frozen=True)
-class ResolvedRoles:
-    """The roles with their SQL."""
-
-    quasi_identifiers: tuple[Resolved, ...]
-    sensitive: tuple[Resolved, ...]
-    identifiers: tuple[Resolved, ...]
-    entity: Resolved | None
-
-
-def resolve_roles(roles: Roles, relation: Relation, dialect: str) -> ResolvedRoles:
-    """Every role's columns found in the relation.
-
-    Raises:
-        UsageError: a column that is not there, or two names for one column.
-    """
-    options = {
-        "quasi-identifier": "--qi",
-        "sensitive attribute": "--sensitive",
-        "direct identifier": "--identifier",
-        "entity": "--entity",
-    }
-    found = {
-        role: tuple(resolve(name, relation, dialect, options[role]) for name in names)
-        for role, names in roles.by_role().items()
-    }
-    repeated = [sql for sql, times in Counter(r.sql for group in found.values() for r in group).items() if times > 1]
-    if repeated:
-        raise UsageError(f"Column {repeated[0]} is named more than once; give every column one role.")
-    entity = found["entity"][0] if found["entity"] else None
-    return ResolvedRoles(found["quasi-identifier"], found["sensitive attribute"], found["direct identifier"], entity)
 
 
 @dataclass
@@ -91,11 +62,10 @@ class Auditor:
         refuse_unclear(inputs, [attribute.label for attribute in roles.sensitive])
         population = self.engine.open(population_target(inputs, spec.target)) if "population" in inputs else None
         published = relation, roles
-        relation, roles = self._loaded(relation, roles)
+        relation, roles = load_columns(self.engine, relation, roles)
         opened = _Opened(spec, relation, roles, inputs, population)
         parts = [
-            self._part(opened, attribute, position)
-            for position, attribute in enumerate(roles.sensitive or (None,))
+            self._part(opened, attribute, position) for position, attribute in enumerate(roles.sensitive or (None,))
         ]
         if self.export is not None:
             self.export(failing for part in parts for failing in part.every)
@@ -106,7 +76,7 @@ class Auditor:
             rows=parts[0].rows,
             engine=self.engine.version(),
             time=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-            roles=_shown_roles(spec.roles),
+            roles=shown_roles(spec.roles),
             classes=parts[0].sizes,
             checks=tuple(checks),
             sensitive=tuple(part.summary for part in parts if part.summary),
@@ -124,25 +94,15 @@ class Auditor:
         roles = resolve_roles(spec.roles, relation, self.engine.dialect)
         statements = []
         for attribute in roles.sensitive or (None,):
-            builder = HistogramBuilder(self.engine, _frame(relation, roles, attribute, spec.roles), spec.roles.nulls)
+            builder = HistogramBuilder(self.engine, frame_of(relation, roles, attribute, spec.roles), spec.roles.nulls)
             statements += builder.plan(attribute.sql if attribute else None)
         return statements + warning_statements(self.engine, relation, roles)
 
-    def _loaded(self, relation: Relation, roles: ResolvedRoles) -> tuple[Relation, ResolvedRoles]:
-        """The relation's columns kept for the session when reading them again would parse them again."""
-        named = [*roles.quasi_identifiers, *roles.sensitive, *((roles.entity,) if roles.entity else ())]
-        relation, found = loaded(self.engine, relation, named)
-        keys, values = len(roles.quasi_identifiers), len(roles.sensitive)
-        entity = found[-1] if roles.entity else None
-        return relation, replace(
-            roles, quasi_identifiers=tuple(found[:keys]), sensitive=tuple(found[keys : keys + values]), entity=entity
-        )
-
     def _part(self, opened: _Opened, attribute: Resolved | None, position: int) -> _Part:
         spec, roles = opened.spec, opened.roles
-        frame = _frame(opened.relation, roles, attribute, spec.roles)
+        frame = frame_of(opened.relation, roles, attribute, spec.roles)
         builder = HistogramBuilder(self.engine, frame, spec.roles.nulls, position)
-        table, nulls = self._sensitive_table(builder, attribute)
+        table, nulls = sensitive_table(builder, attribute)
         histogram = builder.build(attribute.sql if attribute else None, table)
         context = Context(
             table,
@@ -159,25 +119,6 @@ class Auditor:
         if table is not None and attribute is not None:
             summary = SensitiveSummary(attribute.label, table.distinct, nulls, histogram.form, table.ordered)
         return _Part(judged.rows, judged.sizes, judged.checks, tuple(failing), failing_total, summary, every)
-
-    def _sensitive_table(
-        self, builder: HistogramBuilder, attribute: Resolved | None
-    ) -> tuple[SensitiveTable | None, int]:
-        if attribute is None:
-            if builder.frame.entity is not None:
-                _refuse_missing_entities(builder.shape(None)[3])
-            return None, 0
-        text = attribute.collated
-        distinct, nulls, _, without_entity = builder.shape(attribute.sql)
-        _refuse_missing_entities(without_entity)
-        if distinct > MAX_VALUES_READ:
-            raise UsageError(
-                f"{attribute.label} has {distinct:,} different values; a sensitive attribute may have at most "
-                f"{MAX_VALUES_READ:,}. Round or group it first."
-            )
-        values, totals = builder.totals(attribute.sql, text)
-        table = SensitiveTable(attribute.label, totals, nulls > 0, attribute.kind.has_natural_order, text, values)
-        return table, nulls
 
     @staticmethod
     def _defined(builder: HistogramBuilder, attribute: Resolved | None, asked: list[Asked]) -> list[Asked]:
@@ -211,7 +152,7 @@ class Auditor:
         if not judged.failing or not wanted:
             return [], judged.failing_total or 0, ()
         facts = merged_facts([item.model for item in asked if not isinstance(item.model, QueryModel)])
-        keys = _labels(roles, attribute, builder.frame) if self.show_values else []
+        keys = key_labels(roles, attribute, builder.frame) if self.show_values else []
         if keys and histogram.form != "wildcard":  # which has its keys already
             histogram = builder.build(attribute.sql if attribute else None, histogram.table, keep_keys=True)
         collated = builder.frame.collated
@@ -243,22 +184,6 @@ class _Part:
     every: Iterable[FailingClass]
 
 
-def _frame(relation: Relation, roles: ResolvedRoles, attribute: Resolved | None, given: Roles) -> Frame:
-    keys = [q.sql for q in roles.quasi_identifiers]
-    if given.joint and attribute is not None:
-        keys += [other.sql for other in roles.sensitive if other != attribute]
-    entity = roles.entity.sql if roles.entity else None
-    collated = {q.sql for q in (*roles.quasi_identifiers, *roles.sensitive) if q.collated}
-    return Frame(
-        relation.sql,
-        tuple(keys),
-        entity,
-        given.nulls is NullPolicy.DISTINCT,
-        tuple(key in collated for key in keys),
-        attribute.sql if attribute else None,
-    )
-
-
 def _population(
     opened: _Opened, attribute: Resolved | None, frame: Frame, models: Sequence[Model], dialect: str
 ) -> Population | None:
@@ -271,7 +196,7 @@ def _population(
     relation, entity = opened.population, opened.roles.entity
     if relation is None or "population" not in needs:
         return None
-    keys = [resolve(label, relation, dialect, "--qi").sql for label in _labels(opened.roles, attribute, frame)]
+    keys = [resolve(label, relation, dialect, "--qi").sql for label in key_labels(opened.roles, attribute, frame)]
     person = find_column(entity.label, relation) if entity else None
     believed = attribute if "original_qi" in needs else None
     original = opened.inputs["original_qi"] if believed else ()
@@ -282,12 +207,6 @@ def _population(
         resolve(believed.label, relation, dialect, "--sensitive").sql if believed else None,
         tuple(resolve(label, relation, dialect, "original_qi").sql for label in original),
     )
-
-
-def _labels(roles: ResolvedRoles, attribute: Resolved | None, frame: Frame) -> list[str]:
-    """What the user calls the columns of the class key, in their order."""
-    called = {role.sql: role.label for role in (*roles.quasi_identifiers, *roles.sensitive) if role != attribute}
-    return [called[key] for key in frame.keys]
 
 
 def _asked(
@@ -346,22 +265,3 @@ def _check_inputs(model: Any, requirement: Requirement, context: Context, attrib
             f"{requirement.text!r}: the values of {label} are text and have no order of their own; declare one under "
             "'order' in a file with --inputs."
         )
-
-
-def _refuse_missing_entities(rows: int) -> None:
-    if rows:
-        raise UsageError(
-            f"{rows:,} rows have no entity, so it is not known which person they belong to; leave them out with "
-            "--where (the entity column IS NOT NULL), or fill it."
-        )
-
-
-def _shown_roles(roles: Roles) -> dict[str, Any]:
-    return {
-        "quasi_identifiers": list(roles.quasi_identifiers),
-        "sensitive": list(roles.sensitive),
-        "identifiers": list(roles.identifiers),
-        "entity": roles.entity,
-        "joint": roles.joint,
-        "nulls": roles.nulls.value,
-    }

@@ -23,7 +23,7 @@ _LISTED = 6
 
 
 class Named(Protocol):
-    """The columns of an audit by role, as `sqlaudit.auditor.ResolvedRoles` has them."""
+    """The columns of an audit by role, as `sqlaudit.opening.ResolvedRoles` has them."""
 
     @property
     def quasi_identifiers(self) -> tuple[Resolved, ...]: ...

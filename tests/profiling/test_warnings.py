@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from sqlaudit.auditor import resolve_roles
 from sqlaudit.engines.base import Engine
+from sqlaudit.opening import resolve_roles
 from sqlaudit.profiling.warnings import audit_warnings, warning_statements
 from sqlaudit.result import ClassSizes, Warned
 from sqlaudit.spec import Roles, Target
