@@ -89,7 +89,7 @@ class LowestClasses:
         """Positions of the signatures kept, the lowest first (float ties in any order).
 
         Every signature left out is, exactly, at least as high as the wanted number of classes among those kept. Up to
-        `spare` signatures are kept where floats cannot tell; with spare = 0 exactly the wanted ones are, in order.
+        `spare` signatures are kept where floats cannot tell. With spare = 0 only the wanted ones are, the highest last.
         """
         self._shrink(2 * self.wanted.classes + 16 if spare is None else spare)
         return self._positions[0]
@@ -98,9 +98,7 @@ class LowestClasses:
         """Keep what can still be among the lowest; when float ties leave too many, let exact arithmetic decide."""
         positions = np.concatenate([np.empty(0, np.int64), *self._positions])
         values = np.concatenate([np.empty(0), *self._values])
-        if (
-            len(values) > 4 * self.wanted.classes
-        ):  # so many signatures hold at least as many classes: no need to sort all
+        if len(values) > 4 * self.wanted.classes:  # a signature is at least one class, so most need not be sorted
             highest = np.partition(values, self.wanted.classes - 1)[self.wanted.classes - 1]
             few = values <= max(highest * (1 + self._tolerance), UNCERTAIN)
             positions, values = positions[few], values[few]

@@ -67,7 +67,7 @@ class ProductKernel:
 
     def __init__(self, atoms: int) -> None:
         self._atoms = atoms
-        self.block = max(256, min(8192, _WORKSPACE_BYTES // (4 * (atoms + 1) ** 2)))
+        self.block = max(16, min(8192, _WORKSPACE_BYTES // (4 * (atoms + 1) ** 2)))
         # Row t - i of part i: with i people there are at least i atoms.
         self._least = [np.empty((atoms + 1 - people, self.block)) for people in range(atoms + 1)]
         self._product = np.empty((atoms + 1, self.block))
@@ -132,6 +132,10 @@ class Product:
     parts: tuple[int, ...]
 
 
+_Parts = tuple["_Parts | None", int]  # the last part and the link to those before it
+_Numerator = tuple[int, "_Parts | None"]
+
+
 @lru_cache(maxsize=4096)
 def exact_products(n: int, counts: tuple[int, ...], atoms: int) -> tuple[Product, ...]:
     """M(0 … atoms) of one signature, exactly.
@@ -140,8 +144,8 @@ def exact_products(n: int, counts: tuple[int, ...], atoms: int) -> tuple[Product
     ['1', '3/5', '1/5', '0']
     """
     # For a given number of people the denominators agree, so products of integers are enough until the end.
-    least: list[list[tuple[int, tuple[int, ...]] | None]] = [[None] * (atoms + 1) for _ in range(atoms + 1)]
-    least[0][0] = (1, ())
+    least: list[list[_Numerator | None]] = [[None] * (atoms + 1) for _ in range(atoms + 1)]
+    least[0][0] = (1, None)
     for size in range(atoms, 0, -1):
         free = n - sum(counts[:size])
         for person in range(min(atoms // size, n)):
@@ -149,19 +153,25 @@ def exact_products(n: int, counts: tuple[int, ...], atoms: int) -> tuple[Product
             for placed in range(person * size, atoms - size + 1):
                 source, target = least[person][placed], least[person + 1][placed + size]
                 if source is not None and (target is None or source[0] * factor < target[0]):
-                    least[person + 1][placed + size] = (source[0] * factor, (*source[1], size))
+                    least[person + 1][placed + size] = (source[0] * factor, (source[1], size))
     return tuple(_least_fraction(n, [row[j] for row in least]) for j in range(atoms + 1))
 
 
-def _least_fraction(n: int, by_people: list[tuple[int, tuple[int, ...]] | None]) -> Product:
-    best: Product | None = None
+def _least_fraction(n: int, by_people: list[_Numerator | None]) -> Product:
+    """The least of the products for 0, 1, 2, … people."""
+    best: tuple[Fraction, _Parts | None] | None = None
     ways = 1  # n (n - 1) … over as many people
     for people, found in enumerate(by_people):
         if found is not None:
             value = Fraction(found[0], ways)
-            if best is None or value < best.value:
-                best = Product(value, found[1])
+            if best is None or value < best[0]:
+                best = value, found[1]
         ways *= max(n - people, 1)
     if best is None:
         raise AssertionError("one person can take any number of atoms")
-    return best
+    value, linked = best
+    parts = []
+    while linked is not None:
+        linked, size = linked
+        parts.append(size)
+    return Product(value, tuple(reversed(parts)))

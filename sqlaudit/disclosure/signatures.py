@@ -77,7 +77,10 @@ class Signatures:
         for position, row in enumerate(rows):
             if len(row) != k + 3:
                 raise UsageError(f"signature {position} has {len(row)} columns, for k = {k} it must have {k + 3}")
-        table = np.array(rows, dtype=np.int64).reshape(len(rows), k + 3)
+        try:
+            table = np.array(rows, dtype=np.int64).reshape(len(rows), k + 3)
+        except (TypeError, ValueError, OverflowError):
+            raise UsageError("the signatures have a value that is missing, not a number or too large") from None
         return cls(table[:, 0], table[:, 1:-1], table[:, -1])
 
     @classmethod
@@ -140,6 +143,8 @@ def _integers(name: str, values: Any) -> IntArray:
 
 
 def _whole(column: ArrayLike) -> IntArray:
+    if np.ma.is_masked(column):
+        raise UsageError("a column of the signatures has a missing value")
     array = np.asarray(column)
     if array.dtype.kind == "u":
         return array.astype(np.int64)

@@ -26,7 +26,7 @@ def positions(classes: list[list[int]], signatures: Signatures) -> list[int]:
 
 
 @cases(120)
-@given(small(worlds=36, classes=3), st.integers(0, 1))
+@given(small(worlds=30, classes=3), st.integers(0, 2))
 def test_every_set_of_simple_implications_about_a_person_of_the_class(classes: list[list[int]], k: int) -> None:
     truth = oracle.atoms(classes)
     expected = oracle.by_class(classes, oracle.largest(truth, oracle.simple_implications(truth), k))

@@ -63,6 +63,10 @@ def test_wrong_types_and_shapes_are_refused() -> None:
         Signatures.from_columns([np.array([5]), np.array([2.5]), np.array([1])])
     with pytest.raises(UsageError, match="a column of the signatures has a missing value"):
         Signatures.from_columns([np.array([5]), np.array([np.nan]), np.array([1])])
+    with pytest.raises(UsageError, match="a column of the signatures has a missing value"):
+        Signatures.from_columns([np.ma.masked_equal([5, 0], 0), np.array([2, 2]), np.array([1, 1])])  # type: ignore[no-untyped-call]
+    with pytest.raises(UsageError, match="a value that is missing, not a number or too large"):
+        Signatures.from_rows([(5, None, 1)], k=0)  # type: ignore[list-item]
     with pytest.raises(UsageError, match="2 columns were given, a signature has at least 3"):
         Signatures.from_columns([np.array([5]), np.array([1])])
     with pytest.raises(UsageError, match="the number of pieces of knowledge is -1, it must be at least 0"):

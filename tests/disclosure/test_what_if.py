@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlaudit.disclosure.what_if import Atom, BasicImplication, ContradictoryKnowledge, what_if
+from sqlaudit.disclosure.knowledge import Atom, BasicImplication, ContradictoryKnowledge, what_if
 from sqlaudit.errors import UsageError
 
 from . import oracle

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlaudit.disclosure.counting import probability_of_none
+from sqlaudit.disclosure.knowledge import Atom, BasicImplication, what_if
 from sqlaudit.disclosure.program import maximum_disclosure
 from sqlaudit.disclosure.signatures import Signatures
-from sqlaudit.disclosure.what_if import Atom, BasicImplication, what_if
 from sqlaudit.disclosure.witness import Person, RankedAtom, Witness, conditional_probability, find_witness
 from sqlaudit.errors import SqlauditError, UsageError
 
