@@ -6,19 +6,22 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from sqlaudit.api import audit, profile
+    from sqlaudit.api_columns import columns, records
     from sqlaudit.errors import SqlauditError
     from sqlaudit.profile_result import ProfileResult
     from sqlaudit.result import AuditResult
 
 _WHERE = {
     "audit": "sqlaudit.api",
+    "columns": "sqlaudit.api_columns",
+    "records": "sqlaudit.api_columns",
     "profile": "sqlaudit.api",
     "AuditResult": "sqlaudit.result",
     "ProfileResult": "sqlaudit.profile_result",
     "SqlauditError": "sqlaudit.errors",
 }
 
-__all__ = ["AuditResult", "ProfileResult", "SqlauditError", "__version__", "audit", "profile"]
+__all__ = ["AuditResult", "ProfileResult", "SqlauditError", "__version__", "audit", "columns", "profile", "records"]
 
 
 def __getattr__(name: str) -> Any:

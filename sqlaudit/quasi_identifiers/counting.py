@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlaudit.engines.base import Engine, Row
+from sqlaudit.engines.base import Engine, Row, Statement
 from sqlaudit.quasi_identifiers.coding import Coded
 from sqlaudit.quasi_identifiers.masks import bits
 from sqlaudit.spec import NullPolicy
@@ -64,10 +64,17 @@ class SetCounter:
         for mask in dict.fromkeys(masks):
             if mask not in self.known and not self._derive(mask):
                 waiting.append(mask)
-        size = 1 if self.nulls is NullPolicy.WILDCARD else _BATCH
-        for begin in range(0, len(waiting), size):
-            self._count(waiting[begin : begin + size])
+        for batch in self._batches(waiting):
+            self._count(batch)
         return [self.known[mask] for mask in masks]
+
+    def statements(self, masks: Sequence[int]) -> list[Statement]:
+        """The statements that would count these sets."""
+        return [self._statement(batch) for batch in self._batches(masks)]
+
+    def _batches(self, masks: Sequence[int]) -> list[Sequence[int]]:
+        size = 1 if self.nulls is NullPolicy.WILDCARD else _BATCH
+        return [masks[begin : begin + size] for begin in range(0, len(masks), size)]
 
     def identifies_all(self, masks: Sequence[int], whole: int) -> None:
         """Note sets that tell apart exactly the rows that all columns tell apart: they have the same classes."""
@@ -101,7 +108,7 @@ class SetCounter:
             self.known.setdefault(mask, Figures(0, 0, 0, 0, 0))
             self._learn(mask)
 
-    def _statement(self, masks: Sequence[int]) -> Any:
+    def _statement(self, masks: Sequence[int]) -> Statement:
         parameters = {**self.coded.parameters(), "k": self.k}
         if self.nulls is NullPolicy.WILDCARD:
             return render(

@@ -6,10 +6,10 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from sqlaudit.engines.base import Engine, Relation
+from sqlaudit.engines.base import Engine, Relation, Statement
 from sqlaudit.errors import UsageError
 from sqlaudit.quasi_identifiers.border import Found, ordered
-from sqlaudit.quasi_identifiers.coding import code_columns, drop_codes, on_target
+from sqlaudit.quasi_identifiers.coding import Coded, code_columns, drop_codes, on_target
 from sqlaudit.quasi_identifiers.counting import Figures, SetCounter
 from sqlaudit.quasi_identifiers.effects import column_effects, described
 from sqlaudit.quasi_identifiers.hitting_sets import minimum_hitting_set
@@ -28,7 +28,8 @@ from sqlaudit.quasi_identifiers.walks import (
     minimum,
     silent,
 )
-from sqlaudit.spec import NullPolicy, Target
+from sqlaudit.spec import Target
+from sqlaudit.sql import Raw
 
 Announce = Callable[[int, int, int | None], None]
 """Called before the search with the number of columns, of candidate sets, and the size limit."""
@@ -95,6 +96,25 @@ def find_columns(
         return result
     finally:
         drop_codes(engine)
+
+
+def plan_columns(
+    engine: Engine, relation: Relation, request: ColumnRequest, *, columns: Sequence[str] = (),
+    exclude: Sequence[str] = (), entity: str | None = None,
+) -> list[Statement]:  # fmt: skip
+    """The first question of a search, for single columns, as a statement that stands alone, for `--dry-run`.
+
+    Raises:
+        UsageError: an unknown column, or a combination that has no meaning.
+    """
+    person = choose_column(relation, engine.dialect, entity) if entity else None
+    chosen = choose_columns(
+        relation, engine.dialect, columns, [*exclude, *([entity] if entity and not columns else [])]
+    )
+    _refuse_for_persons(request, person, chosen)
+    nothing = Coded(Raw(relation.sql), None, None, 0, 0, (1,) * len(chosen))
+    counter = SetCounter(engine, on_target(nothing, relation, chosen, person), request.k, request.nulls)
+    return counter.statements([1 << position for position in range(len(chosen))])
 
 
 def _refuse_for_persons(request: ColumnRequest, person: Chosen | None, chosen: Sequence[Chosen]) -> None:
@@ -272,12 +292,3 @@ class _Later:
         mask = self._search.mask_of(columns)
         counter.known[mask] = direct.figures([mask])[0]
         return self._search.set_of(mask)
-
-
-def reads_missing(nulls: NullPolicy) -> str:
-    """The NULL policy in words, for reports."""
-    return {
-        NullPolicy.EQUAL: "missing values are equal to each other",
-        NullPolicy.DISTINCT: "a row with a missing value is a class of its own",
-        NullPolicy.WILDCARD: "a missing value matches any value",
-    }[nulls]

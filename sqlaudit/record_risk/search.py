@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from sqlaudit.engines.base import Engine, Kind, Relation
+from sqlaudit.engines.base import Engine, Kind, Relation, Statement
 from sqlaudit.errors import UsageError
 from sqlaudit.quasi_identifiers.coding import Coded, code_columns, drop_codes
 from sqlaudit.quasi_identifiers.counting import SetCounter
@@ -96,6 +96,18 @@ def find_records(
         drop_codes(engine)
 
 
+def plan_records(engine: Engine, relation: Relation, request: RecordRequest, *, qi: Sequence[str]) -> list[Statement]:
+    """The question for minimal sample uniques as one statement that stands alone, for `--dry-run`.
+
+    Raises:
+        UsageError: an unknown column.
+    """
+    chosen = choose_columns(relation, engine.dialect, qi)
+    width = len(chosen)
+    coded = Coded(Raw(relation.sql), tuple(Raw(one.sql) for one in chosen), None, 0, 0, (1,) * width)
+    return [Uniques(engine, coded, min(request.max_size, width)).statement("records_signatures.sql")]
+
+
 def _kept(relation: Relation, engine: Engine, chosen: Sequence[Chosen], key: Sequence[str]) -> tuple[Chosen, ...]:
     return choose_columns(relation, engine.dialect, key) if key else tuple(chosen)
 
@@ -143,8 +155,8 @@ def _risk(
     rows, too_light, expected, highest, *above = engine.run(statement)[0]
     if too_light:
         raise UsageError(
-            f"In {too_light} classes the weights add up to fewer people than rows; a weight says how many people of the "
-            "population a row stands for, itself included."
+            f"In {too_light} classes the weights add up to fewer people than rows; a weight says how many people of "
+            "the population a row stands for, itself included."
         )
     total = float(expected or 0)
     counts = {threshold: int(count or 0) for threshold, count in zip(THRESHOLDS, above, strict=True)}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
-from sqlaudit.engines.base import Engine, Row
+from sqlaudit.engines.base import Engine, Row, Statement
 from sqlaudit.quasi_identifiers.coding import Coded
 from sqlaudit.quasi_identifiers.masks import bits, mask_of
 from sqlaudit.record_risk.scores import Signature
@@ -42,7 +42,7 @@ class Uniques:
     def _keep(self) -> None:
         for sets in self._levels:
             smaller = [Raw(place) for place in self._tables.values()]
-            fresh = {}
+            fresh: dict[str, str] = {}
             for begin in range(0, len(sets), _BATCH):
                 name = f"{_TABLE}{len(self._tables) + len(fresh)}"
                 statement = render(
@@ -77,14 +77,16 @@ class Uniques:
         shown = len(self.kept)
         return [(tuple(row[:shown]), tuple(int(count) for count in row[shown:])) for row in rows]
 
-    def _ask(self, template: str, **parameters: Any) -> list[Row]:
-        return self.engine.run(
-            render(
-                template, self.engine.dialect, tables=[Raw(place) for place in self._tables.values()],
-                levels=self._levels, source=self.coded.source, columns=self.coded.columns, kept=self.kept,
-                words=self._words, sizes=list(range(1, self.max_size + 1)), **parameters,
-            )
+    def statement(self, template: str, **parameters: Any) -> Statement:
+        """A question about the minimal sample uniques."""
+        return render(
+            template, self.engine.dialect, tables=[Raw(place) for place in self._tables.values()],
+            levels=self._levels, source=self.coded.source, columns=self.coded.columns, kept=self.kept,
+            words=self._words, sizes=list(range(1, self.max_size + 1)), **parameters,
         )  # fmt: skip
+
+    def _ask(self, template: str, **parameters: Any) -> list[Row]:
+        return self.engine.run(self.statement(template, **parameters))
 
     def _set(self, mask: int) -> dict[str, Any]:
         low = (1 << _WORD_BITS) - 1
