@@ -186,7 +186,7 @@ class DuckDBEngine(Engine):
         if target.query:
             names = [table.name for table in named_tables(guard_query(target.query, DIALECT)) if not table.db]
         for name in names:
-            if not find(name, self._known, self._db) and exists(name):
+            if self._table(name) is None and exists(name):
                 self._allow(find_files(name, target.read.format))
 
     def _allow(self, files: Files) -> Files:
@@ -199,12 +199,18 @@ class DuckDBEngine(Engine):
         if target.frame is not None:
             refuse_read_options(target.read, "a frame")
             return frame_source(self._session, target.frame, self._fresh("sqlaudit_frame"))
-        table = find(target.relation, self._known, self._db) if self._catalog else None
+        table = self._table(target.relation)
         if table is not None:
             refuse_read_options(target.read, "a table of a database")
             self._session.seal()  # a view may read files
             return Source(spelled(table), (), (f"{table[1]}.{table[2]}",))
         return self._file(target.relation, target)
+
+    def _table(self, name: str) -> Name | None:
+        """The table or view of the database that a text names; none when it can only be a file's name."""
+        if not self._catalog or (exists(name) and looks_like_path(name)):
+            return next((known for known in self._known if known[2] == name), None)
+        return find(name, self._known, self._db)
 
     def _file(self, name: str, target: Target) -> Source:
         if self._catalog and not exists(name):

@@ -34,7 +34,9 @@ _NO_TABLE = re.compile(r'^Catalog Error: Table with name "?(.*?)"? does not exis
 _WRONG_TYPES = re.compile(
     r"^Binder Error: No function matches the given name and argument types '(\w+)\(([\w, ()]*)\)'"
 )
-_JSON_PLACE = re.compile(r"at byte (\d+) in (line|record/value) (\d+): ")
+_JSON = re.compile(
+    r"^Invalid Input Error: (Malformed JSON|JSON transform error) in file .* in (line|record)\S* (\d+): "
+)
 
 
 @dataclass(frozen=True)
@@ -159,9 +161,12 @@ def _file(text: str, place: Place) -> SqlauditError | None:
     """What DuckDB says about files as a whole."""
     if not place.files:
         return None
-    if json := _JSON_PLACE.search(text):
-        unit = "line" if json[2] == "line" else "record"
-        return InputError(f"{place.called(text)} is not valid JSON in {unit} {json[3]}, byte {json[1]}.")
+    if json := _JSON.match(text):
+        if json[1] == "Malformed JSON":  # DuckDB counts one too many here
+            return InputError(f"{place.called(text)} is not valid JSON near {json[2]} {json[3]}.")
+        if "duplicate key" not in text:
+            fits = "holds a value that does not fit those of the records before; read the file as text."
+            return InputError(f"{json[2].capitalize()} {json[3]} of {place.called(text)} {fits}")
     for sign, sentence in _FILE_SIGNS.items():
         if sign in text:
             return InputError(f"{place.called(text)} {sentence}")
@@ -178,7 +183,6 @@ _FILE_SIGNS = {
     "ZSTD Decompression": "is a damaged compressed file.",
     "GZIP stream": "is not a complete gzip file.",
     "has duplicate key": "holds a JSON record with the same key twice.",
-    "JSON transform error": "holds JSON records that do not have the same shape.",
     "has already been consumed": "can be read only once; read it into a table first.",
     "TProtocolException": "is a damaged Parquet file.",
     "Failed to read file": "is damaged.",

@@ -120,7 +120,7 @@ def _missing(text: str) -> UsageError:
 
 
 def _check(path: Path, text: str) -> None:
-    name = text if len(text) >= len(path.name) and not glob.has_magic(text) else path.name
+    name = text if Path(text).expanduser().absolute() == path else path.name
     if path.is_dir():
         raise UsageError(f"{name!r} is a folder; name the files in it, for instance {str(Path(text) / '*.parquet')!r}.")
     if not path.is_file():

@@ -1,0 +1,232 @@
+"""Parquet, JSON and Arrow files, and paths that are no files."""
+
+from __future__ import annotations
+
+import builtins
+import gzip
+import importlib.util
+import os
+from decimal import Decimal
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet
+import pytest
+
+from sqlaudit.engines import connect
+from sqlaudit.errors import InputError, MissingDriver, PermissionDenied, UsageError
+from sqlaudit.spec import ReadOptions, Target
+from tests.engines.duckdb_helpers import SECRET, error_of, read, rows_of, types_of, written
+
+TABLE = pa.table({"a": [1, 2, None], "select": ["x", "😀;'\"", None]})
+ROWS = [(1, "x"), (2, "😀;'\""), (None, None)]
+
+
+def parquet(path: Path, table: pa.Table) -> str:
+    pyarrow.parquet.write_table(table, path)
+    return str(path)
+
+
+def test_parquet_json_and_arrow_hold_the_same(tmp_path: Path) -> None:
+    assert rows_of(parquet(tmp_path / "p.parquet", TABLE)) == ROWS
+    pyarrow.feather.write_feather(TABLE, tmp_path / "p.feather")
+    assert rows_of(str(tmp_path / "p.feather")) == ROWS
+    with pa.ipc.new_stream(tmp_path / "p.arrows", TABLE.schema) as stream:
+        stream.write_table(TABLE)
+    assert rows_of(str(tmp_path / "p.arrows")) == ROWS
+    lines = '{"a": 1, "select": "x"}\n{"a": 2, "select": "😀;\'\\""}\n{"a": null, "select": null}\n'
+    assert rows_of(written(tmp_path / "p.ndjson", lines)) == ROWS
+    assert rows_of(written(tmp_path / "p.json.gz", gzip.compress(lines.encode()))) == ROWS
+    array = "[" + ",".join(lines.splitlines()) + "]"
+    assert rows_of(written(tmp_path / "p.json", array)) == ROWS
+
+
+def test_what_a_file_is_shows_in_its_first_bytes_and_its_name(tmp_path: Path) -> None:
+    assert rows_of(parquet(tmp_path / "people.dat", TABLE)) == ROWS
+    pyarrow.feather.write_feather(TABLE, tmp_path / "people.bin")
+    assert rows_of(str(tmp_path / "people.bin")) == ROWS
+    assert rows_of(written(tmp_path / "people.txt", '{"a": 1}\n'), format="json") == [(1,)]
+
+
+def test_globs_of_parquet_and_arrow(tmp_path: Path) -> None:
+    for i in (1, 2):
+        parquet(tmp_path / f"p{i}.parquet", pa.table({"a": [i]}))
+        pyarrow.feather.write_feather(pa.table({"a": [i]}), tmp_path / f"p{i}.arrow")
+    assert sorted(rows_of(str(tmp_path / "*.parquet"))) == [(1,), (2,)]
+    assert sorted(rows_of(str(tmp_path / "*.arrow"))) == [(1,), (2,)]
+    assert sorted(rows_of(str(tmp_path / "**" / "*.parquet"))) == [(1,), (2,)]
+    expected = f"{str(tmp_path / 'p*')!r} names files of several formats (arrow, parquet); name one at a time."
+    assert error_of(UsageError, Target(relation=str(tmp_path / "p*"))) == expected
+
+
+def test_only_text_formats_are_parsed_at_every_reading(tmp_path: Path) -> None:
+    parsed = {
+        "a.csv": read(Target(relation=written(tmp_path / "a.csv", "a\n1\n")))[0].parsed,
+        "a.json": read(Target(relation=written(tmp_path / "a.json", '{"a": 1}')))[0].parsed,
+        "a.parquet": read(Target(relation=parquet(tmp_path / "a.parquet", TABLE)))[0].parsed,
+    }
+    assert parsed == {"a.csv": True, "a.json": True, "a.parquet": False}
+
+
+def test_empty_and_unusual_columns(tmp_path: Path) -> None:
+    columns = {
+        "none": pa.nulls(2),
+        "empty": pa.array([None, None], pa.string()),
+        "wide": pa.array([Decimal("1" * 38), Decimal(-1)], pa.decimal128(38, 0)),
+        "inf": pa.array([float("inf"), float("-inf")]),
+        "list": [[1], []],
+        "bytes": [b"\x00", b"x"],
+        "kind": pa.array(["x", "y"]).dictionary_encode(),
+    }
+    path = parquet(tmp_path / "p.parquet", pa.table(columns))
+    assert rows_of(path)[0] == (None, None, Decimal("1" * 38), float("inf"), [1], b"\x00", "x")
+    assert rows_of(parquet(tmp_path / "e.parquet", pa.table({"a": pa.array([], pa.int64())}))) == []
+    assert types_of(path) == {
+        "none": '"NULL"',
+        "empty": "VARCHAR",
+        "wide": "DECIMAL(38,0)",
+        "inf": "DOUBLE",
+        "list": "BIGINT[]",
+        "bytes": "BLOB",
+        "kind": "VARCHAR",
+    }
+
+
+def test_json_as_text_keeps_every_digit(tmp_path: Path) -> None:
+    path = written(tmp_path / "p.json", '{"id": 123456789012345678901234567890, "x": "01"}')
+    assert rows_of(path, all_text=True) == [("123456789012345678901234567890", "01")]
+
+
+def test_damaged_files(tmp_path: Path) -> None:
+    whole = Path(parquet(tmp_path / "p.parquet", pa.table({"s": [f"{SECRET}{i}" for i in range(50_000)]}))).read_bytes()
+    cut = written(tmp_path / "cut.parquet", whole[: len(whole) // 2])
+    assert error_of(InputError, Target(relation=cut)) == f"{cut!r} is not a Parquet file, or was cut off."
+    bent = written(
+        tmp_path / "bent.parquet", whole[:1000] + bytes(b ^ 255 for b in whole[1000:60_000]) + whole[60_000:]
+    )
+    assert error_of(InputError, Target(relation=bent)) == f"{bent!r} is a damaged Parquet file."
+    text = written(tmp_path / "text.parquet", "SECRET" * 20)
+    assert error_of(InputError, Target(relation=text)) == f"{text!r} is not a Parquet file, or was cut off."
+    arrow = written(tmp_path / "text.feather", "SECRET" * 20)
+    assert error_of(InputError, Target(relation=arrow)) == f"{arrow!r} is not an Arrow file, or is damaged."
+    json = written(tmp_path / "text.json", '{"a": 1}\n{"a": SECRET}\n')
+    assert error_of(InputError, Target(relation=json)) == f"{json!r} is not valid JSON near line 3."
+    twice = written(tmp_path / "twice.json", '{"a": 1, "a": 2}')
+    assert error_of(InputError, Target(relation=twice)) == f"{twice!r} holds a JSON record with the same key twice."
+
+
+def test_a_json_record_behind_the_sample_that_does_not_fit(tmp_path: Path) -> None:
+    filler = "x" * 1000
+    lines = [f'{{"id": {i}, "note": "{filler}"}}' for i in range(33_000)]
+    path = written(tmp_path / "p.json", "\n".join([*lines, '{"id": "SECRET", "note": ""}']))
+    expected = (
+        f"Line 33001 of {path!r} holds a value that does not fit those of the records before; read the file as text."
+    )
+    assert error_of(InputError, Target(relation=path)) == expected
+
+
+def test_an_arrow_file_that_is_cut_behind_its_start(tmp_path: Path) -> None:
+    pyarrow.feather.write_feather(pa.table({"s": [SECRET] * 50_000}), tmp_path / "p.arrow", compression="uncompressed")
+    whole = (tmp_path / "p.arrow").read_bytes()
+    cut = written(tmp_path / "cut.arrow", whole[: len(whole) // 2])
+    assert error_of(InputError, Target(relation=cut)) == f"{cut!r} is not an Arrow file, or is damaged."
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "json", "feather"])
+def test_names_that_differ_by_case_alone(tmp_path: Path, suffix: str) -> None:
+    table = pa.table({"a": [1], "A": [2]})
+    path = tmp_path / f"p.{suffix}"
+    if suffix == "parquet":
+        parquet(path, table)
+    elif suffix == "json":
+        written(path, '{"a": 1, "A": 2}')
+    else:
+        pyarrow.feather.write_feather(table, path)
+    assert error_of(InputError, Target(relation=str(path))) == (
+        f"The columns 'a' and 'A' of {str(path)!r} differ in upper and lower case alone, which DuckDB can't tell "
+        "apart; rename one."
+    )
+
+
+def test_decimals_that_duckdb_would_round(tmp_path: Path) -> None:
+    nested = pa.array([{"x": 1, "y": {"z": 2}}])
+    wide = pa.array([Decimal("1" * 60)], pa.decimal256(76, 0))
+    path = parquet(tmp_path / "p.parquet", pa.table({"n": nested, "d": wide}))
+    expected = f"Column 'd' of {path!r} has 76 digits, more than DuckDB keeps (38)."
+    assert error_of(InputError, Target(relation=path)) == expected
+
+
+def test_options_for_csv_alone(tmp_path: Path) -> None:
+    path = parquet(tmp_path / "p.parquet", TABLE)
+    for name, value in (("delimiter", ";"), ("null values", ("?",)), ("header", False), ("all text", True)):
+        options = ReadOptions(**{name.replace(" ", "_"): value})  # type: ignore[arg-type]
+        expected = f"The option {name!r} is for CSV files; {path!r} is parquet."
+        assert error_of(UsageError, Target(relation=path, read=options)) == expected
+
+
+def test_paths_that_are_no_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written(tmp_path / "people.csv", "a\n1\n")
+    written(tmp_path / "sheet.xlsx", "PK")
+    written(tmp_path / "p.csv.bz2", "BZ")
+    monkeypatch.chdir(tmp_path)
+    expected = {
+        "peple.csv": "There is no file 'peple.csv'. Did you mean 'people.csv'?",
+        "nowhere/people.csv": "There is no file 'nowhere/people.csv'.",
+        "*.parquet": "No file fits the pattern '*.parquet'.",
+        "people": "There is no file 'people'; for a table, name its database with --db.",
+        "https://example.org/p.csv": "'https://example.org/p.csv' is a web address; only local files are read, so "
+        "download it first.",
+        ".": "'.' is a folder; name the files in it, for instance '*.parquet'.",
+        "/dev/null": "'/dev/null' is not a regular file; an audit reads its input more than once.",
+        "sheet.xlsx": "'sheet.xlsx' is a spreadsheet; save the sheet as CSV.",
+        "p.csv.bz2": "'p.csv.bz2' is an archive; unpack it, or use gzip or zstd.",
+    }
+    assert {path: error_of(UsageError, Target(relation=path)) for path in expected} == expected
+
+
+def test_a_relative_path_is_read_from_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written(tmp_path / "people.csv", "a\n1\n")
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "link.csv").symlink_to(tmp_path / "people.csv")
+    monkeypatch.chdir(tmp_path / "sub")
+    assert rows_of("../people.csv") == [(1,)]
+    assert rows_of("link.csv") == [(1,)]
+
+
+def test_a_file_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = written(tmp_path / "people.csv", "a\n1\n")
+    Path(path).chmod(0)
+    if os.geteuid() == 0:  # root may read everything, so the refusal is made up
+        real = builtins.open
+        refused = PermissionError(13, "Permission denied")
+
+        def refuse(self: Path, *args: str) -> object:
+            if str(self) == path:
+                raise refused
+            return real(self, *args)
+
+        monkeypatch.setattr(Path, "open", refuse)
+    expected = f"{path!r} may not be read by this user."
+    assert error_of(PermissionDenied, Target(relation=path)) == expected
+
+
+def test_arrow_files_without_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = written(tmp_path / "people.arrow", "ARROW1")
+    monkeypatch.delitem(__import__("sys").modules, "pyarrow")
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    expected = "Reading Arrow files needs the package pyarrow: pip install 'sqlaudit[frames]'."
+    assert error_of(MissingDriver, Target(relation=path)) == expected
+
+
+def test_files_are_opened_before_the_first_query_or_announced(tmp_path: Path) -> None:
+    first, second = written(tmp_path / "1.csv", "a\n1\n"), written(tmp_path / "2.csv", "a\n2\n")
+    restricted, other = Target(relation=first, where="a = 1"), Target(relation=second)
+    with connect(None, None, restricted, other) as engine:
+        assert [engine.open(target).columns[0].name for target in (restricted, other)] == ["a", "a"]
+    with connect() as engine:
+        engine.open(restricted)
+        with pytest.raises(UsageError) as caught:
+            engine.open(other)
+    expected = f"{second!r} has to be opened before the first statement runs; access is closed now."
+    assert str(caught.value) == expected
