@@ -17,7 +17,7 @@ from sqlaudit.guard import quote
 from sqlaudit.inputs import population_target, read_inputs
 from sqlaudit.judge import Asked, Judged, judge, merged_facts
 from sqlaudit.models import REGISTRY, Context
-from sqlaudit.models.base import Model, Population, QueryModel
+from sqlaudit.models.base import Model, Population, QueryModel, SignatureModel
 from sqlaudit.opening import (
     ResolvedRoles,
     frame_of,
@@ -30,6 +30,7 @@ from sqlaudit.opening import (
 from sqlaudit.profiling.warnings import audit_warnings, warning_statements
 from sqlaudit.result import AuditResult, Check, ClassSizes, FailingClass, SensitiveSummary, Timing
 from sqlaudit.spec import AuditSpec, NullPolicy, Requirement, Roles
+from sqlaudit.worst_case.attribute import Disclosure
 
 
 @dataclass
@@ -86,6 +87,7 @@ class Auditor:
             statements=tuple(Timing(done.name, done.seconds, done.sql) for done in self.engine.executed[already:]),
             versions={"sqlaudit": sqlaudit.__version__, "engine": self.engine.version()},
             columns=tuple(column.name for column in published[0].columns),
+            disclosures=tuple(part.disclosure for part in parts if part.disclosure),
         )
 
     def plan(self, spec: AuditSpec) -> list[Statement]:
@@ -118,7 +120,8 @@ class Auditor:
         summary = None
         if table is not None and attribute is not None:
             summary = SensitiveSummary(attribute.label, table.distinct, nulls, histogram.form, table.ordered)
-        return _Part(judged.rows, judged.sizes, judged.checks, tuple(failing), failing_total, summary, every)
+        found = _disclosure(asked, judged)
+        return _Part(judged.rows, judged.sizes, judged.checks, tuple(failing), failing_total, summary, every, found)
 
     @staticmethod
     def _defined(builder: HistogramBuilder, attribute: Resolved | None, asked: list[Asked]) -> list[Asked]:
@@ -182,6 +185,15 @@ class _Part:
     failing_total: int
     summary: SensitiveSummary | None
     every: Iterable[FailingClass]
+    disclosure: Disclosure | None
+
+
+def _disclosure(asked: Sequence[Asked], judged: Judged) -> Disclosure | None:
+    """The curve up to the most pieces of knowledge that any model asks about, if one does."""
+    pieces = {item.model.pieces(): item.sensitive for item in asked if isinstance(item.model, SignatureModel)}
+    if judged.signatures is None:
+        return None
+    return Disclosure(pieces[max(pieces)] or "", max(pieces), judged.signatures)
 
 
 def _population(

@@ -183,6 +183,8 @@ class ClassHistogram:
 
     def signatures(self, knowledge: int) -> Signatures:
         """The distinct signatures of the classes, for up to `knowledge` pieces of knowledge."""
+        if not self.lane_count:
+            return Signatures.from_rows([], knowledge)
         depth = min(knowledge + 1, self.lane_count)
         fact = Fact("top_counts", "top", {"count": depth})
         statement = self.statement("signatures.sql", [fact], "signatures", depth=depth)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from sqlaudit.disclosure.signatures import Signatures
 from sqlaudit.engines.base import Row, Statement
 from sqlaudit.facts import ClassHistogram, Fact, Frame
 from sqlaudit.models.base import (
@@ -43,7 +44,7 @@ class Judged:
     """The checks of one sensitive attribute.
 
     `failing` holds (requirement text, predicate) of what failed; `failing_total` counts the classes that satisfy any
-    of the predicates, None when that has not been counted.
+    of the predicates, None when that has not been counted. `signatures` are those that a model asked for.
     """
 
     rows: int
@@ -51,6 +52,7 @@ class Judged:
     checks: tuple[Check, ...]
     failing: tuple[tuple[str, str], ...]
     failing_total: int | None
+    signatures: Signatures | None = None
 
 
 def judge(
@@ -63,15 +65,22 @@ def judge(
     sizes = ClassSizes(tuple((int(row["size"]), int(row["classes"])) for row in rows), per_row)
     table_rows = sum(int(row["table_rows"]) for row in rows)
     question = Question(histogram, frame, population, _remembering(histogram))
+    signatures = _signatures(histogram, asked)
     checks, failing = [], []
     for item in asked:
-        judgement = _judgement(question, item, sizes, rows, carried)
+        judgement = _judgement(question, item, sizes, rows, carried, signatures)
         check = _check(item, judgement, table_rows)
         checks.append(check)
         if check.status in (Status.FAIL, Status.WARN) and (predicate := _predicate(item.model, judgement)):
             failing.append((item.requirement.text, predicate, check.failing_classes))
     total = 0 if not failing else failing[0][2] if len(failing) == 1 else None
-    return Judged(table_rows, sizes, tuple(checks), tuple((text, sql) for text, sql, _ in failing), total)
+    return Judged(table_rows, sizes, tuple(checks), tuple((text, sql) for text, sql, _ in failing), total, signatures)
+
+
+def _signatures(histogram: ClassHistogram, asked: Sequence[Asked]) -> Signatures | None:
+    """The signatures for the most pieces of knowledge that any model asks about, read once."""
+    knowledge = [item.model.knowledge() for item in asked if isinstance(item.model, SignatureModel)]
+    return histogram.signatures(max(knowledge)) if knowledge else None
 
 
 def _remembering(histogram: ClassHistogram) -> Callable[[Statement], list[Row]]:
@@ -115,14 +124,15 @@ def _judgement(
     sizes: ClassSizes,
     rows: Sequence[dict[str, Any]],
     carried: Sequence[Asked],
+    signatures: Signatures | None,
 ) -> Judgement:
     model, histogram = item.model, question.histogram
     if isinstance(model, SizeModel):
         return _counted(model.judge_sizes(sizes), model, rows, f"m{carried.index(item)}")
     if isinstance(model, HistogramModel):
         return _combined(histogram, model)
-    if isinstance(model, SignatureModel):
-        return model.judge_signatures(histogram.signatures(model.knowledge()))
+    if isinstance(model, SignatureModel) and signatures is not None:
+        return model.judge_signatures(signatures)
     if isinstance(model, QueryModel):
         return model.judge_query(question)
     return _carried(histogram, model, rows, carried.index(item))

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 from numbers import Integral, Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sqlaudit.worst_case.attribute import Disclosure
 
 SCHEMA = "sqlaudit/1"
 Number = int | float | Fraction
@@ -241,11 +244,18 @@ NOT_SAID = (
 )
 
 
+def disclosures_dict(disclosures: Sequence[Disclosure]) -> dict[str, Any]:
+    """Curves as the JSON schema has them: the first one, and the list of all; nothing when none was asked for."""
+    listed = [disclosure.to_dict() for disclosure in disclosures]
+    return {"disclosure": listed[0], "disclosures": listed} if listed else {}
+
+
 @dataclass(frozen=True)
 class AuditResult:
     """What one audit found.
 
     `failing` holds the few failing classes that were asked for, smallest first; `failing_total` how many there are.
+    `disclosures` holds one curve a sensitive attribute, when (c,k)-safety was asked for.
     """
 
     target: str
@@ -263,6 +273,12 @@ class AuditResult:
     versions: Mapping[str, str] = field(default_factory=dict)
     columns: tuple[str, ...] = ()
     complete: bool = True
+    disclosures: tuple[Disclosure, ...] = field(default=(), compare=False, repr=False)
+
+    @property
+    def disclosure(self) -> Disclosure | None:
+        """Worst-case disclosure of the first sensitive attribute, None unless (c,k)-safety was asked for."""
+        return self.disclosures[0] if self.disclosures else None
 
     @property
     def status(self) -> Status:
@@ -305,7 +321,7 @@ class AuditResult:
             "complete": self.complete,
             "statements": [timing.to_dict() for timing in self.statements],
             "not_said": list(NOT_SAID),
-        }
+        } | disclosures_dict(self.disclosures)
 
     def to_frame(self) -> Any:
         """The checks as a pandas DataFrame, one row a check.

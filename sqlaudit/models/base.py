@@ -203,12 +203,16 @@ class SignatureModel(Model):
 
     one_value_per_person: ClassVar[bool] = True
 
-    def knowledge(self) -> int:
-        """How many pieces of knowledge an attacker has; one more count of each class is needed."""
+    def pieces(self) -> int:
+        """How many pieces of knowledge an attacker has."""
         raise NotImplementedError(self.name)
 
+    def knowledge(self) -> int:
+        """How many of them decide: with as many as there are values all is certain. One more count is needed."""
+        return min(self.pieces(), self.table.distinct)
+
     def judge_signatures(self, signatures: Signatures) -> Judgement:
-        """The judgement from all signatures."""
+        """The judgement from all signatures, which answer for `knowledge` or more."""
         raise NotImplementedError(self.name)
 
 

@@ -34,7 +34,7 @@ class WorstCaseSafety(SignatureModel):
     short_forms: ClassVar = ("disclosure", "maximum_disclosure")
     main: ClassVar[str] = "c"
 
-    def knowledge(self) -> int:
+    def pieces(self) -> int:
         """k."""
         return int(self.values["k"])
 
