@@ -1,7 +1,7 @@
 """Which sets of columns re-identify: search in the lattice of column sets."""
 
+from sqlaudit.columns_result import ColumnSet, ColumnSets, Effect, Explanation
 from sqlaudit.quasi_identifiers.request import ColumnRequest, Find, RankBy, Ratio
-from sqlaudit.quasi_identifiers.results import ColumnSet, ColumnSets, Effect, Explanation
 from sqlaudit.quasi_identifiers.search import find_columns
 
 __all__ = [

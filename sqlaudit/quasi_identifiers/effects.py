@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+from sqlaudit.columns_result import ColumnSet, ColumnSets, Effect
 from sqlaudit.engines.base import Kind, Relation
 from sqlaudit.quasi_identifiers.coding import on_target
 from sqlaudit.quasi_identifiers.counting import Figures, SetCounter
-from sqlaudit.quasi_identifiers.results import ColumnSet, ColumnSets, Effect
 from sqlaudit.quasi_identifiers.selection import Chosen
 from sqlaudit.sql import environment
 

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from sqlaudit.columns_result import ColumnSet, ColumnSets, Counts
 from sqlaudit.engines.base import Engine, Relation, Statement
 from sqlaudit.errors import UsageError
 from sqlaudit.quasi_identifiers.border import Found, ordered
@@ -16,7 +17,6 @@ from sqlaudit.quasi_identifiers.hitting_sets import minimum_hitting_set
 from sqlaudit.quasi_identifiers.identify import identifying_sets
 from sqlaudit.quasi_identifiers.masks import count_subsets, mask_of, names, subsets_up_to
 from sqlaudit.quasi_identifiers.request import ColumnRequest, Find, RankBy, Ratio
-from sqlaudit.quasi_identifiers.results import ColumnSet, ColumnSets, Counts
 from sqlaudit.quasi_identifiers.selection import Chosen, choose_column, choose_columns
 from sqlaudit.quasi_identifiers.walks import (
     Decide,

@@ -7,28 +7,10 @@ weightings are those of sdcMicro's `suda2`. A = columns, M = the largest size se
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import comb, prod
 
-Signature = tuple[int, ...]
-"""How many minimal sample uniques of 1, 2, … columns a record has."""
-
-
-@dataclass(frozen=True)
-class Scores:
-    """The scores of one record.
-
-    Args:
-        suda: Σ over its minimal sample uniques of Π_{i=k..M}(A−i), k = their size; a size of A counts 1.
-        ihsn: Σ of (2^(A−k) − 1)/C(A,k).
-        dis_suda, dis_ihsn: DIS-SUDA from these scores, between 0 and 1.
-    """
-
-    suda: Fraction
-    ihsn: Fraction
-    dis_suda: float
-    dis_ihsn: float
+from sqlaudit.records_result import Scores, Signature
 
 
 def suda_weight(size: int, columns: int, largest: int) -> int:

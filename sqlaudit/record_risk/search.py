@@ -12,9 +12,9 @@ from sqlaudit.quasi_identifiers.coding import Coded, code_columns, drop_codes
 from sqlaudit.quasi_identifiers.counting import SetCounter
 from sqlaudit.quasi_identifiers.masks import bits, names
 from sqlaudit.quasi_identifiers.selection import Chosen, choose_column, choose_columns
-from sqlaudit.record_risk.results import IndividualRisk, RecordRisk, TopRecord
 from sqlaudit.record_risk.scores import contributions, file_dis, scores_of, suda_weight
 from sqlaudit.record_risk.uniques import Uniques
+from sqlaudit.records_result import IndividualRisk, RecordRisk, TopRecord
 from sqlaudit.spec import NullPolicy, Target
 from sqlaudit.sql import Raw, render
 

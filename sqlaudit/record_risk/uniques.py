@@ -9,7 +9,7 @@ from typing import Any
 from sqlaudit.engines.base import Engine, Row, Statement
 from sqlaudit.quasi_identifiers.coding import Coded
 from sqlaudit.quasi_identifiers.masks import bits, mask_of
-from sqlaudit.record_risk.scores import Signature
+from sqlaudit.records_result import Signature
 from sqlaudit.sql import Raw, render
 
 _WORD_BITS = 62

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sqlaudit.quasi_identifiers.results import ColumnSet, ColumnSets
+from sqlaudit.columns_result import ColumnSet, ColumnSets
 from sqlaudit.reports.document import Bullets, Column, Document, Facts, Table, Toned, Words, section
 from sqlaudit.reports.figures import count, limit, percent, plural
 

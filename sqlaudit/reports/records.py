@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sqlaudit.record_risk.results import RecordRisk
+from sqlaudit.records_result import RecordRisk
 from sqlaudit.reports.columns import READS
 from sqlaudit.reports.document import Bullets, Column, Document, Facts, Table, Toned, Words, section
 from sqlaudit.reports.figures import count, figure, limit, part, percent, plural

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sqlaudit.columns_result import ColumnSets
 from sqlaudit.engines import connect
 from sqlaudit.engines.base import Engine
 from sqlaudit.errors import UsageError
 from sqlaudit.quasi_identifiers.request import ColumnRequest, Find, RankBy, Ratio
-from sqlaudit.quasi_identifiers.results import ColumnSets
 from sqlaudit.quasi_identifiers.search import find_columns
 from sqlaudit.spec import NullPolicy, Target
 from tests.columns import oracle

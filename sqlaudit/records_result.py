@@ -7,7 +7,24 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from sqlaudit.record_risk.scores import Scores, Signature
+Signature = tuple[int, ...]
+"""How many minimal sample uniques of 1, 2, … columns a record has."""
+
+
+@dataclass(frozen=True)
+class Scores:
+    """The scores of one record.
+
+    Args:
+        suda: Σ over its minimal sample uniques of Π_{i=k..M}(A−i), k = their size; a size of A counts 1.
+        ihsn: Σ of (2^(A−k) − 1)/C(A,k).
+        dis_suda, dis_ihsn: DIS-SUDA from these scores, between 0 and 1.
+    """
+
+    suda: Fraction
+    ihsn: Fraction
+    dis_suda: float
+    dis_ihsn: float
 
 
 @dataclass(frozen=True)
