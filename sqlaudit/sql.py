@@ -87,35 +87,19 @@ def _place(value: Any, dialect: str, raws: dict[str, str]) -> Any:
 
 
 def _spell(text: str, dialect: str, raws: dict[str, str]) -> str:
-    """The text in another dialect; placeholders become the engine's own SQL."""
+    """The text in another dialect; placeholders become the engine's own SQL, letter by letter."""
     tree = sqlglot.parse_one(text, dialect="duckdb")
-    replacements = {name: _parse_raw(sql, dialect) for name, sql in raws.items()}
     for node in list(tree.find_all(exp.Column, exp.Table)):
-        expression, item = replacements.get(node.name, (None, None))
-        if isinstance(node, exp.Table) and item is not None:
-            node.replace(_with_alias(item.copy(), node.alias))
-        elif isinstance(node, exp.Column) and expression is not None:
-            node.replace(expression.copy())
+        if node.name not in raws:
+            continue
+        if isinstance(node, exp.Table):
+            node.set("this", exp.Var(this=raws[node.name]))
+        else:
+            node.replace(exp.Var(this=_operand(raws[node.name])))
     return tree.sql(dialect=dialect, pretty=True, unsupported_level=ErrorLevel.RAISE)
 
 
-def _parse_raw(sql: str, dialect: str) -> tuple[Any, Any]:
-    """(as an expression, as a FROM item) of a piece of SQL; None where it cannot be that."""
-    expression: Any = None
-    item: Any = None
-    try:
-        expression = exp.paren(sqlglot.parse_one(f"SELECT {sql}", dialect=dialect).expressions[0])
-        if isinstance(expression.this, exp.Column | exp.Literal):
-            expression = expression.this
-    except sqlglot.errors.SqlglotError:
-        pass
-    try:
-        clause = sqlglot.parse_one(f"SELECT 1 FROM {sql}", dialect=dialect).find(exp.From)
-        item = clause.this if clause is not None else None
-    except sqlglot.errors.SqlglotError:
-        pass
-    return expression, item
-
-
-def _with_alias(item: Any, alias: str) -> Any:
-    return exp.alias_(item, alias, table=True) if alias and not item.alias else item
+def _operand(sql: str) -> str:
+    """An expression that can stand beside any operator."""
+    is_name = sql.startswith('"') and sql.endswith('"') and sql.count('"') == 2
+    return sql if is_name else "(" + sql + ")"

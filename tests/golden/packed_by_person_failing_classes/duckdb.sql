@@ -1,0 +1,71 @@
+/* sqlaudit: failing classes */
+WITH facts AS MATERIALIZED (
+    SELECT
+        q1, q2, classes, table_rows, size, n
+        , (CASE WHEN c0 > 0 THEN 1 ELSE 0 END + CASE WHEN c1 > 0 THEN 1 ELSE 0 END + CASE WHEN c2 > 0 THEN 1 ELSE 0 END + CASE WHEN c3 > 0 THEN 1 ELSE 0 END) AS distinct_values
+        , GREATEST(c0, c1, c2, c3) AS largest
+        , CAST(LIST_SUM(LIST_SORT([c0, c1, c2, c3], 'DESC')[1:2]) AS BIGINT) AS head_2
+        , (CAST(n AS HUGEINT) * 7 + ((ABS(CAST(c0 AS HUGEINT) * 7 - CAST(n AS HUGEINT) * 2) - CAST(n AS HUGEINT) * 2) + (ABS(CAST(c1 AS HUGEINT) * 7 - CAST(n AS HUGEINT) * 1) - CAST(n AS HUGEINT) * 1) + (ABS(CAST(c2 AS HUGEINT) * 7 - CAST(n AS HUGEINT) * 3) - CAST(n AS HUGEINT) * 3) + (ABS(CAST(c3 AS HUGEINT) * 7 - CAST(n AS HUGEINT) * 1) - CAST(n AS HUGEINT) * 1))) AS equal_distance
+        , CAST(n AS HUGEINT) AS wide_n
+    FROM (/* sqlaudit: equivalence classes */
+WITH target AS NOT MATERIALIZED (
+    SELECT
+        "zip" AS q1,
+        "age" AS q2,
+        "person" AS e,
+        "disease" AS s
+    FROM patients
+),
+lanes AS MATERIALIZED (
+    SELECT
+        s,
+        total,
+        ROW_NUMBER() OVER (ORDER BY s NULLS LAST) - 1 AS lane
+    FROM (
+        SELECT s, COUNT(DISTINCT e) AS total
+        FROM target
+        GROUP BY s
+    ) AS seen
+),
+weights AS MATERIALIZED (
+    SELECT
+        s
+        , CAST(CASE lane WHEN 0 THEN 1 WHEN 1 THEN 4 WHEN 2 THEN 16 WHEN 3 THEN 64 ELSE 0 END AS HUGEINT) AS w0
+    FROM lanes
+    WHERE s IS NOT NULL
+),
+members AS NOT MATERIALIZED (
+    SELECT q1, q2, e, s, COUNT(*) AS row_count
+    FROM target
+    GROUP BY q1, q2, e, s
+),
+packed AS NOT MATERIALIZED (
+    SELECT
+        q1, q2,
+        COUNT(*) AS n,
+        COUNT(DISTINCT e) AS size,
+        CAST(SUM(row_count) AS BIGINT) AS table_rows
+        , SUM(COALESCE(w0, 64)) AS w0
+    FROM members AS member
+    LEFT JOIN weights ON member.s = weights.s
+    GROUP BY q1, q2
+)
+SELECT
+    q1, q2, 1 AS classes,
+    n, size, table_rows
+    , CAST((w0) & 3 AS BIGINT) AS c0
+    , CAST((w0 >> 2) & 3 AS BIGINT) AS c1
+    , CAST((w0 >> 4) & 3 AS BIGINT) AS c2
+    , CAST((w0 >> 6) & 3 AS BIGINT) AS c3
+FROM packed) AS class
+)
+SELECT
+q1, q2, 
+    size, classes, table_rows
+, distinct_values, largest, head_2, equal_distance, wide_n, CASE WHEN size < 4 THEN 1 ELSE 0 END AS fails_0
+    , CAST(SUM(classes) OVER () AS BIGINT) AS failing_total
+FROM facts
+WHERE (size < 4)
+ORDER BY size, n, q1 NULLS LAST, q2 NULLS LAST, distinct_values, largest, head_2, equal_distance, wide_n, table_rows
+
+LIMIT 3

@@ -1,0 +1,76 @@
+/* sqlaudit: figures of disease */
+WITH facts AS MATERIALIZED (
+    SELECT
+         classes, table_rows, size, n
+        , (CASE WHEN c0 > 0 THEN 1 ELSE 0 END + CASE WHEN c1 > 0 THEN 1 ELSE 0 END + CASE WHEN c2 > 0 THEN 1 ELSE 0 END + CASE WHEN c3 > 0 THEN 1 ELSE 0 END) AS distinct_values
+        , GREATEST(c0, c1, c2, c3) AS largest
+        , CAST(LIST_SUM(LIST_SORT([c0, c1, c2, c3], 'DESC')[1:2]) AS BIGINT) AS head_2
+        , (CAST(n AS HUGEINT) * 7 + ((ABS(CAST(c0 AS HUGEINT) * 7 - CAST(n AS HUGEINT) * 2) - CAST(n AS HUGEINT) * 2) + (ABS(CAST(c1 AS HUGEINT) * 7 - CAST(n AS HUGEINT) * 1) - CAST(n AS HUGEINT) * 1) + (ABS(CAST(c2 AS HUGEINT) * 7 - CAST(n AS HUGEINT) * 3) - CAST(n AS HUGEINT) * 3) + (ABS(CAST(c3 AS HUGEINT) * 7 - CAST(n AS HUGEINT) * 1) - CAST(n AS HUGEINT) * 1))) AS equal_distance
+        , CAST(n AS HUGEINT) AS wide_n
+    FROM (/* sqlaudit: equivalence classes */
+WITH target AS NOT MATERIALIZED (
+    SELECT
+        "zip" AS q1,
+        "age" AS q2,
+        CASE WHEN "zip" IS NULL OR "age" IS NULL THEN ROW_NUMBER() OVER () END AS solo,
+        "disease" AS s
+    FROM patients
+),
+lanes AS MATERIALIZED (
+    SELECT
+        s,
+        total,
+        ROW_NUMBER() OVER (ORDER BY s NULLS LAST) - 1 AS lane
+    FROM (
+        SELECT s, COUNT(*) AS total
+        FROM target
+        GROUP BY s
+    ) AS seen
+),
+weights AS MATERIALIZED (
+    SELECT
+        s
+        , CAST(CASE lane WHEN 0 THEN 1 WHEN 1 THEN 4 WHEN 2 THEN 16 WHEN 3 THEN 64 ELSE 0 END AS HUGEINT) AS w0
+    FROM lanes
+    WHERE s IS NOT NULL
+),
+packed AS NOT MATERIALIZED (
+    SELECT
+        q1, q2, solo,
+        COUNT(*) AS n,
+        COUNT(*) AS size,
+        COUNT(*) AS table_rows
+        , SUM(COALESCE(w0, 64)) AS w0
+    FROM target AS member
+    LEFT JOIN weights ON member.s = weights.s
+    GROUP BY q1, q2, solo
+),
+vectors AS NOT MATERIALIZED (
+    SELECT
+        n, size, COUNT(*) AS classes, CAST(SUM(table_rows) AS BIGINT) AS table_rows
+, w0
+    FROM packed
+    GROUP BY n, size, w0
+)
+SELECT
+    classes,
+    n, size, table_rows
+    , CAST((w0) & 3 AS BIGINT) AS c0
+    , CAST((w0 >> 2) & 3 AS BIGINT) AS c1
+    , CAST((w0 >> 4) & 3 AS BIGINT) AS c2
+    , CAST((w0 >> 6) & 3 AS BIGINT) AS c3
+FROM vectors) AS class
+)
+SELECT
+    size,
+    CAST(SUM(classes) AS BIGINT) AS classes,
+    CAST(SUM(table_rows) AS BIGINT) AS table_rows
+    , MIN(size) AS k
+    , MIN(distinct_values) AS l
+    , MAX(head_2) AS head
+    , CAST(COALESCE(SUM(CASE WHEN distinct_values < 2 THEN classes ELSE 0 END), 0) AS BIGINT) AS few_classes
+    , CAST(COALESCE(SUM(CASE WHEN distinct_values < 2 THEN table_rows ELSE 0 END), 0) AS BIGINT) AS few_rows
+    , CAST(COALESCE(SUM(CASE WHEN distinct_values = 2 THEN classes ELSE 0 END), 0) AS BIGINT) AS few_doubtful
+FROM facts
+GROUP BY size
+ORDER BY size
