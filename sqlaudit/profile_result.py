@@ -199,9 +199,9 @@ class ProfileResult:
     statements: tuple[Timing, ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
 
-    def named(self, role: Role) -> tuple[str, ...]:
-        """The columns for which a role is proposed."""
-        return tuple(column.name for column in self.columns if column.role is role)
+    def named(self, role: Role | str) -> tuple[str, ...]:
+        """The columns for which a role is proposed (`Role.SENSITIVE`, or its text `sensitive`)."""
+        return tuple(column.name for column in self.columns if column.role == role)
 
     def column(self, name: str) -> ColumnProfile:
         """The column of exactly that name.

@@ -1,0 +1,87 @@
+"""Write docs/models.md from the registry of privacy models: python docs/make_models.py [--print]"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from sqlaudit.cli.models import describe
+from sqlaudit.models import REGISTRY
+from sqlaudit.reports.catalogue import example
+from sqlaudit.requirements import PRESETS
+
+PAGE = Path(__file__).with_name("models.md")
+HEAD = """# Privacy models
+
+Made from the registry by `docs/make_models.py`; `sqlaudit models` prints the same, `sqlaudit models NAME` one of them.
+
+An *equivalence class* is all rows with equal quasi-identifiers. n is its number of rows (of persons, with an entity
+column), r1 ≥ r2 ≥ … are the counts of its sensitive values, p their shares in it, P their shares in the whole table.
+
+Without `--require`, every model that needs no further input is reported. A requirement is written as shown; limits are
+read as exact decimals, and verdicts at a limit are exact.
+
+*Merging* says whether a model that holds stays true when quasi-identifiers are coarsened, so that classes merge;
+*limit* whether it does so as well when a share of the rows may be left out.
+"""
+
+
+def page() -> str:
+    """The whole page."""
+    entries = [describe(model) for model in REGISTRY.values()]
+    rows = "\n".join(row(entry) for entry in entries)
+    overview = f"| model | short | needs | merging | limit |\n| --- | --- | --- | --- | --- |\n{rows}\n"
+    presets = "\n".join(f"| `{name}` | `{'`, `'.join(p.requirements)}` | {p.source} |" for name, p in PRESETS.items())
+    rules = f"## Published rules\n\nFor `--preset`.\n\n| name | requires | source |\n| --- | --- | --- |\n{presets}\n"
+    return "\n".join([HEAD, overview, *(section(entry) for entry in entries), rules])
+
+
+def row(entry: dict[str, Any]) -> str:
+    """A model's line in the overview."""
+    merging, limit = entry["stays_when_classes_merge"], entry["stays_with_suppression_limit"]
+    anchor = entry["name"].replace("`", "")
+    return (
+        f"| [{entry['name']}](#{anchor}) | {', '.join(entry['short_forms'])} | {needs(entry)} | {yes(merging)} | "
+        f"{yes(limit)} |"
+    )
+
+
+def section(entry: dict[str, Any]) -> str:
+    """A model's own part of the page."""
+    signs = {">=": "at least", "<=": "at most", "<": "below", ">": "above"}
+    lines = [f"## {entry['name']}\n", f"**{entry['title']}.** {entry['definition']}\n"]
+    lines += [f"{entry['note']}\n"] if entry["note"] else []
+    lines += [f"Holds when the level is {signs[entry['operator']]} the limit: `{example(entry)}`\n"]
+    lines += list(parameters(entry))
+    lines += [f"Source: {entry['reference']}.\n"]
+    return "\n".join(lines)
+
+
+def parameters(entry: dict[str, Any]) -> Iterator[str]:
+    """The parameters as a list."""
+    for item in entry["parameters"]:
+        default = "" if item["default"] is None else f", {item['default']} when not given"
+        yield f"- `{item['name']}`: {item['help']} ({item['kind']}{default})"
+    if entry["parameters"]:
+        yield ""
+
+
+def needs(entry: dict[str, Any]) -> str:
+    """What a model needs besides quasi-identifiers."""
+    needed = ["sensitive column"] if entry["needs_sensitive"] else []
+    needed += ["order"] if entry["needs_order"] else []
+    return ", ".join([*needed, *entry["needs"]])
+
+
+def yes(value: bool) -> str:
+    """yes or no."""
+    return "yes" if value else "no"
+
+
+if __name__ == "__main__":
+    if "--print" in sys.argv:
+        sys.stdout.write(page())
+    else:
+        PAGE.write_text(page(), encoding="utf-8")
