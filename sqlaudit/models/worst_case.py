@@ -10,7 +10,7 @@ from sqlaudit.disclosure.program import maximum_disclosure
 from sqlaudit.disclosure.signatures import Signatures
 from sqlaudit.models.base import Judgement, Parameter, SignatureModel
 
-MAX_KNOWLEDGE = 1000
+MAX_KNOWLEDGE = 200
 
 
 class WorstCaseSafety(SignatureModel):
