@@ -62,14 +62,16 @@ def sources_of(relation: Relation, dialect: str) -> tuple[Source, ...]:
     return tuple(Source(c.name, quote(c.name, dialect), c.kind, c.type) for c in relation.columns)
 
 
-def column_facts(engine: Engine, relation: Relation, exact_rows: int = EXACT_ROWS) -> list[ColumnFacts]:
-    """The facts of all columns, in the relation's order.
+def column_facts(
+    engine: Engine, relation: Relation, sources: Sequence[Source], exact_rows: int = EXACT_ROWS
+) -> list[ColumnFacts]:
+    """The facts of columns, in their order.
 
     Args:
-        engine: where the relation is. relation: what to look at.
+        engine: where the relation is. relation, sources: what to look at.
         exact_rows: tables with more rows are looked at in a sample of `SAMPLE_ROWS` rows.
     """
-    scanned = _scan(engine, relation)
+    scanned = _scan(engine, relation, sources)
     exact = [_in_full(column, exact_rows) for column in scanned]
     facts: dict[str, ColumnFacts] = {}
     for in_full in (True, False):
@@ -154,9 +156,9 @@ def batches(items: Sequence[Any], size: int) -> Iterable[Sequence[Any]]:
     return (items[begin : begin + size] for begin in range(0, len(items), size))
 
 
-def _scan(engine: Engine, relation: Relation) -> list[Scanned]:
+def _scan(engine: Engine, relation: Relation, sources: Sequence[Source]) -> list[Scanned]:
     found: list[Scanned] = []
-    for some in batches(sources_of(relation, engine.dialect), SCAN_BATCH):
+    for some in batches(sources, SCAN_BATCH):
         row = engine.run(_scan_statement(engine, relation, some))[0]
         total = int(row[0])
         for source, filled, guess in zip(some, row[1::2], row[2::2], strict=True):

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import sqlaudit
+from sqlaudit.columns_of import Resolved
 from sqlaudit.engines.base import Engine, Relation, Row
 from sqlaudit.errors import UsageError
+from sqlaudit.loading import COPY, loaded
 from sqlaudit.profile_result import ColumnFacts, ColumnProfile, ProfileResult, ShownValues
 from sqlaudit.profiling.columns import BATCH, EXACT_ROWS, SAMPLE_ROWS, Source, batches, column_facts, sources_of
 from sqlaudit.profiling.roles import by_risk, follow_twins, propose
@@ -38,9 +41,14 @@ def profile_target(
     relation = engine.open(target)
     if not relation.columns:
         raise UsageError(f"{target.name} has no columns to look at.")
-    facts = column_facts(engine, relation, exact_rows)
-    values = _shown(engine, relation, facts) if show_values else {}
-    twins = find_twins(engine, relation, facts)
+    copy, sources = _loaded(engine, relation)
+    try:
+        facts = column_facts(engine, copy, sources, exact_rows)
+        values = _shown(engine, copy, sources, facts) if show_values else {}
+        twins = find_twins(engine, copy, sources, facts)
+    finally:
+        if copy is not relation:
+            engine.drop(COPY)
     columns = [ColumnProfile(found, propose(found), values.get(found.name)) for found in facts]
     version = engine.version()
     return ProfileResult(
@@ -55,8 +63,17 @@ def profile_target(
     )
 
 
-def _shown(engine: Engine, relation: Relation, facts: Sequence[ColumnFacts]) -> Mapping[str, ShownValues]:
+def _loaded(engine: Engine, relation: Relation) -> tuple[Relation, list[Source]]:
+    """The relation and its columns, copied for the session where every statement would parse the text again."""
     sources = sources_of(relation, engine.dialect)
+    named = [Resolved(source.name, source.sql, source.kind, source.name) for source in sources]
+    copy, found = loaded(engine, relation, named)
+    return copy, [replace(source, sql=column.sql) for source, column in zip(sources, found, strict=True)]
+
+
+def _shown(
+    engine: Engine, relation: Relation, sources: Sequence[Source], facts: Sequence[ColumnFacts]
+) -> Mapping[str, ShownValues]:
     shown: dict[str, ShownValues] = {}
     for in_full in (True, False):
         chosen = [source for source, found in zip(sources, facts, strict=True) if found.exact is in_full]

@@ -6,23 +6,24 @@ from collections.abc import Iterator, Sequence
 
 from sqlaudit.engines.base import Engine, Relation
 from sqlaudit.profile_result import ColumnFacts, Twins
-from sqlaudit.profiling.columns import sources_of
+from sqlaudit.profiling.columns import Source
 from sqlaudit.sql import Raw, render
 
 MOST_PAIRS = 20
 
 
-def find_twins(engine: Engine, relation: Relation, facts: Sequence[ColumnFacts]) -> tuple[Twins, ...]:
+def find_twins(
+    engine: Engine, relation: Relation, sources: Sequence[Source], facts: Sequence[ColumnFacts]
+) -> tuple[Twins, ...]:
     """Pairs of columns each of which follows from the other; one statement, and only where group sizes agree.
 
     Two columns in which every value is unique always follow from each other, so they count only when they are equal.
-    Columns that were looked at in a sample are left out.
+    Columns that were looked at in a sample are left out. `facts` are those of `sources`, in the same order.
     """
     pairs = list(_candidates(facts))[:MOST_PAIRS]
     if not pairs:
         return ()
     used = sorted({position for pair in pairs for position in pair})
-    sources = sources_of(relation, engine.dialect)
     statement = render(
         "profile_pairs.sql", engine.dialect, source=Raw(relation.sql),
         columns=[sources[position].parameters() for position in used],

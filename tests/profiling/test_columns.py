@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,9 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sqlaudit
-from sqlaudit.engines.base import Engine
+from sqlaudit.engines import connect
+from sqlaudit.engines.base import Engine, Statement
 from sqlaudit.profile_result import ColumnFacts, ProfileResult
 from sqlaudit.profiling.columns import SHAPES, estimated_distinct
+from sqlaudit.spec import Target
 from tests.audit_values import values_query
 from tests.profiling import oracle
 
@@ -99,7 +102,7 @@ def test_texts_are_told_by_their_shape(engine: Engine) -> None:
 
 
 def test_a_constant_column_and_an_empty_one() -> None:
-    with sqlaudit.engines.connect() as engine:
+    with connect() as engine:
         constant, empty = facts_of(engine, ["a", "a"]), facts_of(engine, [None, None])
         mixed, none = facts_of(engine, ["a", None]), facts_of(engine, [])
     assert [f.constant for f in (constant, empty, mixed, none)] == [True, True, False, True]
@@ -162,3 +165,16 @@ def test_names_need_no_care(engine: Engine) -> None:
     kinds = dict.fromkeys(["select", 'say "hi"', "semi;colon", "Ünïcode", "c0"], "text")
     result = profiled(engine, [("a", "b", "c", "d", "e")], kinds)
     assert [column.name for column in result.columns] == list(kinds)
+
+
+def test_files_of_text_are_read_once_and_the_copy_goes(tmp_path: Path) -> None:
+    file = tmp_path / "many.csv"
+    file.write_text("a,b\n" + "".join(f"{number % 3},x{number % 2}\n" for number in range(30)), encoding="utf-8")
+    target = Target(relation=str(file))
+    with connect(None, None, target) as engine:
+        result = sqlaudit.profile(target, db=engine)
+        kept = engine.run(Statement("tables", "SELECT COUNT(*) FROM duckdb_tables() WHERE NOT internal"))
+    assert [statement.name for statement in result.statements].count("read the columns") == 1
+    facts = {column.name: (column.facts.distinct, column.facts.smallest_group) for column in result.columns}
+    assert facts == {"a": (3, 10), "b": (2, 15)}
+    assert kept == [(0,)]
