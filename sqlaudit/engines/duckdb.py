@@ -103,10 +103,10 @@ class DuckDBEngine(Engine):
         sql = source.sql if direct else self._view(target, source, condition)
         return Relation(sql, columns_of(described), target.name, source.tables, source.parsed)
 
-    def run(self, statement: Statement) -> list[Row]:
-        """All rows of a statement."""
+    def run(self, statement: Statement, parameters: Sequence[Any] = ()) -> list[Row]:
+        """All rows of a statement; `parameters` stand in it as $1, $2, …"""
         begun = self._begin()
-        rows = self._session.fetch(statement.sql, statement.name)
+        rows = self._session.fetch(statement.sql, statement.name, list(parameters) or None)
         self.record(statement, time.monotonic() - begun)
         return rows
 

@@ -90,6 +90,10 @@ def translate(error: duckdb.Error, place: Place) -> SqlauditError:
     return EngineError(f"DuckDB could not run the step {place.step!r} ({type(error).__name__}).")
 
 
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
 def _interrupted(place: Place) -> SqlauditError:
     if place.timeout is not None:
         return Incomplete(f"The time limit of {place.timeout:g} seconds was reached in the step {place.step!r}.")
@@ -163,13 +167,13 @@ def _file(text: str, place: Place) -> SqlauditError | None:
         return None
     if json := _JSON.match(text):
         if json[1] == "Malformed JSON":  # DuckDB counts one too many here
-            return InputError(f"{place.called(text)} is not valid JSON near {json[2]} {json[3]}.")
+            return InputError(_capital(f"{place.called(text)} is not valid JSON near {json[2]} {json[3]}."))
         if "duplicate key" not in text:
             fits = "holds a value that does not fit those of the records before; read the file as text."
             return InputError(f"{json[2].capitalize()} {json[3]} of {place.called(text)} {fits}")
     for sign, sentence in _FILE_SIGNS.items():
         if sign in text:
-            return InputError(f"{place.called(text)} {sentence}")
+            return InputError(_capital(f"{place.called(text)} {sentence}"))
     return None
 
 
@@ -193,7 +197,7 @@ _FILE_SIGNS = {
 def _io(text: str, place: Place) -> SqlauditError | None:
     for signs, raised, sentence in _IO_SIGNS:
         if any(sign in text for sign in signs):
-            return raised(sentence.format(file=place.called(text), step=place.step))
+            return raised(_capital(sentence.format(file=place.called(text), step=place.step)))
     return None
 
 
@@ -258,7 +262,7 @@ def _permission(_: str, place: Place) -> SqlauditError:
 
 def _damaged(text: str, place: Place) -> SqlauditError | None:
     if "Corrupt database file" in text:
-        return InputError(f"{place.called(text)} is a damaged DuckDB database.")
+        return InputError(_capital(f"{place.called(text)} is a damaged DuckDB database."))
     return None
 
 

@@ -155,7 +155,7 @@ class Session:
 
     def seal(self) -> None:
         """Close access to all files but the inputs, and lock the configuration; safe to call again."""
-        if self._sealed:
+        if self._sealed or self._closed:
             return
         self._sealed = True
         self.fetch("SET allowed_paths = " + literal(list(self.files), DIALECT), "settings")

@@ -1,0 +1,243 @@
+"""Time, memory, Ctrl-C and progress."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from sqlaudit.engines import connect
+from sqlaudit.engines.base import Statement
+from sqlaudit.engines.duckdb import DuckDBEngine
+from sqlaudit.engines.duckdb_errors import Place, translate
+from sqlaudit.errors import EngineError, ExitCode, Incomplete, Interrupted, PermissionDenied, SqlauditError
+from sqlaudit.spec import Limits, Target
+from tests.engines.duckdb_helpers import SECRET, sentence, written
+
+SLOW = Statement("slow", "SELECT count(*) FROM range(100000) a(i), range(1000000) b(j) WHERE (i * j) % 7 = 3")
+ONE = Statement("one", "SELECT 1")
+
+
+def test_the_time_limit_is_for_all_statements_together() -> None:
+    with connect(None, Limits(timeout=0.3)) as engine:
+        with pytest.raises(Incomplete) as first:
+            engine.run(SLOW)
+        with pytest.raises(Incomplete) as second:
+            engine.run(ONE)
+    assert sentence(first.value) == "The time limit of 0.3 seconds was reached in the step 'slow'."
+    assert sentence(second.value) == "The time limit of 0.3 seconds was reached before the step 'one'."
+    assert first.value.exit_code == ExitCode.INCOMPLETE
+
+
+def test_the_time_limit_holds_for_exports_and_plans() -> None:
+    with connect(None, Limits(timeout=0.3)) as engine, pytest.raises(Incomplete) as caught:
+        list(engine.stream(SLOW))
+    assert sentence(caught.value) == "The time limit of 0.3 seconds was reached in the step 'slow'."
+
+
+def test_within_the_time_limit_nothing_happens() -> None:
+    with connect(None, Limits(timeout=60)) as engine:
+        assert engine.run(ONE) == [(1,)]
+    assert [t.name for t in threading.enumerate() if t.name == "sqlaudit-worker_0"] == []
+
+
+def test_cancel_stops_the_running_statement_and_no_other() -> None:
+    with connect() as engine:
+        engine.cancel()
+        assert engine.run(ONE) == [(1,)]
+        for ask in (engine.run, lambda statement: list(engine.stream(statement)), engine.columns_as_arrays):
+            threading.Timer(0.2, engine.cancel).start()
+            with pytest.raises(Interrupted) as caught:
+                ask(SLOW)
+            assert sentence(caught.value) == "Stopped in the step 'slow'."
+            assert caught.value.exit_code == ExitCode.INTERRUPTED
+            assert engine.run(ONE) == [(1,)]
+
+
+@pytest.fixture
+def ctrl_c() -> Iterator[threading.Timer]:
+    """Ctrl-C in a moment, with Python's own handler (a test run in the background may ignore it)."""
+    previous = signal.signal(signal.SIGINT, signal.default_int_handler)
+    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    try:
+        yield timer
+    finally:
+        timer.cancel()
+        signal.signal(signal.SIGINT, previous)
+
+
+def test_ctrl_c_is_heard_at_once_and_the_engine_stays_usable(ctrl_c: threading.Timer) -> None:
+    with connect() as engine:
+        ctrl_c.start()
+        with pytest.raises(KeyboardInterrupt):
+            engine.run(SLOW)
+        assert engine.run(ONE) == [(1,)]
+
+
+def test_a_handler_that_cancels_leaves_the_sentence(ctrl_c: threading.Timer) -> None:
+    with connect() as engine:
+        signal.signal(signal.SIGINT, lambda *_: engine.cancel())
+        ctrl_c.start()
+        with pytest.raises(Interrupted) as caught:
+            engine.run(SLOW)
+        assert sentence(caught.value) == "Stopped in the step 'slow'."
+
+
+def test_the_engine_works_in_any_thread() -> None:
+    found: list[object] = []
+    with connect() as engine:
+        thread = threading.Thread(target=lambda: found.append(engine.run(ONE)))
+        thread.start()
+        thread.join()
+        assert engine.run(ONE) == found[0] == [(1,)]
+
+
+def test_progress_is_told_while_a_statement_runs() -> None:
+    told: list[tuple[str, float | None]] = []
+    with connect() as engine:
+
+        def hook(step: str, share: float | None) -> None:
+            told.append((step, share))
+            engine.cancel()
+
+        engine.progress = hook
+        with pytest.raises(Interrupted):
+            engine.run(SLOW)
+        engine.progress = None
+        assert engine.run(ONE) == [(1,)]
+    assert {step for step, _ in told} == {"slow"}
+    assert all(share is None or 0 <= share <= 1 for _, share in told)
+
+
+def test_nothing_is_printed_while_a_statement_runs(capfd: pytest.CaptureFixture[str]) -> None:
+    with connect() as engine:
+        engine.run(Statement("busy", "SELECT count(*) FROM (SELECT i % 1000 FROM range(3000000) r(i) GROUP BY 1)"))
+    assert capfd.readouterr() == ("", "")
+
+
+def test_memory_that_is_not_enough() -> None:
+    with connect(None, Limits(memory="20MB", threads=1)) as engine, pytest.raises(Incomplete) as caught:
+        engine.run(Statement("lists", "SELECT len(list(i)) FROM range(30000000) r(i)"))
+    assert sentence(caught.value) == (
+        "The memory limit was reached in the step 'lists'; raise --memory-limit or lower --threads."
+    )
+
+
+def test_a_file_larger_than_memory_is_read_by_spilling(tmp_path: Path) -> None:
+    path = str(tmp_path / "people.parquet")
+    with duckdb.connect() as connection:
+        rows = "(SELECT hash(i) AS a, hash(-i - 1) AS b FROM range(2500000) r(i))"
+        connection.execute("COPY " + rows + " TO '" + path + "' (COMPRESSION snappy)")
+    spill = tmp_path / "spill"
+    spill.mkdir()
+    limits = Limits(memory="35MB", threads=1, temp_directory=str(spill))
+    assert Path(path).stat().st_size > 35_000_000
+    seen: list[int] = []
+    with DuckDBEngine(limits=limits) as engine:
+        engine.progress = lambda *_: seen.append(sum(f.stat().st_size for f in spill.rglob("duckdb_temp_*")))
+        relation = engine.open(Target(relation=path))
+        sql = "SELECT count(*), max(n) FROM (SELECT a, b, count(*) AS n FROM " + relation.sql + " GROUP BY a, b)"
+        assert engine.run(Statement("classes", sql)) == [(2_500_000, 1)]
+    assert max(seen) > 35_000_000
+
+
+def test_the_deadline_ends_with_the_engine() -> None:
+    engine = connect(None, Limits(timeout=3600))
+    assert "sqlaudit-deadline" in [thread.name for thread in threading.enumerate()]
+    engine.close()
+    for _ in range(100):
+        if "sqlaudit-deadline" not in [thread.name for thread in threading.enumerate()]:
+            break
+        time.sleep(0.05)
+    assert "sqlaudit-deadline" not in [thread.name for thread in threading.enumerate()]
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "expected"),
+    [
+        (
+            duckdb.IOException("IO Error: Could not write file: No space left on device SECRET"),
+            Incomplete,
+            "There is no room left on disk for what the step 'classes' spills; name a larger --temp-directory.",
+        ),
+        (
+            duckdb.OutOfMemoryException("Out of Memory Error: adjust max_temp_directory_size SECRET"),
+            Incomplete,
+            "There is no room left on disk for what the step 'classes' spills; name a larger --temp-directory.",
+        ),
+        (
+            duckdb.InternalException("INTERNAL Error: SECRET"),
+            EngineError,
+            "DuckDB failed inside in the step 'classes'; nothing was changed.",
+        ),
+        (
+            duckdb.FatalException("FATAL Error: SECRET"),
+            EngineError,
+            "DuckDB failed inside in the step 'classes'; nothing was changed.",
+        ),
+        (
+            duckdb.TransactionException("TransactionContext Error: SECRET"),
+            EngineError,
+            "DuckDB could not run the step 'classes' (TransactionException).",
+        ),
+        (
+            duckdb.Error("SECRET"),
+            EngineError,
+            "DuckDB could not run the step 'classes' (Error).",
+        ),
+        (
+            duckdb.IOException('IO Error: Cannot open file "SECRET": Permission denied'),
+            PermissionDenied,
+            "The input may not be read by this user.",
+        ),
+    ],
+)
+def test_what_can_not_be_brought_about_here(error: duckdb.Error, kind: type[EngineError], expected: str) -> None:
+    found = translate(error, Place("classes"))
+    assert isinstance(found, kind)
+    assert str(found) == expected
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT CAST('SECRET' AS INT)",
+        "SELECT CAST(v AS INT) FROM (VALUES ('SECRET')) t(v)",
+        "SELECT CAST(v AS DATE) FROM (VALUES ('SECRET')) t(v)",
+        "SELECT strptime(v, '%Y') FROM (VALUES ('SECRET')) t(v)",
+        "SELECT regexp_matches('a', v) FROM (VALUES ('SECRET(')) t(v)",
+        "SELECT error(v) FROM (VALUES ('SECRET')) t(v)",
+        "SELECT error('Malformed JSON in file \"SECRET\"')",
+        "SELECT error('CSV Error on Line: 5 SECRET')",
+        "SELECT json_extract(v, '$.a') FROM (VALUES ('SECRET')) t(v)",
+        "SELECT CAST(v AS UUID) FROM (VALUES ('SECRET')) t(v)",
+        "SELECT CAST(v AS BLOB) FROM (VALUES ('SECRET\\x')) t(v)",
+        "SELECT CAST(v AS DECIMAL(4, 2)) FROM (VALUES ('SECRET')) t(v)",
+        "SELECT CAST(v AS ENUM('a')) FROM (VALUES ('SECRET')) t(v)",
+        "SELECT CAST(v AS INT[]) FROM (VALUES ('SECRET')) t(v)",
+        "SELECT CAST(n + 9223372036854775807 AS BIGINT) FROM (VALUES (5)) t(n)",
+        "SELECT CAST(1e300 AS INT)",
+        "SELECT decode(v) FROM (VALUES ('\\xFF'::BLOB)) t(v)",
+        "SELECT chr(CAST(v AS INT)) FROM (VALUES (-1)) t(v)",
+        "SELECT (SELECT v FROM (VALUES ('SECRET'), ('SECRET')) t(v))",
+        "SELECT to_timestamp(CAST(v AS DOUBLE)) FROM (VALUES ('SECRET')) t(v)",
+        "SELECT 'SECRET'::INTERVAL",
+        "SELECT SECRET",
+    ],
+)
+def test_no_error_holds_a_value(tmp_path: Path, sql: str) -> None:
+    path = written(tmp_path / "people.csv", "a\n1\n")
+    with connect() as engine:
+        engine.open(Target(relation=path))
+        with pytest.raises(SqlauditError) as caught:
+            engine.run(Statement("ask", sql))
+    shown = str(caught.value)
+    assert SECRET not in shown.replace("no column 'SECRET'", "")
+    assert not any(part in shown for part in ("9223372036854775807", "1e+300", "xFF"))
+    assert caught.value.__suppress_context__
