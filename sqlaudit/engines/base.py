@@ -114,8 +114,11 @@ class Engine(ABC):
         """
 
     @abstractmethod
-    def run(self, statement: Statement) -> list[Row]:
-        """Execute a statement and return all its rows (aggregates only)."""
+    def run(self, statement: Statement, parameters: Sequence[Any] = ()) -> list[Row]:
+        """Execute a statement and return all its rows (aggregates only).
+
+        `parameters` stand in the statement as $1, $2, …: a value that a user names never becomes part of the SQL.
+        """
 
     @abstractmethod
     def stream(self, statement: Statement, batch: int = 10_000) -> Iterator[list[Row]]:
