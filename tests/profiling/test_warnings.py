@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+import sqlaudit
 from sqlaudit.engines.base import Engine
 from sqlaudit.opening import resolve_roles
 from sqlaudit.profiling.warnings import audit_warnings, warning_statements
@@ -132,3 +133,17 @@ def test_it_takes_one_statement(engine: Engine) -> None:
     ran = [done.sql for done in engine.executed[before:]]
     assert ran == [statement.sql for statement in warning_statements(engine, relation, roles)]
     assert len(ran) == 1
+
+
+def test_an_audit_carries_its_warnings(engine: Engine) -> None:
+    kinds = {"age": "int", "sex": "text", "mail": "text", "disease": "text"}
+    rows = [(30, "f" if i else "F", f"p{i}@example.org", "flu") for i in range(12)]
+    query = values_query([dict(zip(kinds, row, strict=True)) for row in rows], kinds)
+    result = sqlaudit.audit(query=query, db=engine, qi=["age", "sex"], sensitive="disease", require={"k": 2})
+    assert [(w.code, w.columns) for w in result.warnings] == [
+        ("possible_direct_identifier", ("mail",)),
+        ("spelling_variants", ("sex",)),
+    ]
+    assert [w["code"] for w in result.to_dict()["warnings"]] == [w.code for w in result.warnings]
+    assert [statement.name for statement in result.statements].count("warnings") == 1
+    assert (result.passed, result.status.value) == (False, "fail")
