@@ -1,5 +1,5 @@
 {# For each of several column sets one row: classes, smallest class, rows in classes below k, rows alone in their class,
-   ordered pairs of different rows in one class. #}
+   ordered pairs of different rows in one class. A set with a `cuboid` is counted from the classes of a wider set. #}
 {% import "_columns_source.sql" as parts with context %}
 {% if columns is not none %}
 WITH people AS {{ "MATERIALIZED " if dialect == "postgres" }}(
@@ -29,8 +29,8 @@ FROM (
     {% if set.nullable %}
         MAX(CASE WHEN {{ parts.solo(set.nullable, coded) }} THEN 1 ELSE 0 END) AS solo,
     {% endif %}
-        COUNT(*) AS members
-    FROM {{ "people" if columns is not none else source }}
+        {{ "CAST(SUM(weight) AS BIGINT)" if set.cuboid else "COUNT(*)" }} AS members
+    FROM {{ set.cuboid or ("people" if columns is not none else source) }}
     {% if set.packed %}
     GROUP BY {{ parts.keys(set) }}
     {% else %}

@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlaudit.engines.base import Engine, Row, Statement
 from sqlaudit.quasi_identifiers.coding import Coded
+from sqlaudit.quasi_identifiers.cuboids import Cuboids
 from sqlaudit.quasi_identifiers.masks import bits
 from sqlaudit.spec import NullPolicy
 from sqlaudit.sql import render
@@ -52,6 +53,8 @@ class SetCounter:
         self.derived = 0
         self.queries = 0
         self._follows: dict[int, list[int]] = {}
+        counts_rows = coded.coded and coded.entity is None and nulls is not NullPolicy.WILDCARD
+        self._cuboids = Cuboids(engine, coded) if counts_rows else None
 
     @property
     def total(self) -> int:
@@ -67,6 +70,17 @@ class SetCounter:
         for batch in self._batches(waiting):
             self._count(batch)
         return [self.known[mask] for mask in masks]
+
+    def expect(self, masks: Sequence[int]) -> None:
+        """Prepare for many sets that will be counted: wide sets with few classes are kept to count them from."""
+        if self._cuboids is not None:
+            fresh = [mask for mask in masks if mask not in self.known]
+            self._cuboids.plan(fresh, lambda mask: self.known[mask].classes if mask in self.known else None)
+
+    def close(self) -> None:
+        """Release what was kept."""
+        if self._cuboids is not None:
+            self._cuboids.close()
 
     def statements(self, masks: Sequence[int]) -> list[Statement]:
         """The statements that would count these sets."""
@@ -123,6 +137,7 @@ class SetCounter:
         solo = mask & self.coded.nullable if self.nulls is NullPolicy.DISTINCT else 0
         return {
             "number": number,
+            "cuboid": self._cuboids.source(mask) if self._cuboids else None,
             "packed": keys,
             "key_names": [f"k{i}" for i in range(len(keys))],
             "nullable": _names(bits(solo)),

@@ -88,7 +88,10 @@ def find_columns(
         coded = code_columns(engine, relation, chosen, person)
         counter = SetCounter(engine, coded, request.k, request.nulls)
         search = _Search(request, counter, [one.name for one in chosen], limit, began, tell)
-        found, sampled = search.run()
+        try:
+            found, sampled = search.run()
+        finally:
+            counter.close()
         later = _Later(search, engine, relation, chosen, person)
         result = replace(search.result(relation.label, found, sampled), _figures=later)
         if effects:
@@ -160,7 +163,8 @@ class _Search:
         if request.identifying and not request.epsilon and self.counter.coded.entity is None:
             return identifying_sets(self.counter, self.limit, stop, self.tell)
         if self.limit is not None and self.limit <= _LEVELS:
-            return all_by_levels(self.width, self.limit, decide, stop, self.tell), 0
+            expect = self.counter.expect
+            return all_by_levels(self.width, self.limit, decide, stop, self.tell, expect=expect), 0
         return all_by_border(self.width, self.limit, decide, stop, self.tell, seed=request.seed), 0
 
     def _start(self) -> list[int]:

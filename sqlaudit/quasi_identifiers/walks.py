@@ -15,6 +15,7 @@ from sqlaudit.quasi_identifiers.masks import bits, mask_of, without_one
 
 Decide = Callable[[Sequence[int]], list[bool]]
 Stop = Callable[[], bool]
+Expect = Callable[[Sequence[int]], None]
 Tell = Callable[[int, int], None]
 """Called with the number of sets decided and the size of the border known so far."""
 
@@ -26,6 +27,10 @@ _ROUND = 400
 def never() -> bool:
     """The budget of a search without one."""
     return False
+
+
+def unprepared(masks: Sequence[int]) -> None:
+    """A level that nobody prepares for."""
 
 
 def silent(decided: int, border: int) -> None:
@@ -93,8 +98,10 @@ class _Remembered:
         return [bool(self.border.lookup(mask)) for mask in masks]
 
 
-def all_by_levels(width: int, max_size: int, decide: Decide, stop: Stop = never, tell: Tell = silent) -> Found:
-    """All minimal sets of at most `max_size` columns, level by level.
+def all_by_levels(
+    width: int, max_size: int, decide: Decide, stop: Stop = never, tell: Tell = silent, *, expect: Expect = unprepared
+) -> Found:
+    """All minimal sets of at most `max_size` columns, level by level; `expect` is told each level before it is decided.
 
     A set is asked about only when all its subsets with one column less lack the property; so what has it is minimal.
     """
@@ -103,6 +110,7 @@ def all_by_levels(width: int, max_size: int, decide: Decide, stop: Stop = never,
     level, asked = [0], 0
     for size in range(min(max_size, width) + 1):
         lacking: list[int] = []
+        expect(level)
         for begin in range(0, len(level), _BATCH):
             if stop():
                 left = len(level) - begin

@@ -14,7 +14,7 @@ from sqlaudit.engines.base import Engine, Relation
 from sqlaudit.errors import UsageError
 from sqlaudit.quasi_identifiers.coding import Coded, code_columns
 from sqlaudit.quasi_identifiers.counting import SetCounter
-from sqlaudit.quasi_identifiers.masks import mask_of
+from sqlaudit.quasi_identifiers.masks import bits, mask_of
 from sqlaudit.quasi_identifiers.selection import choose_column, choose_columns
 from sqlaudit.spec import NullPolicy, Target
 from tests.columns import oracle
@@ -116,3 +116,26 @@ def test_unknown_columns_and_nameless_persons_are_refused() -> None:
         with pytest.raises(UsageError, match="missing in 1 of 2 rows"):
             counter(engine, relation, 2, "equal", True)
         assert [c.name for c in choose_columns(relation, "duckdb", ["zip", "Zip + 1"])] == ["Zip", "Zip + 1"]
+
+
+@pytest.mark.parametrize("nulls", ["equal", "distinct"])
+def test_sets_counted_from_a_wider_set_have_the_same_figures(nulls: str) -> None:
+    rows = [(i % 2, i // 2 % 2, None if i % 7 == 0 else 1, i // 3 % 2, i // 5 % 2, i // 7 % 2) for i in range(260)]
+    data = pd.DataFrame({f"x{j}": pd.array([row[j] for row in rows], dtype="Int64") for j in range(6)})
+    with connect() as engine:
+        relation = engine.open(Target(frame=data))
+        chosen = choose_columns(relation, engine.dialect)
+        counting = SetCounter(engine, code_columns(engine, relation, chosen, None), 5, NullPolicy(nulls))
+        masks = [mask_of(chosen) for chosen in oracle.all_sets(6, 3) if len(chosen) == 3]
+        counting.figures([mask_of(chosen) for chosen in oracle.all_sets(6, 2)])
+        counting.expect(masks)
+        found = counting.figures(masks)
+        counting.close()
+        kept = [done.name for done in engine.executed if done.name == "columns_cuboid"]
+    assert kept
+    for mask, figures in zip(masks, found, strict=True):
+        expected = oracle.figures(rows, tuple(bits(mask)), 5, nulls)
+        assert (figures.classes, figures.min_size) == (expected["classes"], expected["min_size"])
+        assert (figures.at_risk, figures.unique, figures.pairs) == (
+            expected["at_risk"], expected["unique"], expected["pairs"],
+        )  # fmt: skip
