@@ -98,7 +98,7 @@ class DuckDBEngine(Engine):
         condition = guard_expression(target.where, DIALECT, "--where") if target.where else None
         described = self._session.describe("SELECT * FROM " + source.sql, "open " + target.name)
         refuse_twins(source.names, described, target.name)
-        self._session.columns[target.name] = {row[0]: row[1] for row in described}
+        self._session.columns[target.relation or target.name] = {row[0]: row[1] for row in described}
         direct = condition is None and source.sql.startswith('"')
         sql = source.sql if direct else self._view(target, source, condition)
         return Relation(sql, columns_of(described), target.name, source.tables, source.parsed)
