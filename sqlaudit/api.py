@@ -8,6 +8,7 @@ from typing import Any
 from sqlaudit.auditor import Auditor
 from sqlaudit.engines import connect
 from sqlaudit.engines.base import Engine
+from sqlaudit.inputs import further_targets
 from sqlaudit.profile_result import ProfileResult
 from sqlaudit.profiling.columns import EXACT_ROWS
 from sqlaudit.requirements import parse_requirement, requirement_from
@@ -50,7 +51,8 @@ def audit(
         db: a database URL or DuckDB file, or an engine that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
-        inputs: further inputs of models (categories, orders, …) as `sqlaudit.inputs` reads them.
+        inputs: further inputs of models (categories, orders, a population table or frame, …): what
+            `sqlaudit.inputs.load_inputs` reads from a file, or the same as a mapping.
         read: how files are read.
         limits: time, memory and threads.
         failing_classes: how many failing classes to read, None = all.
@@ -71,11 +73,11 @@ def audit(
         make_target(target, query=query, where=where, read=read),
         Roles(_tuple(qi), _tuple(sensitive), _tuple(identifier), entity, joint, NullPolicy(nulls)),
         requirements(require),
-        dict(inputs or {}),
+        inputs or {},
     )
     if isinstance(db, Engine):
         return Auditor(db, failing_classes, show_values).audit(spec)
-    with connect(db, limits or Limits(), spec.target) as engine:
+    with connect(db, limits or Limits(), spec.target, *further_targets(spec)) as engine:
         return Auditor(engine, failing_classes, show_values).audit(spec)
 
 

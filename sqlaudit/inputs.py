@@ -122,6 +122,8 @@ def load_inputs(path: str | Path) -> Inputs:
 def read_inputs(inputs: Mapping[str, Any]) -> Inputs:
     """The same from a Python mapping; what `load_inputs` gave comes back unchanged.
 
+    The population may be a frame or a `Target` here, too.
+
     Raises:
         UsageError: as `load_inputs`.
 
@@ -129,7 +131,14 @@ def read_inputs(inputs: Mapping[str, Any]) -> Inputs:
         >>> read_inputs({"dont_care": ["cold", None]})["dont_care"].names
         ('cold', None)
     """
-    return inputs if isinstance(inputs, Inputs) else _read(_from_python(inputs), Path())
+    if isinstance(inputs, Inputs):
+        return inputs
+    frame = inputs.get("population")
+    if frame is None or isinstance(frame, str | Path | Mapping):
+        return _read(_from_python(inputs), Path())
+    rest = {key: value for key, value in inputs.items() if key != "population"}
+    target = frame if isinstance(frame, Target) else Target(frame=frame, label="the population frame")
+    return Inputs(_read(_from_python(rest), Path()), population=target)
 
 
 def further_targets(spec: AuditSpec) -> tuple[Target, ...]:
@@ -140,7 +149,9 @@ def further_targets(spec: AuditSpec) -> tuple[Target, ...]:
 
 def population_target(inputs: Mapping[str, Any], audited: Target) -> Target:
     """The population table as a target; files are read as the audited one is."""
-    given: Mapping[str, str] = inputs["population"]
+    given: Mapping[str, str] | Target = inputs["population"]
+    if isinstance(given, Target):
+        return given
     return Target(
         relation=given.get("table", ""),
         query=given.get("query", ""),

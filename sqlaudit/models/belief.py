@@ -138,7 +138,7 @@ class BayesOptimalBelief(QueryModel):
             null_lane=self.table.distinct - 1, keys=[Raw(key) for key in frame.keys],
             population=Raw(people.source), population_keys=[Raw(key) for key in people.keys],
             population_sensitive=Raw(people.sensitive or ""), originals=[Raw(key) for key in people.original],
-            factors=None if factors is None else [float(factor) for factor in factors],
+            factors=[float(factor) for factor in factors] if factors else None,
             limits=list(limits), of_absent=any(limit.of_absent for limit in limits), stage=stage, most=MAX_CASES + 1,
         )  # fmt: skip
 

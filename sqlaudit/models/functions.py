@@ -162,6 +162,8 @@ class SecurityEstimate(QueryModel, FunctionModel):
     def judge_query(self, question: Question) -> Judgement:
         """The lowest and the highest estimate, and the classes beyond the limit."""
         limit = self.values["psi"]
+        if not self.table.distinct:
+            return Judgement({self.side: None}, 0, 0)
         (row,) = question.ask(
             question.histogram.statement(
                 "psi.sql", [], "security estimate",
