@@ -8,7 +8,9 @@ command that installs and tests is run by `.ci/run`).
 from __future__ import annotations
 
 import doctest
+import importlib
 import os
+import pkgutil
 import re
 import subprocess
 import sys
@@ -16,6 +18,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+import sqlaudit
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -83,6 +87,14 @@ def test_the_commands_that_install_are_those_of_the_readme() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert readme.count("pip install '.[demo]' && sqlaudit demo\n") == 1
     assert readme.count("pip install -e '.[test]' && python -m pytest\n") == 1
+
+
+def test_examples_in_docstrings_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names = [module.name for module in pkgutil.walk_packages(sqlaudit.__path__, "sqlaudit.")]
+    found = {name: doctest.testmod(importlib.import_module(name)) for name in names}
+    assert {name: result.failed for name, result in found.items() if result.failed} == {}
+    assert sum(result.attempted for result in found.values()) > 50
 
 
 def test_generating_the_page_of_models_again_changes_nothing() -> None:
