@@ -14,7 +14,11 @@
 {% macro share_below(part, limit) %}{{ part }} * {{ limit.denominator }} < n * {{ limit.numerator }}{% endmacro %}
 
 {# exp(entropy). #}
-{% macro entropy_l() %}EXP(LN(CAST(n AS DOUBLE)) - count_log_count / n){% endmacro %}
+{#- Where all counts of a class are equal it is their number, exactly; that is where limits are met in practice. #}
+{% macro exp_entropy() %}EXP(LN(CAST(n AS DOUBLE)) - count_log_count / n){% endmacro %}
+{% macro entropy_l() %}CASE WHEN largest * distinct_values = n THEN CAST(distinct_values AS DOUBLE) ELSE {{ exp_entropy() }} END{% endmacro %}
+{% macro entropy_below(limit, low) %}CASE WHEN largest * distinct_values = n THEN CAST(distinct_values AS BIGINT) * {{ limit.denominator }} < {{ limit.numerator }} ELSE {{ exp_entropy() }} < {{ low }} END{% endmacro %}
+{% macro entropy_between(low, high) %}largest * distinct_values <> n AND {{ exp_entropy() }} BETWEEN {{ low }} AND {{ high }}{% endmacro %}
 
 {# The infimum of c in r1 < c (tail), and the opposite of r1 < c (tail). #}
 {% macro infimum(count, tail) %}CASE WHEN {{ tail }} > 0 THEN CAST({{ count }} AS DOUBLE) / ({{ tail }}) ELSE {{ infinity() }} END{% endmacro %}

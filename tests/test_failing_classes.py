@@ -288,3 +288,11 @@ def test_distances_and_shares_at_their_limits(audit_on: AuditOn) -> None:
         tighter = level - Fraction(1, 7 * 10**6)
         result = audit_on(rows, kinds, qi=["a"], sensitive="s", require=[f"{name}={level}", f"{name}={tighter}"])
         assert [check.status for check in result.checks] == [Status.PASS, Status.FAIL], name
+
+
+def test_even_counts_over_very_many_values_need_no_second_look(engine: Engine) -> None:
+    """2,000 classes of two rows with two values each, no two alike: all of them meet l = 2 exactly."""
+    query = "SELECT CAST(g AS BIGINT) % 2000 AS a, CAST(g AS BIGINT) AS s FROM generate_series(0, 3999) AS x(g)"
+    result = sqlaudit.audit(query=query, db=engine, qi=["a"], sensitive="s", require=["entropy_l=2", "entropy_l=2.1"])
+    assert [(check.level, check.failing_classes) for check in result.checks] == [(2.0, 0), (2.0, 2000)]
+    assert "classes at a limit" not in [timing.name for timing in result.statements]

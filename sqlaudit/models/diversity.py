@@ -120,8 +120,8 @@ class EntropyDiversity(Model):
     main: ClassVar[str] = "l"
 
     def facts(self) -> tuple[Fact, ...]:
-        """Σ c ln c."""
-        return (CLOGC,)
+        """Σ c ln c, and whether all counts are equal."""
+        return (CLOGC, LARGEST, DISTINCT)
 
     def levels(self) -> dict[str, Level]:
         """The smallest exp(entropy)."""
@@ -129,12 +129,13 @@ class EntropyDiversity(Model):
 
     def failing(self) -> str:
         """Clearly below."""
-        return expression("below", fact=expression("entropy_l"), limit=band(float(self.values["l"]))[0])
+        limit = Fraction(self.values["l"])
+        return expression("entropy_below", limit=limit, low=band(float(limit))[0])
 
     def doubtful(self) -> str:
         """Within float error of l."""
         low, high = band(float(self.values["l"]))
-        return expression("between", expression=expression("entropy_l"), low=low, high=high)
+        return expression("entropy_between", low=low, high=high)
 
     def holds(self, counts: Mapping[int, int]) -> bool:
         """(b n)^n ≥ a^n Π c^c for l = a/b, decided exactly."""
