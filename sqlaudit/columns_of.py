@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlaudit.engines.base import ColumnInfo, Kind, Relation
-from sqlaudit.errors import UsageError
+from sqlaudit.errors import PermissionDenied, SqlauditError, UsageError
 from sqlaudit.guard import closest, guard_expression, quote
 
 
@@ -76,8 +76,10 @@ def find_column(name: str, relation: Relation) -> ColumnInfo | None:
     return folded[0] if folded else None
 
 
-def unknown_column(name: str, relation: Relation, option: str) -> UsageError:
+def unknown_column(name: str, relation: Relation, option: str) -> SqlauditError:
     """The error for a column that is not there."""
+    if name in relation.unreadable:
+        return PermissionDenied(f"{option}: this role may not read the column {name!r} of {relation.label}.")
     names = [column.name for column in relation.columns]
     hint = closest(name, names) or (" It has: " + ", ".join(names[:12]) + ("…" if len(names) > 12 else "") + ".")
     return UsageError(f"{option}: {relation.label} has no column {name!r}.{hint}")

@@ -93,7 +93,10 @@ def _spell(text: str, dialect: str, raws: dict[str, str]) -> str:
         if node.name not in raws:
             continue
         if isinstance(node, exp.Table):
-            node.set("this", exp.Var(this=raws[node.name]))
+            item = raws[node.name]
+            node.set("this", exp.Var(this=item))
+            if item.startswith("(") and not node.alias:  # PostgreSQL before 16 wants a name for every subquery
+                node.set("alias", exp.TableAlias(this=exp.to_identifier("source")))
         else:
             node.replace(exp.Var(this=_operand(raws[node.name])))
     return tree.sql(dialect=dialect, pretty=True, unsupported_level=ErrorLevel.RAISE)

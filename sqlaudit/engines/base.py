@@ -52,6 +52,7 @@ class Relation:
         label: how reports call it.
         tables: the tables or files that are read, for `--dry-run` and reports.
         parsed: whether every reading parses text again (CSV, JSON), so that more than one reading wants a copy.
+        unreadable: columns of the table that this role may not read and that are left out.
     """
 
     sql: str
@@ -59,6 +60,7 @@ class Relation:
     label: str
     tables: tuple[str, ...] = ()
     parsed: bool = False
+    unreadable: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

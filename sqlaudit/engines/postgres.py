@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from operator import itemgetter
 from typing import Any, Self, TypeAlias, TypeVar
 
-from sqlaudit.engines.base import Engine, Row, Statement
+from sqlaudit.engines.base import Engine, Relation, Row, Statement
 from sqlaudit.errors import EngineError, Incomplete, Interrupted, MissingDriver, SqlauditError, UsageError
 from sqlaudit.spec import Limits, Target
 from sqlaudit.sql import environment
@@ -22,7 +22,7 @@ from psycopg.pq import TransactionStatus
 
 from sqlaudit.engines import postgres_connect as connecting
 from sqlaudit.engines.postgres_errors import CANCELLED, NO_COLUMN, NO_TABLE, sentence
-from sqlaudit.engines.postgres_open import Described, Names, Opener, PostgresRelation
+from sqlaudit.engines.postgres_open import Described, Names, Opener
 from sqlaudit.engines.postgres_values import as_array
 
 CANCEL_SECONDS = 5
@@ -77,7 +77,7 @@ class PostgresEngine(Engine):
 
     # --- targets ---
 
-    def open(self, target: Target) -> PostgresRelation:
+    def open(self, target: Target) -> Relation:
         """Resolve a target: a table, partitioned table, view, materialized view or foreign table, or a query.
 
         Names are taken exactly as written first, then in other letters. Columns that the role may not read are left

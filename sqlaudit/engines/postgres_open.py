@@ -32,13 +32,6 @@ class Probe(Protocol):
 
 
 @dataclass(frozen=True)
-class PostgresRelation(Relation):
-    """A relation of PostgreSQL; `unreadable` are its columns that this role may not read and that are left out."""
-
-    unreadable: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
 class Opener:
     """Opens targets on one connection.
 
@@ -50,7 +43,7 @@ class Opener:
     probe: Probe
     session: Session
 
-    def open(self, target: Target) -> PostgresRelation:
+    def open(self, target: Target) -> Relation:
         """The relation of a target; see `Engine.open` for what is raised."""
         if target.frame is not None:
             raise UsageError("A frame is audited without --db: it does not live in PostgreSQL.")
@@ -58,7 +51,7 @@ class Opener:
             raise UsageError("Options for reading files have no meaning on PostgreSQL; say what you mean in --query.")
         return self._open_query(target) if target.query else self._open_table(target)
 
-    def _open_table(self, target: Target) -> PostgresRelation:
+    def _open_table(self, target: Target) -> Relation:
         found = catalog.find(self.ask, target.relation, self.session.database)
         catalog.check(found, self.session.role)
         readable, unreadable = catalog.readable_columns(self.ask, found, self.session.role)
@@ -68,7 +61,7 @@ class Opener:
         columns, cast = self._columns(_select(readable, table, where), during, lambda _: readable)
         plain = not (unreadable or cast or where)
         sql = found.sql if plain else _parenthesized(_select(readable, table, where, cast))
-        return PostgresRelation(sql, tuple(columns), target.name, (found.full_name,), unreadable=tuple(unreadable))
+        return Relation(sql, tuple(columns), target.name, (found.full_name,), unreadable=tuple(unreadable))
 
     def _where(self, target: Target, unreadable: Sequence[str], found: catalog.Found) -> exp.Expression | None:
         if not target.where:
@@ -79,7 +72,7 @@ class Opener:
             raise _columns_denied(closed, found, self.session.role)
         return where
 
-    def _open_query(self, target: Target) -> PostgresRelation:
+    def _open_query(self, target: Target) -> Relation:
         query = guard_query(target.query, DIALECT)
         where = guard_expression(target.where, DIALECT, "--where") if target.where else None
         source = query.subquery("target")
@@ -94,7 +87,7 @@ class Opener:
         columns, cast = self._columns(_select(names, source, where), during, lambda _: names)
         sql = _parenthesized(query) if not (cast or where) else _parenthesized(_select(names, source, where, cast))
         tables = dict.fromkeys(".".join(part.name for part in table.parts) for table in _tables(query))
-        return PostgresRelation(sql, tuple(columns), target.name, tuple(tables))
+        return Relation(sql, tuple(columns), target.name, tuple(tables))
 
     def _columns(self, select: exp.Select, during: str, names: Names) -> tuple[list[ColumnInfo], set[str]]:
         """The columns of a SELECT, and those of them that have to be read as text because they cannot be grouped."""
