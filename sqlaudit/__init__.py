@@ -7,6 +7,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from sqlaudit.api import audit, profile
     from sqlaudit.api_columns import columns, records
+    from sqlaudit.api_disclosure import disclosure_curve, what_if
     from sqlaudit.errors import SqlauditError
     from sqlaudit.profile_result import ProfileResult
     from sqlaudit.result import AuditResult
@@ -15,13 +16,26 @@ _WHERE = {
     "audit": "sqlaudit.api",
     "columns": "sqlaudit.api_columns",
     "records": "sqlaudit.api_columns",
+    "disclosure_curve": "sqlaudit.api_disclosure",
+    "what_if": "sqlaudit.api_disclosure",
     "profile": "sqlaudit.api",
     "AuditResult": "sqlaudit.result",
     "ProfileResult": "sqlaudit.profile_result",
     "SqlauditError": "sqlaudit.errors",
 }
 
-__all__ = ["AuditResult", "ProfileResult", "SqlauditError", "__version__", "audit", "columns", "profile", "records"]
+__all__ = [
+    "AuditResult",
+    "ProfileResult",
+    "SqlauditError",
+    "__version__",
+    "audit",
+    "columns",
+    "disclosure_curve",
+    "profile",
+    "records",
+    "what_if",
+]
 
 
 def __getattr__(name: str) -> Any:

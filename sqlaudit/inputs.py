@@ -103,6 +103,17 @@ def load_inputs(path: str | Path) -> Inputs:
         InputError: the file cannot be read, or is not YAML.
         UsageError: an unknown key or a value of the wrong shape; the sentence names file and line, never a value.
     """
+    root = load_nodes(path)
+    return Inputs() if root is None else _read(root, Path(path).parent)
+
+
+def load_nodes(path: str | Path) -> Node | None:
+    """A YAML file as nodes that know their line, None for an empty one.
+
+    Raises:
+        InputError: the file cannot be read, or is not YAML.
+        UsageError: a node contains itself.
+    """
     file = Path(path)
     try:
         root = yaml.compose(file.read_text(encoding="utf-8-sig"), Loader=yaml.SafeLoader)
@@ -114,9 +125,12 @@ def load_inputs(path: str | Path) -> Inputs:
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark is not None else ""
         raise InputError(f"{file}{line}: is not YAML ({_problem(error)}).") from None
-    if root is None:
-        return Inputs()
-    return _read(_from_yaml(root, str(file), ()), file.parent)
+    return None if root is None else _from_yaml(root, str(file), ())
+
+
+def nodes_of(value: Any, place: str = FILE) -> Node:
+    """A Python value as nodes; `place` is what errors call it."""
+    return _from_python(value, place)
 
 
 def read_inputs(inputs: Mapping[str, Any]) -> Inputs:

@@ -21,6 +21,7 @@ COMMANDS = {
     "audit": "Tell how easily people in a table can be re-identified.",
     "columns": "Find the sets of columns that re-identify, with proof.",
     "demo": "Run a whole audit on a real table; nothing to prepare.",
+    "disclosure": "Tell what an attacker with k pieces of knowledge can learn, with proof.",
     "models": "List the privacy models, what they mean and what they need.",
     "profile": "Look at the columns of a table and propose their roles.",
     "records": "Tell which records are special, with SUDA scores and individual risk.",
