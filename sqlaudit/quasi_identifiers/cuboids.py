@@ -47,7 +47,7 @@ class Cuboids:
                 cuboid, inside = self._grow(masks[number], words, open_sets, classes)
                 if int(inside.sum()) >= _LEAST_SETS:
                     for member in np.flatnonzero(inside):
-                        self._home[masks[member]] = cuboid
+                        self._home[masks[int(member)]] = cuboid
                     self._left[cuboid] = int(inside.sum())
                     open_sets &= ~inside
                 else:
