@@ -12,7 +12,8 @@ CAST(LIST_SUM(LIST_SORT([{{ counts | join(", ") }}], 'DESC')[1:{{ count }}]) AS 
 {# See largest_l in _facts.sql. An empty list of counts has no positive top. #}
 {% macro largest_l_of_list(counts, top, numerator, denominator, wide, dialect) %}
 {% if dialect == "duckdb" -%}
-CASE WHEN {{ top }} > 0 THEN 1 + LEN(LIST_FILTER(RANGE(1, {{ counts | length + 1 }}), lambda i: CAST(n - COALESCE(LIST_SUM(LIST_SORT([{{ counts | join(", ") }}], 'DESC')[1:i - 1]), 0) - LEAST(LIST_SORT([{{ counts | join(", ") }}], 'DESC')[i], {{ top }}) AS {{ wide }}) * {{ numerator }} > CAST({{ top }} AS {{ wide }}) * {{ denominator }})) END
+{% set sorted = "LIST_SORT([" ~ counts | join(", ") ~ "], 'DESC')" %}
+CASE WHEN {{ top }} > 0 THEN 1{% for _ in counts %} + CASE WHEN CAST(n - {{ "LIST_SUM(" ~ sorted ~ "[1:" ~ loop.index0 ~ "])" if loop.index0 else "0" }} - LEAST({{ sorted }}[{{ loop.index }}], {{ top }}) AS {{ wide }}) * {{ numerator }} > CAST({{ top }} AS {{ wide }}) * {{ denominator }} THEN 1 ELSE 0 END{% endfor %} END
 {%- else -%}
 CASE WHEN {{ top }} > 0 THEN 1 + (SELECT COUNT(*) FROM (SELECT u.x, SUM(u.x) OVER (ORDER BY u.x DESC ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS running FROM UNNEST([{{ counts | join(", ") }}]) AS u(x)) AS h WHERE CAST(n - h.running + h.x - LEAST(h.x, {{ top }}) AS {{ wide }}) * {{ numerator }} > CAST({{ top }} AS {{ wide }}) * {{ denominator }}) END
 {%- endif %}

@@ -38,8 +38,8 @@ class RareCase:
     def columns(self) -> dict[str, str]:
         return {**COLUMNS, "s": self.kind, "person": "int"}
 
-    def table(self) -> oracle.Table:
-        return oracle.table_of(self.rows, self.qi, "s", self.entity)
+    def table(self, nulls: str = "equal") -> oracle.Table:
+        return oracle.table_of(self.rows, self.qi, "s", self.entity, nulls)
 
     def inputs(self) -> dict[str, Any]:
         """As `sqlaudit.audit(inputs=…)` takes them."""
