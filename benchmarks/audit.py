@@ -139,9 +139,7 @@ def frames(rows: int, repeat: int, folder: Path, pycanon: str) -> None:
         ours = best(repeat, lambda: nine(engine, target, keys, sensitive))
     pandas_seconds = best(1, lambda: with_pandas(path, keys, sensitive))
     polars_seconds = best(repeat, lambda: with_polars(path, keys, sensitive))
-    print(
-        f"{rows:,} rows, nine metrics, seconds: {ours:.3f} here, {polars_seconds:.3f} polars, {pandas_seconds:.3f} pandas"
-    )
+    print(f"{rows:,} rows, nine metrics: {ours:.3f} s; polars {polars_seconds:.3f} s; pandas {pandas_seconds:.3f} s")
     if pycanon:
         script = Path(__file__).with_name("pycanon_baseline.py")
         call = [pycanon, str(script), str(path), ",".join(keys), sensitive]

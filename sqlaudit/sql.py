@@ -19,7 +19,7 @@ from sqlglot import ErrorLevel, exp
 from sqlaudit.engines.base import Statement
 
 _HERE = Path(__file__).resolve().parent
-WIDE = {"duckdb": "HUGEINT", "postgres": "NUMERIC", "spark": "DECIMAL(38, 0)"}
+WIDE = {"duckdb": "HUGEINT", "postgres": "DECIMAL(38, 0)", "spark": "DECIMAL(38, 0)"}
 """The type in which products of counts never overflow."""
 
 

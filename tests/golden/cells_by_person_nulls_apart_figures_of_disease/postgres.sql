@@ -194,16 +194,16 @@ WITH class AS NOT MATERIALIZED (
     COALESCE(MAX(c), 0) AS largest,
     SUM(CASE WHEN position <= 2 THEN c ELSE 0 END) AS head_2,
     (
-      CAST(n AS DECIMAL(18, 3)) * 7 + COALESCE(
+      CAST(n AS DECIMAL(38, 0)) * 7 + COALESCE(
         SUM(
           (
-            ABS(CAST(c AS DECIMAL(18, 3)) * 7 - CAST(n AS DECIMAL(18, 3)) * t) - CAST(n AS DECIMAL(18, 3)) * t
+            ABS(CAST(c AS DECIMAL(38, 0)) * 7 - CAST(n AS DECIMAL(38, 0)) * t) - CAST(n AS DECIMAL(38, 0)) * t
           )
         ),
         0
       )
     ) AS equal_distance,
-    MAX(CAST(long.n AS DECIMAL(18, 3))) AS wide_n
+    MAX(CAST(long.n AS DECIMAL(38, 0))) AS wide_n
   FROM positioned AS long
   GROUP BY
     long.id,

@@ -26,19 +26,19 @@ WITH facts AS MATERIALIZED (
       ) AS h
     ) AS head_2,
     (
-      CAST(n AS DECIMAL(18, 3)) * 7 + (
+      CAST(n AS DECIMAL(38, 0)) * 7 + (
         (
-          ABS(CAST(c0 AS DECIMAL(18, 3)) * 7 - CAST(n AS DECIMAL(18, 3)) * 2) - CAST(n AS DECIMAL(18, 3)) * 2
+          ABS(CAST(c0 AS DECIMAL(38, 0)) * 7 - CAST(n AS DECIMAL(38, 0)) * 2) - CAST(n AS DECIMAL(38, 0)) * 2
         ) + (
-          ABS(CAST(c1 AS DECIMAL(18, 3)) * 7 - CAST(n AS DECIMAL(18, 3)) * 1) - CAST(n AS DECIMAL(18, 3)) * 1
+          ABS(CAST(c1 AS DECIMAL(38, 0)) * 7 - CAST(n AS DECIMAL(38, 0)) * 1) - CAST(n AS DECIMAL(38, 0)) * 1
         ) + (
-          ABS(CAST(c2 AS DECIMAL(18, 3)) * 7 - CAST(n AS DECIMAL(18, 3)) * 3) - CAST(n AS DECIMAL(18, 3)) * 3
+          ABS(CAST(c2 AS DECIMAL(38, 0)) * 7 - CAST(n AS DECIMAL(38, 0)) * 3) - CAST(n AS DECIMAL(38, 0)) * 3
         ) + (
-          ABS(CAST(c3 AS DECIMAL(18, 3)) * 7 - CAST(n AS DECIMAL(18, 3)) * 1) - CAST(n AS DECIMAL(18, 3)) * 1
+          ABS(CAST(c3 AS DECIMAL(38, 0)) * 7 - CAST(n AS DECIMAL(38, 0)) * 1) - CAST(n AS DECIMAL(38, 0)) * 1
         )
       )
     ) AS equal_distance,
-    CAST(n AS DECIMAL(18, 3)) AS wide_n
+    CAST(n AS DECIMAL(38, 0)) AS wide_n
   FROM (/* sqlaudit: equivalence classes */
   WITH target AS NOT MATERIALIZED (
     SELECT
