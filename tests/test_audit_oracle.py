@@ -70,13 +70,13 @@ def assert_agrees(result: AuditResult, case: Case) -> None:
 
 
 @given(case=cases())
-@run(100)
+@run(80)
 def test_every_model_agrees_with_brute_force(audit_on: AuditOn, case: Case) -> None:
     assert_agrees(audited(audit_on, case, failing_classes=None), case)
 
 
 @given(case=cases(rows=14))
-@run(50)
+@run(40)
 def test_the_cells_form_agrees_too(audit_on: AuditOn, case: Case) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(facts, "PACKED_VALUES", 0)
@@ -87,6 +87,6 @@ def test_the_cells_form_agrees_too(audit_on: AuditOn, case: Case) -> None:
 
 
 @given(case=cases("wildcard", rows=14))
-@run(50)
+@run(40)
 def test_a_missing_value_matches_any_value(audit_on: AuditOn, case: Case) -> None:
     assert_agrees(audited(audit_on, case, failing_classes=None), case)

@@ -50,7 +50,7 @@ class Standalone(Engine):
         self.step = ""
         self.steps: dict[str, str] = {}
 
-    def run(self, statement: Statement) -> list[Row]:
+    def run(self, statement: Statement, parameters: Sequence[Any] = ()) -> list[Row]:
         self.steps[f"{self.step} {statement.name}".replace(" ", "_")] = statement.sql
         return list(self._run(statement))
 
