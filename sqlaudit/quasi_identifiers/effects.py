@@ -11,6 +11,7 @@ from sqlaudit.columns_result import ColumnSet, ColumnSets, Effect
 from sqlaudit.engines.base import Kind, Relation
 from sqlaudit.quasi_identifiers.coding import on_target
 from sqlaudit.quasi_identifiers.counting import Figures, SetCounter
+from sqlaudit.quasi_identifiers.masks import bits
 from sqlaudit.quasi_identifiers.selection import Chosen
 from sqlaudit.sql import environment
 
@@ -19,20 +20,20 @@ _BANDED = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT, Kind.DATE, Kind.TIMESTAMP, Ki
 
 
 def column_effects(
-    result: ColumnSets, counter: SetCounter, relation: Relation, chosen: Sequence[Chosen], person: Chosen | None
-) -> ColumnSets:
-    """The result with its effects: for every column in a found set, the most frequent ones first."""
-    times = Counter(name for one in result.sets for name in one.columns)
-    ranked = sorted(range(len(chosen)), key=lambda position: (-times[chosen[position].name], position))
+    result: ColumnSets, minimal: Sequence[int], counter: SetCounter, relation: Relation, chosen: Sequence[Chosen],
+    person: Chosen | None,
+) -> ColumnSets:  # fmt: skip
+    """The result with its effects: for every column in a found set, reported or not, the most frequent ones first."""
+    times = Counter(position for mask in minimal for position in bits(mask))
     everything = (1 << len(chosen)) - 1
-    told = [position for position in ranked if times[chosen[position].name]][:_MOST_COLUMNS]
+    told = sorted(times, key=lambda position: (-times[position], position))[:_MOST_COLUMNS]
     masks = [everything, *(everything ^ 1 << position for position in told)]
     figures = counter.figures(masks)
     shares = [_share(one.at_risk, counter.total) for one in figures]
     effects = []
     for position, without in zip(told, shares[1:], strict=True):
         name = chosen[position].name
-        effect = Effect(name, times[name], shares[0], without)
+        effect = Effect(name, times[position], shares[0], without)
         effects.append(_coarsened(effect, position, counter, relation, chosen, person))
     whole = described(figures[0], result.columns, counter, figures[0])
     return replace(result, effects=tuple(effects), whole=whole)

@@ -95,7 +95,7 @@ def find_columns(
         later = _Later(search, engine, relation, chosen, person)
         result = replace(search.result(relation.label, found, sampled), _figures=later)
         if effects:
-            result = column_effects(result, counter, relation, chosen, person)
+            result = column_effects(result, found.minimal, counter, relation, chosen, person)
         return result
     finally:
         drop_codes(engine)
