@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -31,13 +30,11 @@ class Cuboids:
         self.coded = coded
         self.built = 0
         self._home: dict[int, int] = {}
-        self._left: Counter[int] = Counter()
         self._tables: dict[int, tuple[str, Raw]] = {}
 
     def plan(self, masks: Sequence[int], classes: Classes) -> None:
         """Choose cuboids for sets that will be counted; the older ones are dropped."""
         self.close()
-        self._home, self._left = {}, Counter()
         if len(masks) < _LEAST_SETS or masks[0].bit_count() < 2:
             return
         words = as_words(masks, len(self.coded.missing))
@@ -48,7 +45,6 @@ class Cuboids:
                 if int(inside.sum()) >= _LEAST_SETS:
                     for member in np.flatnonzero(inside):
                         self._home[masks[int(member)]] = cuboid
-                    self._left[cuboid] = int(inside.sum())
                     open_sets &= ~inside
                 else:
                     open_sets[number] = False
@@ -63,7 +59,8 @@ class Cuboids:
         return self._tables[cuboid][1]
 
     def close(self) -> None:
-        """Drop all that is kept."""
+        """Drop all that is kept; what is asked for later is counted from the rows."""
+        self._home = {}
         for name, _ in self._tables.values():
             self.engine.drop(name)
         self._tables = {}
