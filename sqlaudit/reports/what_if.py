@@ -27,7 +27,7 @@ def what_if_document(result: WhatIfResult) -> Document:
     heads = (Column("statement"), Column("probability", True), Column("exactly"), Column("without knowledge", True))
     surprise = f"Before anything is known, all of this knowledge holds with probability {_both(result.knowledge)}."
     return Document(
-        f"{result.target}: what {about} tells about {result.sensitive}",
+        f"{result.target}: what {about} {'tells' if result.pieces == 1 else 'tell'} about {result.sensitive}",
         (Bullets((surprise,) if result.pieces else ()),),
         (
             *section("Answers", Table(heads, tuple(_row(answer) for answer in result.answers))),
