@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from sqlaudit.cli.options import (
     Work,
@@ -24,9 +25,10 @@ from sqlaudit.cli.plan import show_statements
 from sqlaudit.cli.sections import Sectioned, in_section, shared
 from sqlaudit.cli.session import session
 from sqlaudit.errors import ExitCode, UsageError
-from sqlaudit.export import check_destination
+from sqlaudit.export import check_destination, replacing
 from sqlaudit.reports.disclosure import disclosure_document
 from sqlaudit.spec import Limits, Roles, Target
+from sqlaudit.worst_case.results import DisclosureResult
 from sqlaudit.worst_case.run import DisclosureRequest, check_roles, find_disclosure, planned_statements
 
 PLOT_SUFFIXES = (".svg", ".png")
@@ -81,12 +83,19 @@ def _witness(ctx: click.Context, param: click.Parameter, value: str | None) -> s
     raise click.BadParameter(f"{value!r} is not a number of pieces; put --witness behind the TARGET.", ctx, param)
 
 
+def _refuse_curve_options() -> None:
+    context = click.get_current_context()
+    for name in ("knowledge", "threshold", "witness", "weakest", "plot"):
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise UsageError(f"--given asks its own question; leave --{name} out.")
+
+
 def _question(
     *, knowledge: tuple[int, int], threshold: Fraction | None, witness: str | None, weakest: int, given: Path | None,
     plot: Path | None, show_values: bool,
 ) -> dict[str, Any]:  # fmt: skip
-    if given is not None and (plot or witness or threshold):
-        raise UsageError("--given asks its own question; leave --threshold, --witness and --plot out.")
+    if given is not None:
+        _refuse_curve_options()
     if plot is not None:
         from sqlaudit.reports.plots import check_drawing
 
@@ -149,11 +158,17 @@ def command(
             return ExitCode.OK
         result = find_disclosure(engine, request)
     if question.plot is not None:
-        from sqlaudit.reports.plots import write_curves
-
-        write_curves(question.plot, result)
+        _draw(question.plot, result)
     output.emit(lambda: disclosure_document(result), result.to_dict)
     return ExitCode.OK
+
+
+def _draw(path: Path, result: DisclosureResult) -> None:
+    from sqlaudit.reports.plots import draw_curves
+
+    picture = draw_curves(result, path.suffix.lower().removeprefix("."))
+    with replacing(path) as temporary:
+        temporary.write_bytes(picture)
 
 
 def _answer(
@@ -165,9 +180,11 @@ def _answer(
     from sqlaudit.worst_case.given import load_knowledge
     from sqlaudit.worst_case.what_if import answer, planned_questions
 
+    if work.explain:
+        raise UsageError("A database has no plan for a statement with open parameters; --dry-run shows the statements.")
     knowledge = load_knowledge(file)
     with session(db, limits, work, target) as engine:
-        if work.dry_run or work.explain:
+        if work.dry_run:
             relation = engine.open(target)
             tables = relation.tables or (target.name,)
             show_statements(engine, tables, planned_questions(engine, relation, roles, knowledge), work, output)

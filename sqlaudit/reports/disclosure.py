@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from sqlaudit.reports.classes import key_text, value_text
 from sqlaudit.reports.document import (
@@ -21,8 +22,10 @@ from sqlaudit.reports.document import (
 from sqlaudit.reports.figures import count, figure, level_against, limit, part, plural
 from sqlaudit.reports.moments import finished
 from sqlaudit.reports.phrases import listing
-from sqlaudit.worst_case.attribute import WeakClasses
-from sqlaudit.worst_case.results import AttributeResult, DisclosureResult, ShownWitness
+
+if TYPE_CHECKING:
+    from sqlaudit.worst_case.attribute import WeakClasses
+    from sqlaudit.worst_case.results import AttributeResult, DisclosureResult, ShownWitness
 
 WHAT_IT_IS = (
     "A piece of knowledge is a basic implication about named persons: if these persons have these values, then one of "

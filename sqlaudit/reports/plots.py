@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import importlib.util
-from pathlib import Path
-from typing import Any
+import io
+from typing import TYPE_CHECKING, Any
 
 from sqlaudit.errors import MissingDriver
-from sqlaudit.export import replacing
-from sqlaudit.worst_case.attribute import Disclosure
-from sqlaudit.worst_case.results import DisclosureResult
+
+if TYPE_CHECKING:
+    from sqlaudit.worst_case.attribute import Disclosure
+    from sqlaudit.worst_case.results import DisclosureResult
 
 HINT = "Drawing needs matplotlib: pip install 'sqlaudit[plot]'."
 _STYLE: Any = {
@@ -32,17 +33,19 @@ def check_drawing() -> None:
         raise MissingDriver(HINT)
 
 
-def write_curves(path: Path, result: DisclosureResult) -> None:
-    """Draw the curves of all sensitive attributes, one above the other, into a .svg or .png file.
+def draw_curves(result: DisclosureResult, kind: str) -> bytes:
+    """The curves of all sensitive attributes, one above the other, as the content of a file.
+
+    Args:
+        kind: svg or png.
 
     Raises:
-        MissingDriver: matplotlib is not installed. UsageError: the file cannot be written.
+        MissingDriver: matplotlib is not installed.
     """
     check_drawing()
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    kind = path.suffix.lower().removeprefix(".")
     with mpl.rc_context(_STYLE):
         number = len(result.attributes)
         figure = Figure(figsize=(_WIDTH, _HEIGHT * number), layout="constrained")
@@ -50,8 +53,9 @@ def write_curves(path: Path, result: DisclosureResult) -> None:
         for axes, disclosure in zip(all_axes, result.disclosures, strict=True):
             _draw(axes, disclosure, result)
         metadata = {"Date": None} if kind == "svg" else {"Software": None}
-        with replacing(path) as temporary:
-            figure.savefig(temporary, format=kind, dpi=144, metadata=metadata)
+        target = io.BytesIO()
+        figure.savefig(target, format=kind, dpi=144, metadata=metadata)
+    return target.getvalue()
 
 
 def _draw(axes: Any, disclosure: Disclosure, result: DisclosureResult) -> None:

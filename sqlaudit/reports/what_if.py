@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from sqlaudit.reports.document import Bullets, Column, Document, Facts, Table, Words, section
 from sqlaudit.reports.figures import figure, plural
 from sqlaudit.reports.moments import finished
-from sqlaudit.worst_case.what_if import Answer, WhatIfResult
+
+if TYPE_CHECKING:
+    from sqlaudit.worst_case.what_if import Answer, WhatIfResult
 
 _LONGEST = 24
 _WHAT = (

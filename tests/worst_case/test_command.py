@@ -127,7 +127,10 @@ def test_an_empty_table_is_undetermined(table: Path) -> None:
         (("--witness", "13"), "asked for k = 13, the curve ends at 12"),
         (("--witness", "many"), "put --witness behind the TARGET"),
         (("--plot", "curve.pdf"), ".svg"),
-        (("--given", "a.yml", "--threshold", "0.5"), "--given asks its own question"),
+        (("--given", "a.yml", "--threshold", "0.5"), "--given asks its own question; leave --threshold out."),
+        (("--given", "a.yml", "--weakest", "5"), "leave --weakest out."),
+        (("--given", "a.yml", "--explain"), "--dry-run shows the statements."),
+        (("--given", "a.yml"), "a.yml: cannot be read"),
         (("--nulls", "wildcard"), "no meaning with --nulls wildcard"),
     ],
 )
