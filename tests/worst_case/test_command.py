@@ -162,3 +162,10 @@ def test_adult_on_both_engines(load: Loader, postgres_url: str) -> None:
         (2, 2195),
         (5, 45222),
     ]
+
+
+def test_drawing_without_matplotlib_says_what_to_install(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    ran = run("disclosure", table, *ROLES, "--plot", table.with_name("curve.svg"))
+    assert (ran.code, ran.out) == (3, "")
+    assert "pip install 'sqlaudit[plot]'" in ran.err

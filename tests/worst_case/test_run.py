@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import sqlaudit
 from sqlaudit.disclosure.counting import probability_of_none
 from sqlaudit.engines import connect
 from sqlaudit.engines.base import Engine
@@ -191,3 +192,31 @@ def test_statements_hold_no_value_of_the_table() -> None:
         ran = engine.executed
     assert "classes of signatures" in {done.name for done in ran}
     assert [done.name for done in ran if "disease 0" in done.sql] == []
+
+
+def test_rows_apart_by_missing_keys_are_named(engine: Engine) -> None:
+    rows = [{"room": room, "disease": value} for room, value in ((1, "a"), (1, "b"), (None, "c"), (None, "d"))]
+    roles = Roles(("room",), ("disease",), nulls=NullPolicy.DISTINCT)
+    result = disclosed(engine, rows, roles, knowledge=0, weakest=1, show_values=True)
+    [weak] = result.attributes[0].weakest
+    assert (weak.classes, weak.keys) == (2, ({"room": None}, {"room": None}))
+    assert sorted(weak.values) == [("c",), ("d",)]
+
+
+def test_persons_in_named_classes(engine: Engine) -> None:
+    rows = [{"room": 1, "disease": "ab"[person > 2], "person": person} for person in range(4) for _ in range(2)]
+    roles = Roles(("room",), ("disease",), entity="person")
+    result = disclosed(engine, rows, roles, COLUMNS | {"person": "int"}, knowledge=0, show_values=True)
+    [weak] = result.attributes[0].weakest
+    assert (weak.size, weak.largest, weak.values) == (4, (3,), (("a",),))
+
+
+def test_the_python_call_takes_exact_thresholds_only() -> None:
+    table = pa.Table.from_pylist(rows_of([[2, 2, 1], [2, 1, 1, 1]]))
+    result = sqlaudit.disclosure_curve(
+        table, qi=["room"], sensitive="disease", knowledge=2, threshold=Decimal("0.6"), witness=1
+    )
+    assert (result.disclosure.curve, result.attributes[0].threshold_k) == (fractions("2/5 2/3 1"), 1)
+    assert result.disclosure.witness(2).probability == 1
+    with pytest.raises(UsageError, match="is a float"):
+        sqlaudit.disclosure_curve(table, qi=["room"], sensitive="disease", threshold=0.6)  # type: ignore[arg-type]
