@@ -12,8 +12,9 @@ from sqlaudit.attribute_inputs import inputs_of, refuse_unclear
 from sqlaudit.columns_of import Resolved, find_column, resolve
 from sqlaudit.engines.base import Engine, Relation, Statement
 from sqlaudit.errors import UsageError
-from sqlaudit.facts import ClassHistogram, Frame, HistogramBuilder
+from sqlaudit.facts import ClassHistogram, Frame
 from sqlaudit.guard import quote
+from sqlaudit.histogram import HistogramBuilder
 from sqlaudit.inputs import population_target, read_inputs
 from sqlaudit.judge import Asked, Judged, judge, merged_facts
 from sqlaudit.models import REGISTRY, Context

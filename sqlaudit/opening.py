@@ -9,7 +9,8 @@ from typing import Any
 from sqlaudit.columns_of import Resolved, resolve
 from sqlaudit.engines.base import Engine, Relation
 from sqlaudit.errors import UsageError
-from sqlaudit.facts import Frame, HistogramBuilder, SensitiveTable
+from sqlaudit.facts import Frame, SensitiveTable
+from sqlaudit.histogram import HistogramBuilder
 from sqlaudit.loading import loaded
 from sqlaudit.spec import NullPolicy, Roles
 

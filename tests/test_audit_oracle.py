@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from sqlaudit import facts
+from sqlaudit import histogram
 from sqlaudit.result import AuditResult, Check, Status
 from tests import oracle
 from tests.strategies import Case, cases, run
@@ -79,7 +79,7 @@ def test_every_model_agrees_with_brute_force(audit_on: AuditOn, case: Case) -> N
 @run(40)
 def test_the_cells_form_agrees_too(audit_on: AuditOn, case: Case) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(facts, "PACKED_VALUES", 0)
+        patch.setattr(histogram, "PACKED_VALUES", 0)
         result = audited(audit_on, case, failing_classes=None)
     assert_agrees(result, case)
     if case.sensitive and case.rows:

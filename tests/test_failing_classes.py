@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import sqlaudit
-from sqlaudit import facts
+from sqlaudit import histogram
 from sqlaudit.engines.base import Engine
 from sqlaudit.errors import UsageError
 from sqlaudit.requirements import parse_requirement
@@ -43,7 +43,7 @@ ROWS = spread(
 @pytest.fixture(params=["packed", "cells"])
 def form(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     if request.param == "cells":
-        monkeypatch.setattr(facts, "PACKED_VALUES", 0)
+        monkeypatch.setattr(histogram, "PACKED_VALUES", 0)
     return str(request.param)
 
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import sqlaudit
-from sqlaudit import facts
+from sqlaudit import histogram
 from sqlaudit.engines.base import Engine
-from sqlaudit.facts import HistogramBuilder, Packing
+from sqlaudit.histogram import HistogramBuilder, Packing
 from sqlaudit.result import AuditResult
 from tests import oracle
 
@@ -50,7 +50,7 @@ def test_count_vectors_and_cells_agree(audit_on: AuditOn, monkeypatch: pytest.Mo
     # as one expression over a count vector, the ordered distance is quadratic in the values: no form for hundreds
     required = REQUIRED if values < 100 else ["k=4", "l=2", "entropy_l=2", "recursive_l=c:2,l:4", "t=0.4", "beta=2"]
     for form, limit in [("packed", 10**6), ("cells", 0)]:
-        monkeypatch.setattr(facts, "PACKED_VALUES", limit)
+        monkeypatch.setattr(histogram, "PACKED_VALUES", limit)
         results[form] = audit_on(
             rows, {"a": "int", "s": "int"}, qi=["a"], sensitive="s", require=required, failing_classes=None
         )
@@ -77,7 +77,7 @@ def assert_right(result: AuditResult, rows: list[dict[str, Any]], required: list
 
 
 def test_a_form_is_chosen_by_the_number_of_values(audit_on: AuditOn) -> None:
-    for values, form in [(facts.PACKED_VALUES, "packed"), (facts.PACKED_VALUES + 1, "cells")]:
+    for values, form in [(histogram.PACKED_VALUES, "packed"), (histogram.PACKED_VALUES + 1, "cells")]:
         result = audit_on(table(values), {"a": "int", "s": "int"}, qi=["a"], sensitive="s", require=["l=1"])
         assert result.sensitive[0].form == form
 

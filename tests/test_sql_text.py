@@ -14,10 +14,11 @@ import duckdb
 import pytest
 
 import sqlaudit
-from sqlaudit import facts
+from sqlaudit import histogram
 from sqlaudit.engines import connect
 from sqlaudit.engines.base import Engine, Relation, Row, Statement
-from sqlaudit.facts import Fact, Frame, HistogramBuilder, SensitiveTable
+from sqlaudit.facts import Fact, Frame, SensitiveTable
+from sqlaudit.histogram import HistogramBuilder
 from sqlaudit.result import AuditResult
 from sqlaudit.spec import NullPolicy, Target
 from tests.postgres_load import Loader
@@ -132,7 +133,7 @@ def test_every_step_reads_as_written_and_runs(
     standalone: Standalone, monkeypatch: pytest.MonkeyPatch, form: str, policy: NullPolicy, entity: str | None
 ) -> None:
     if form.startswith("cells"):
-        monkeypatch.setattr(facts, "PACKED_VALUES", 0)
+        monkeypatch.setattr(histogram, "PACKED_VALUES", 0)
     standalone.steps, standalone.step = {}, form
     found = answers(standalone, policy, entity)
     assert [(row["size"], row["classes"]) for row in found["figures"]] == SIZES[form]
@@ -154,7 +155,7 @@ def test_engines_answer_alike(
     standalone: Standalone, monkeypatch: pytest.MonkeyPatch, form: str, policy: NullPolicy, entity: str | None
 ) -> None:
     if form.startswith("cells"):
-        monkeypatch.setattr(facts, "PACKED_VALUES", 0)
+        monkeypatch.setattr(histogram, "PACKED_VALUES", 0)
     found = answers(standalone, policy, entity)
     assert found == ANSWERS.setdefault(form, found)
     assert found["failing_total"] >= len(found["failing"]) > 0
@@ -187,7 +188,7 @@ def audit_secrets(engine_name: str, request: pytest.FixtureRequest) -> Any:
 def test_no_statement_holds_a_value(
     audit_secrets: Any, monkeypatch: pytest.MonkeyPatch, form: int, nulls: str, entity: str | None
 ) -> None:
-    monkeypatch.setattr(facts, "PACKED_VALUES", form)
+    monkeypatch.setattr(histogram, "PACKED_VALUES", form)
     required = (
         ["k=3", "l=2"] if nulls == "wildcard" else ["k=3", "l=2", "entropy_l=2", "t=0.1", "t_ordered=0", "beta=0"]
     )

@@ -12,7 +12,8 @@ import sqlaudit
 from sqlaudit.columns_of import Resolved
 from sqlaudit.engines.base import Engine, Relation, Statement
 from sqlaudit.errors import UsageError
-from sqlaudit.facts import ClassHistogram, Frame, HistogramBuilder, SensitiveTable
+from sqlaudit.facts import ClassHistogram, Frame, SensitiveTable
+from sqlaudit.histogram import HistogramBuilder
 from sqlaudit.opening import (
     ResolvedRoles,
     frame_of,

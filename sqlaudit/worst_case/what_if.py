@@ -19,7 +19,7 @@ from sqlaudit.columns_of import Resolved
 from sqlaudit.disclosure.knowledge import DEFAULT_LIMIT, Atom, BasicImplication, WhatIf, what_if
 from sqlaudit.engines.base import Engine, Kind, Relation, Statement
 from sqlaudit.errors import UsageError
-from sqlaudit.facts import HistogramBuilder
+from sqlaudit.histogram import HistogramBuilder
 from sqlaudit.inputs import ValueList
 from sqlaudit.opening import ResolvedRoles, frame_of, load_columns, resolve_roles, shown_roles
 from sqlaudit.result import Timing

@@ -12,7 +12,7 @@ from sqlaudit.sql import Raw, render
 
 def test_a_closed_column_is_named_as_such() -> None:
     relation = Relation("t", (ColumnInfo("age", "integer", Kind.INTEGER),), "clinic.visits", unreadable=("name",))
-    with pytest.raises(PermissionDenied, match="may not read the column 'name' of clinic.visits"):
+    with pytest.raises(PermissionDenied, match=r"may not read the column 'name' of clinic\.visits"):
         resolve("name", relation, "postgres", "--qi")
 
 

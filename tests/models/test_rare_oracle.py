@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given as for_all
 
-from sqlaudit import facts
+from sqlaudit import histogram
 from sqlaudit.models import REGISTRY
 from sqlaudit.models.base import QueryModel
 from sqlaudit.requirements import requirement_from
@@ -83,7 +83,7 @@ def test_every_rare_model_agrees_with_brute_force(audit_on: AuditOn, case: RareC
 @run(18)
 def test_the_cells_form_agrees_too(audit_on: AuditOn, case: RareCase) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(facts, "PACKED_VALUES", 0)
+        patch.setattr(histogram, "PACKED_VALUES", 0)
         assert_agrees(audited(audit_on, case), case)
 
 
