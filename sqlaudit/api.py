@@ -91,6 +91,7 @@ def profile(
     limits: Limits | None = None,
     exact_rows: int = EXACT_ROWS,
     show_values: bool = False,
+    sets: bool = True,
 ) -> ProfileResult:
     """Look at the columns of a table and propose their roles.
 
@@ -103,6 +104,7 @@ def profile(
         limits: time, memory and threads.
         exact_rows: tables with more rows are looked at in a sample of 500,000 rows.
         show_values: whether smallest, largest and frequent values may be read; without it only counts are.
+        sets: whether to look for columns that together pick people out.
 
     Raises:
         UsageError: no such target, or one without columns.
@@ -118,9 +120,9 @@ def profile(
 
     chosen = make_target(target, query=query, where=where, read=read)
     if isinstance(db, Engine):
-        return profile_target(db, chosen, exact_rows, show_values)
+        return profile_target(db, chosen, exact_rows, show_values, sets)
     with connect(db, limits or Limits(), chosen) as engine:
-        return profile_target(engine, chosen, exact_rows, show_values)
+        return profile_target(engine, chosen, exact_rows, show_values, sets)
 
 
 def make_target(target: Any, *, query: str = "", where: str = "", read: ReadOptions | None = None) -> Target:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from sqlaudit.columns_result import ColumnSets
 from sqlaudit.result import Timing, plain
 from sqlaudit.spec import Roles
 
@@ -119,11 +120,18 @@ class ColumnFacts:
 
 @dataclass(frozen=True)
 class Proposal:
-    """A role with the reasons for it, the strongest first. `concept` is what the column seems to be, if anything."""
+    """A role with the reasons for it, the strongest first.
+
+    Args:
+        role, reasons: what is proposed, and why.
+        concept: what the column seems to be, if anything.
+        by_sets: whether only its part in the column sets that pick people out speaks for the role.
+    """
 
     role: Role
     reasons: tuple[str, ...]
     concept: str | None = None
+    by_sets: bool = False
 
 
 @dataclass(frozen=True)
@@ -167,6 +175,7 @@ class ColumnProfile:
             "role": self.role.value,
             "concept": self.proposal.concept,
             "reasons": list(self.proposal.reasons),
+            "by_sets": self.proposal.by_sets,
         }
         if self.values is not None:
             out["values"] = self.values.to_dict()
@@ -188,7 +197,16 @@ class Twins:
 
 @dataclass(frozen=True)
 class ProfileResult:
-    """What a profile found. `columns` are sorted by proposed role, the most identifying first."""
+    """What a profile found.
+
+    Args:
+        target, rows, engine, time: what was looked at, with what, and when.
+        columns: sorted by proposed role, the most identifying first.
+        twins: columns that say the same.
+        together: minimal column sets that pick people out, small sets first; None when they were not searched.
+        not_searched: the sentence why they were not; empty when they were, or nobody asked.
+        statements: what ran in the database. versions: of sqlaudit and the engine.
+    """
 
     target: str
     rows: int
@@ -196,6 +214,8 @@ class ProfileResult:
     time: str
     columns: tuple[ColumnProfile, ...]
     twins: tuple[Twins, ...] = ()
+    together: ColumnSets | None = None
+    not_searched: str = ""
     statements: tuple[Timing, ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
 
@@ -234,5 +254,14 @@ class ProfileResult:
             "target": {"name": self.target, "rows": self.rows, "engine": self.engine},
             "columns": [column.to_dict() for column in self.columns],
             "twins": [pair.to_dict() for pair in self.twins],
+            "together": _together(self.together) if self.together else None,
+            "not_searched": self.not_searched or None,
             "statements": [timing.to_dict() for timing in self.statements],
         }
+
+
+def _together(found: ColumnSets) -> dict[str, Any]:
+    """Of a search what a profile tells: its sets, and how far they can be relied on."""
+    kept = ("columns", "k", "tolerance", "max_size", "sets", "sets_found", "complete", "decided_size", "repair")
+    whole = found.to_dict()
+    return {key: whole[key] for key in kept}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,10 +27,11 @@ from sqlaudit.cli.plan import show_plan
 from sqlaudit.cli.sections import Sectioned
 from sqlaudit.cli.session import session
 from sqlaudit.engines.base import Engine
-from sqlaudit.errors import ExitCode, UsageError
+from sqlaudit.errors import EngineError, ExitCode, Incomplete, UsageError
 from sqlaudit.export import TABLE_SUFFIXES, check_destination, failing_batches, write_rows
 from sqlaudit.reports import audit_document
 from sqlaudit.reports.figures import plural
+from sqlaudit.reports.profile import option_value
 from sqlaudit.result import AuditResult, FailingClass
 from sqlaudit.spec import AuditSpec, Limits, Roles, Target
 
@@ -60,7 +62,7 @@ def command(
           --require k=5 --require l=3
     """
     if not roles.quasi_identifiers:
-        raise UsageError("Name the quasi-identifiers: what others may know about a person, for instance --qi age,sex.")
+        raise UsageError(_name_them(target, db, roles, limits, work))
     spec = AuditSpec(target, roles, asked.requirements, asked.inputs)
     return run_audit(spec, db, limits, failing, work, output)
 
@@ -82,6 +84,21 @@ def run_audit(
         result, exported = _audit(engine, spec, failing)
     output.emit(lambda: audit_document(result), result.to_dict)
     return worst(code_of(result), exported)
+
+
+def _name_them(target: Target, db: str | None, roles: Roles, limits: Limits, work: Work) -> str:
+    """What to do about an audit without quasi-identifiers: name those that a profile would propose, if it can look."""
+    proposed: tuple[str, ...] = ()
+    if not (work.dry_run or work.explain):
+        from sqlaudit.profiling.hint import likely_quasi_identifiers
+
+        others = {name for names in roles.by_role().values() for name in names}
+        with contextlib.suppress(UsageError, EngineError, Incomplete), session(db, limits, work, target) as engine:
+            proposed = likely_quasi_identifiers(engine, target, others)
+    said = "Name the quasi-identifiers: what others may know about a person, "
+    if not proposed:
+        return said + "for instance --qi age,sex."
+    return f"{said}with --qi. `sqlaudit profile` proposes: {option_value(proposed)}"
 
 
 def _further(spec: AuditSpec) -> tuple[Target, ...]:

@@ -29,12 +29,14 @@ _look = in_section("How to look")
     metavar="N",
     help="Look at larger tables in a sample.",
 )
+@_look("--sets/--no-sets", default=True, help="Look for columns that together pick people out.")
 @output_options
 @work_options
 @limit_options
 def command(
-    target: Target, db: str | None, show_values: bool, exact_rows: int, output: Output, work: Work, limits: Limits
-) -> int:
+    target: Target, db: str | None, show_values: bool, exact_rows: int, sets: bool, output: Output, work: Work,
+    limits: Limits,
+) -> int:  # fmt: skip
     """Look at the columns of TARGET and propose their roles.
 
     TARGET is a file (CSV, Parquet, JSON, Arrow; globs work), or with --db a table or view.
@@ -50,6 +52,6 @@ def command(
             tables = relation.tables or (target.name,)
             show_statements(engine, tables, planned_statements(engine, relation), work, output)
             return ExitCode.OK
-        result = profile_target(engine, target, exact_rows, show_values)
+        result = profile_target(engine, target, exact_rows, show_values, sets)
     output.emit(lambda: profile_document(result), result.to_dict)
     return ExitCode.OK

@@ -53,7 +53,7 @@ def follow_twins(columns: Sequence[ColumnProfile], twins: Sequence[Twins]) -> li
         for name, other in ((pair.first, pair.second), (pair.second, pair.first)):
             if known[name].role is Role.OTHER and known[other].role is not Role.OTHER:
                 reasons = (f"it says the same as {other}", *_rare(known[name].facts))
-                proposal = Proposal(known[other].role, reasons, known[other].proposal.concept)
+                proposal = replace(known[other].proposal, reasons=reasons)
                 known[name] = replace(known[name], proposal=proposal)
     return list(known.values())
 

@@ -12,9 +12,10 @@ from sqlaudit.columns_of import Resolved
 from sqlaudit.engines.base import Engine, Relation, Row
 from sqlaudit.errors import UsageError
 from sqlaudit.loading import COPY, loaded
-from sqlaudit.profile_result import ColumnFacts, ColumnProfile, ProfileResult, ShownValues
+from sqlaudit.profile_result import ColumnFacts, ColumnProfile, ProfileResult, ShownValues, Twins
 from sqlaudit.profiling.columns import BATCH, EXACT_ROWS, SAMPLE_ROWS, Source, batches, column_facts, sources_of
 from sqlaudit.profiling.roles import by_risk, follow_twins, propose
+from sqlaudit.profiling.together import follow_sets, search_together, shortened
 from sqlaudit.profiling.twins import find_twins
 from sqlaudit.result import Timing
 from sqlaudit.spec import Target
@@ -24,7 +25,7 @@ MOST_FREQUENT = 5
 
 
 def profile_target(
-    engine: Engine, target: Target, exact_rows: int = EXACT_ROWS, show_values: bool = False
+    engine: Engine, target: Target, exact_rows: int = EXACT_ROWS, show_values: bool = False, sets: bool = True
 ) -> ProfileResult:
     """The profile of a target over an open engine.
 
@@ -32,6 +33,7 @@ def profile_target(
         engine: where the target is. target: what to look at.
         exact_rows: tables with more rows are looked at in a sample.
         show_values: whether cell values may be read.
+        sets: whether to look for columns that together pick people out.
 
     Raises:
         UsageError: the target has no columns, or cannot be opened.
@@ -46,21 +48,44 @@ def profile_target(
         facts = column_facts(engine, copy, sources, exact_rows)
         values = _shown(engine, copy, sources, facts) if show_values else {}
         twins = find_twins(engine, copy, sources, facts)
+        columns = [ColumnProfile(found, propose(found), values.get(found.name)) for found in facts]
+        result = result_of(engine, target, columns, twins)
+        if sets:
+            result = with_sets(engine, copy, sources, result)
     finally:
         if copy is not relation:
             engine.drop(COPY)
-    columns = [ColumnProfile(found, propose(found), values.get(found.name)) for found in facts]
+    done = tuple(Timing(done.name, done.seconds, done.sql) for done in engine.executed[already:])
+    return replace(result, time=_now(), statements=done)
+
+
+def result_of(
+    engine: Engine, target: Target, columns: Sequence[ColumnProfile], twins: tuple[Twins, ...]
+) -> ProfileResult:
+    """The profile from what names and values of the columns suggest."""
     version = engine.version()
     return ProfileResult(
         target=target.name,
-        rows=facts[0].rows,
+        rows=columns[0].facts.rows,
         engine=version,
-        time=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        time=_now(),
         columns=by_risk(follow_twins(columns, twins)),
         twins=twins,
-        statements=tuple(Timing(done.name, done.seconds, done.sql) for done in engine.executed[already:]),
         versions={"sqlaudit": sqlaudit.__version__, "engine": version},
     )
+
+
+def with_sets(engine: Engine, relation: Relation, sources: Sequence[Source], result: ProfileResult) -> ProfileResult:
+    """The profile with the columns that together pick people out, and the roles that follow from them."""
+    found, why_not = search_together(engine, relation, sources, result)
+    if found is None:
+        return replace(result, not_searched=why_not)
+    columns = by_risk(follow_twins(follow_sets(result.columns, found), result.twins))
+    return replace(result, columns=columns, together=shortened(found))
+
+
+def _now() -> str:
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
 
 
 def _loaded(engine: Engine, relation: Relation) -> tuple[Relation, list[Source]]:

@@ -83,7 +83,20 @@ def find_columns(
     limit = request.size_limit(len(chosen))
     if announce is not None:
         announce(len(chosen), count_subsets(len(chosen), limit), limit)
+    return search_columns(engine, relation, request, chosen, person, effects=effects, tell=tell)
+
+
+def search_columns(
+    engine: Engine, relation: Relation, request: ColumnRequest, chosen: Sequence[Chosen], person: Chosen | None = None,
+    *, effects: bool = True, tell: Tell = silent,
+) -> ColumnSets:  # fmt: skip
+    """The search of `find_columns` over columns that are chosen already; their SQL is that of the relation.
+
+    Raises:
+        EngineError: the database refused, failed or went away.
+    """
     began = time.monotonic()
+    limit = request.size_limit(len(chosen))
     try:
         coded = code_columns(engine, relation, chosen, person)
         counter = SetCounter(engine, coded, request.k, request.nulls)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Sequence
 
+from sqlaudit.columns_result import ColumnSets
 from sqlaudit.profile_result import ColumnFacts, ColumnProfile, ProfileResult, Role
 from sqlaudit.reports.document import (
+    Block,
     Bullets,
     Column,
     Document,
@@ -17,7 +19,7 @@ from sqlaudit.reports.document import (
     Words,
     section,
 )
-from sqlaudit.reports.figures import count, part, plural
+from sqlaudit.reports.figures import count, part, percent, plural
 from sqlaudit.reports.moments import finished
 from sqlaudit.reports.phrases import listing
 
@@ -27,11 +29,10 @@ TITLES = {
     Role.SENSITIVE: "Sensitive: what others should not learn",
     Role.OTHER: "Other columns",
 }
-NOT_SAID = (
-    "That the proposals are right: they follow from names and from counts of values. Who knows the people decides.",
-    "Whether several columns together pick somebody out, although none of them does alone: audit them together.",
-    "Whether a text that looks harmless names a person.",
-)
+_RIGHT = "That the proposals are right: they follow from names and from counts of values. Who knows the people decides."
+_ALONE = "Whether several columns together pick somebody out, although none of them does alone: audit them together."
+_TEXTS = "Whether a text that looks harmless names a person."
+_MOST_SETS = 8
 _LONGEST = 40
 
 
@@ -47,11 +48,12 @@ def profile_document(result: ProfileResult) -> Document:
         (Bullets(tuple(_lead(result))),),
         (
             *(found for sections in roles for found in sections),
+            *section("Columns that together pick people out", *_together(result)),
             *section("What to look at", Bullets(tuple(_remarks(result)))),
             *section("Values", _values(result)),
             *section("How to go on", Bullets(tuple(_next(result)))),
             *_how(result),
-            *section("What a profile does not say", Bullets(NOT_SAID)),
+            *section("What a profile does not say", Bullets(_not_said(result))),
         ),
     )
 
@@ -61,8 +63,13 @@ def _lead(result: ProfileResult) -> Iterator[Words]:
     if identifiers:
         verb = "looks like a direct identifier" if len(identifiers) == 1 else "look like direct identifiers"
         yield Toned(f"{listing(identifiers)} {verb}.", "bad")
-    if result.named(Role.QUASI_IDENTIFIER):
-        yield f"Others may know {listing(result.named(Role.QUASI_IDENTIFIER))}."
+    known = [column for column in result.columns if column.role is Role.QUASI_IDENTIFIER]
+    if any(not column.proposal.by_sets for column in known):
+        yield f"Others may know {listing(column.name for column in known if not column.proposal.by_sets)}."
+    telling = [column.name for column in known if column.proposal.by_sets]
+    if telling:
+        verb, them = ("picks", "it") if len(telling) == 1 else ("pick", "them")
+        yield f"{listing(telling)} {verb} people out, should others know {them}."
     if result.named(Role.SENSITIVE):
         yield f"Others should not learn {listing(result.named(Role.SENSITIVE))}."
     if not result.rows:
@@ -134,6 +141,49 @@ def _groups_of(result: ProfileResult) -> Iterator[Words]:
         yield f"{listing(broken)} {verb} floating-point numbers: round {them} before values are compared."
 
 
+def _together(result: ProfileResult) -> tuple[Block, ...]:
+    found = result.together
+    if found is None:
+        return (Bullets((result.not_searched,)),) if result.not_searched else ()
+    sets = found.sets[:_MOST_SETS]
+    heads = (Column("columns"), Column("rows below 5", True), Column("share", True), Column("alone", True))
+    rows = tuple(
+        (", ".join(one.columns), count(one.rows_at_risk), percent(one.share_at_risk), count(one.unique_rows))
+        for one in sets
+    )
+    more = found.sets_found - len(sets)
+    caption = f"The first {count(len(sets))}; {count(more)} more were found." if more else ""
+    return Bullets(tuple(_about_sets(result.target, found))), Table(heads, rows, caption)
+
+
+def _about_sets(target: str, found: ColumnSets) -> Iterator[Words]:
+    size = f"at most {plural(found.max_size or 0, 'column')}"
+    among = f"among {plural(len(found.columns), 'column')}; sensitive ones were left out."
+    at_risk = f"more than {percent(found.tolerance)} of the rows into groups of fewer than {found.k}"
+    if found.sets_found:
+        yield (
+            f"{plural(found.sets_found, 'minimal set')} of {size} put{'s' if found.sets_found == 1 else ''} {at_risk}, "
+            f"{among}"
+        )
+    elif found.complete:
+        yield f"No set of {size} puts {at_risk}, {among}"
+    if not found.complete:
+        decided = max(found.decided_size or 0, 0)
+        yield Toned(
+            f"The search ran out of time: only sets of at most {plural(decided, 'column')} are decided.", "warn"
+        )
+    if found.sets_found and found.repair:
+        yield f"Without {listing(found.repair)} none of these sets is left."
+    yield f"With proof, and what each column adds: sqlaudit columns {shlex.quote(target)} --tolerance 1%"
+
+
+def _not_said(result: ProfileResult) -> tuple[str, ...]:
+    if result.together is None:
+        return _RIGHT, _ALONE, _TEXTS
+    more = f"Whether more than {plural(result.together.max_size or 0, 'column')} together pick somebody out."
+    return _RIGHT, more, _TEXTS
+
+
 def _values(result: ProfileResult) -> Facts:
     pairs = [(column.name, _shown(column)) for column in result.columns if column.values is not None]
     return Facts(tuple((name, words) for name, words in pairs if words))
@@ -154,13 +204,13 @@ def _cut(value: object) -> str:
 def _next(result: ProfileResult) -> Iterator[Words]:
     known, secret = result.named(Role.QUASI_IDENTIFIER), result.named(Role.SENSITIVE)
     if known:
-        options = f"--qi {_names(known)}" + (f" --sensitive {_names(secret)}" if secret else "")
+        options = f"--qi {option_value(known)}" + (f" --sensitive {option_value(secret)}" if secret else "")
         yield f"Correct the roles, then audit: sqlaudit audit {shlex.quote(result.target)} {options}"
     else:
         yield "Name what others may know about a person with --qi, and audit: sqlaudit audit TARGET --qi …"
 
 
-def _names(names: Sequence[str]) -> str:
+def option_value(names: Sequence[str]) -> str:
     """Columns as the command line takes them: odd names in double quotes, and all of it quoted for a shell."""
     simple = (name.replace("_", "a").replace("-", "a").isalnum() for name in names)
     return shlex.quote(

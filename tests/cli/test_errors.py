@@ -18,7 +18,9 @@ HELP = "See 'sqlaudit audit --help'."
     ("arguments", "sentence"),
     [
         ((), "Name a file, table or view to look at, or give a SELECT with --query."),
-        (("{file}",), "Name the quasi-identifiers: what others may know about a person, for instance --qi age,sex."),
+        (("{file}",),
+         "Name the quasi-identifiers: what others may know about a person, with --qi. `sqlaudit profile` proposes: "
+         "sex,age"),
         (("{file}", "--query", "SELECT 1", "--qi", "a"), "Give a table or file, or a --query, not both."),
         (("--query", "SELECT 1 AS a", "--where", "a = 1", "--qi", "a"),
          "--where restricts a table or file; put the condition into the --query itself."),
