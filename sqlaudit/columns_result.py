@@ -9,6 +9,8 @@ from typing import Any
 
 from sqlaudit.errors import UsageError
 
+SCHEMA = "sqlaudit-columns/1"
+
 
 @dataclass(frozen=True)
 class ColumnSet:
@@ -208,8 +210,9 @@ class ColumnSets:
         return Explanation(self._figures(columns), rest, self.unit)
 
     def to_dict(self) -> dict[str, Any]:
-        """The result as the JSON has it."""
+        """The result as the documented JSON (`sqlaudit/schema/columns.json`)."""
         return {
+            "schema": SCHEMA,
             "target": self.target,
             "columns": list(self.columns),
             "wanted": self.wanted,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+SCHEMA = "sqlaudit-records/1"
 Signature = tuple[int, ...]
 """How many minimal sample uniques of 1, 2, … columns a record has."""
 
@@ -99,8 +100,9 @@ class RecordRisk:
         return self.scores[0][2] if self.scores else None
 
     def to_dict(self) -> dict[str, Any]:
-        """The result as the JSON has it."""
+        """The result as the documented JSON (`sqlaudit/schema/records.json`)."""
         return {
+            "schema": SCHEMA,
             "target": self.target,
             "columns": list(self.columns),
             "rows": self.rows,
