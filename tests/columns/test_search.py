@@ -6,6 +6,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import desbordante
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -286,7 +287,6 @@ def test_adult_has_the_counts_measured_before() -> None:
 
 @pytest.mark.shared_data
 def test_identifying_sets_of_adult_are_those_of_hpivalid() -> None:
-    desbordante = pytest.importorskip("desbordante")
     if not ADULT.exists():
         pytest.skip("the shared data are not beside the checkout")
     table = pd.read_csv(ADULT).drop_duplicates()
