@@ -9,6 +9,7 @@ from typing import Any
 from sqlaudit.api import make_target
 from sqlaudit.engines import connect
 from sqlaudit.engines.base import Engine
+from sqlaudit.errors import UsageError
 from sqlaudit.quasi_identifiers import ColumnRequest, ColumnSets, Find, RankBy, Ratio, find_columns
 from sqlaudit.record_risk import RecordRequest, RecordRisk, find_records
 from sqlaudit.spec import Limits, NullPolicy, ReadOptions
@@ -129,5 +130,16 @@ def records(
 
 
 def _share(value: Share) -> Fraction:
-    """An exact share; a float means the decimal that it prints as."""
-    return Fraction(str(value)) if isinstance(value, float) else Fraction(value)
+    """An exact share: a number, or a text such as `0.01`, `1%` or `1/100`; a float means the decimal that it prints as.
+
+    Raises:
+        UsageError: a text that is no number.
+    """
+    if isinstance(value, int | Fraction):
+        return Fraction(value)
+    written = str(value).strip()
+    try:
+        exact = Fraction(written.removesuffix("%"))
+    except (ValueError, ZeroDivisionError):
+        raise UsageError(f"A share is a number, for instance 0.01, 1% or 1/100; this one is {written!r}.") from None
+    return exact / 100 if written.endswith("%") else exact

@@ -29,7 +29,7 @@ class Fact:
     name: str
     macro: str
     arguments: Mapping[str, Any] = field(default_factory=dict)
-    shown: bool = True
+    shown: bool = False
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from sqlaudit.result import Number
 WIDE_N = Fact("wide_n", "wide_n")
 LIFT = Fact("largest_lift", "largest_lift")
 DROP = Fact("smallest_lift", "smallest_lift")
-DISTINCT = Fact("distinct_values", "distinct_values")
+DISTINCT = Fact("distinct_values", "distinct_values", shown=True)
 LI = "Li, Li, Venkatasubramanian: t-Closeness, ICDE 2007; TKDE 2010"
 CAO = "Cao, Karras: Publishing Microdata with a Robust Privacy Guarantee, PVLDB 5(11), 2012"
 

@@ -12,8 +12,8 @@ from sqlaudit.facts import Fact, Level
 from sqlaudit.models.base import Model, Parameter, band, expression
 from sqlaudit.result import Number
 
-DISTINCT = Fact("distinct_values", "distinct_values")
-LARGEST = Fact("largest", "largest")
+DISTINCT = Fact("distinct_values", "distinct_values", shown=True)
+LARGEST = Fact("largest", "largest", shown=True)
 CLOGC = Fact("count_log_count", "count_log_count")
 MACHANAVAJJHALA = "Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam: l-Diversity, TKDD 2007"
 

@@ -60,8 +60,8 @@ class RangeControl(HistogramModel, FunctionModel):
         """The lowest and the highest place."""
         arguments = {"places": self.places()}
         return (
-            Fact("first_place", "first_place", arguments, shown=False),
-            Fact("last_place", "last_place", arguments, shown=False),
+            Fact("first_place", "first_place", arguments),
+            Fact("last_place", "last_place", arguments),
         )
 
     def judge_histogram(self, rows: Sequence[tuple[Any, ...]]) -> Judgement:

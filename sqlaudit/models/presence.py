@@ -32,7 +32,6 @@ def presence_facts(name: str, groups: Sequence[Sequence[int]]) -> tuple[Fact, ..
             f"{name}_{start // WORD}",
             "presence",
             {"groups": [(list(lanes), 2**bit) for bit, lanes in enumerate(groups[start : start + WORD])]},
-            shown=False,
         )
         for start in range(0, max(1, len(groups)), WORD)
     )

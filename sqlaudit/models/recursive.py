@@ -10,7 +10,7 @@ from sqlaudit.models.base import Model, Parameter, expression, number
 from sqlaudit.models.diversity import DISTINCT, MACHANAVAJJHALA, head, largest_l
 from sqlaudit.result import Number
 
-SMALLEST = Fact("smallest", "smallest")
+SMALLEST = Fact("smallest", "smallest", shown=True)
 THESIS = "Hsu: Database Anonymization and Protections of Sensitive Attributes, Lakehead University 2008"
 
 
