@@ -164,9 +164,11 @@ class ColumnSets:
         border: the maximal safe sets, the first `limit` of `border_found`.
         complete: whether every minimal set (up to the size limit) was found; for a minimum, whether it is proven.
         decided_size: every set of at most so many columns is decided; None when unknown.
-        open_sets: sets that were next to be decided when the search stopped.
+        open_sets: sets that were next to be decided when the search stopped, as far as they were known; more may lie
+            behind them. 0 when nothing is open.
         effects: what each column contributes. whole: the figures of all columns together, None when not counted.
-        repair: a smallest group of columns without which none of the found sets is left; None when there is no such.
+        repair: a smallest group of columns without which none of the found sets is left; None when there is no such, or
+            the time budget ended before it was proven to be a smallest one.
     """
 
     target: str

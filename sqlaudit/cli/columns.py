@@ -110,7 +110,7 @@ def command(
             announce=_announce, tell=_teller(engine),
         )  # fmt: skip
     output.emit(lambda: columns_document(result), result.to_dict)
-    return ExitCode.OK if result.complete or request.find is Find.GREEDY else ExitCode.INCOMPLETE
+    return ExitCode.OK if result.complete or not result.open_sets else ExitCode.INCOMPLETE
 
 
 def _announce(columns: int, candidates: int, limit: int | None) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlaudit.engines.base import Engine, Row, Statement
+from sqlaudit.quasi_identifiers.budget import BudgetSpent, Stop, never
 from sqlaudit.quasi_identifiers.coding import Coded
 from sqlaudit.quasi_identifiers.cuboids import Cuboids
 from sqlaudit.quasi_identifiers.masks import bits
@@ -52,6 +53,7 @@ class SetCounter:
         self.counted = 0
         self.derived = 0
         self.queries = 0
+        self.stop: Stop = never
         self._follows: dict[int, list[int]] = {}
         counts_rows = coded.coded and coded.entity is None and nulls is not NullPolicy.WILDCARD
         self._cuboids = Cuboids(engine, coded) if counts_rows else None
@@ -62,12 +64,18 @@ class SetCounter:
         return self.coded.persons
 
     def figures(self, masks: Sequence[int]) -> list[Figures]:
-        """The figures of several sets, in order."""
+        """The figures of several sets, in order; what is counted is remembered even when the budget ends.
+
+        Raises:
+            BudgetSpent: between two statements; the first one always runs.
+        """
         waiting = []
         for mask in dict.fromkeys(masks):
             if mask not in self.known and not self._derive(mask):
                 waiting.append(mask)
-        for batch in self._batches(waiting):
+        for number, batch in enumerate(self._batches(waiting)):
+            if number and self.stop():
+                raise BudgetSpent
             self._count(batch)
         return [self.known[mask] for mask in masks]
 
@@ -75,7 +83,7 @@ class SetCounter:
         """Prepare for many sets that will be counted: wide sets with few classes are kept to count them from."""
         if self._cuboids is not None:
             fresh = [mask for mask in masks if mask not in self.known]
-            self._cuboids.plan(fresh, lambda mask: self.known[mask].classes if mask in self.known else None)
+            self._cuboids.plan(fresh, lambda mask: self.known[mask].classes if mask in self.known else None, self.stop)
 
     def close(self) -> None:
         """Release what was kept."""

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from sqlaudit.engines.base import Engine
 from sqlaudit.quasi_identifiers.agree_sets import Words, as_words
+from sqlaudit.quasi_identifiers.budget import Stop, never
 from sqlaudit.quasi_identifiers.coding import Coded
 from sqlaudit.quasi_identifiers.masks import bits
 from sqlaudit.sql import Raw, render
@@ -32,7 +33,7 @@ class Cuboids:
         self._home: dict[int, int] = {}
         self._tables: dict[int, tuple[str, Raw]] = {}
 
-    def plan(self, masks: Sequence[int], classes: Classes) -> None:
+    def plan(self, masks: Sequence[int], classes: Classes, stop: Stop = never) -> None:
         """Choose cuboids for sets that will be counted; the older ones are dropped."""
         self.close()
         if len(masks) < _LEAST_SETS or masks[0].bit_count() < 2:
@@ -40,6 +41,8 @@ class Cuboids:
         words = as_words(masks, len(self.coded.missing))
         open_sets = np.ones(len(masks), dtype=bool)
         for number in sorted(range(len(masks)), key=lambda n: self._width(masks[n])):
+            if stop():
+                return
             if open_sets[number]:
                 cuboid, inside = self._grow(masks[number], words, open_sets, classes)
                 if int(inside.sum()) >= _LEAST_SETS:

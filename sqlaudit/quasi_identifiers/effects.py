@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from sqlaudit.columns_result import ColumnSet, ColumnSets, Effect
 from sqlaudit.engines.base import Kind, Relation
+from sqlaudit.quasi_identifiers.budget import BudgetSpent
 from sqlaudit.quasi_identifiers.coding import on_target
 from sqlaudit.quasi_identifiers.counting import Figures, SetCounter
 from sqlaudit.quasi_identifiers.masks import bits
@@ -23,18 +24,25 @@ def column_effects(
     result: ColumnSets, minimal: Sequence[int], counter: SetCounter, relation: Relation, chosen: Sequence[Chosen],
     person: Chosen | None,
 ) -> ColumnSets:  # fmt: skip
-    """The result with its effects: for every column in a found set, reported or not, the most frequent ones first."""
+    """The result with its effects: for every column in a found set, reported or not, the most frequent ones first;
+    without shares where the time budget ended before they were counted."""
     times = Counter(position for mask in minimal for position in bits(mask))
     everything = (1 << len(chosen)) - 1
     told = sorted(times, key=lambda position: (-times[position], position))[:_MOST_COLUMNS]
     masks = [everything, *(everything ^ 1 << position for position in told)]
-    figures = counter.figures(masks)
+    uncounted = tuple(Effect(chosen[position].name, times[position]) for position in told)
+    if counter.stop():
+        return replace(result, effects=uncounted)
+    try:
+        figures = counter.figures(masks)
+    except BudgetSpent:
+        return replace(result, effects=uncounted)
     shares = [_share(one.at_risk, counter.total) for one in figures]
     effects = []
     for position, without in zip(told, shares[1:], strict=True):
         name = chosen[position].name
         effect = Effect(name, times[position], shares[0], without)
-        effects.append(_coarsened(effect, position, counter, relation, chosen, person))
+        effects.append(effect if counter.stop() else _coarsened(effect, position, counter, relation, chosen, person))
     whole = described(figures[0], result.columns, counter, figures[0])
     return replace(result, effects=tuple(effects), whole=whole)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from sqlaudit.quasi_identifiers.budget import NODES, BudgetSpent, Stop, never
 from sqlaudit.quasi_identifiers.masks import bits, minimal_only
 
 _SCANNED_EDGES = 24
@@ -16,7 +17,7 @@ _SCANNED_EDGES = 24
 
 
 def minimal_hitting_sets(
-    edges: Iterable[int], max_size: int | None = None, *, are_minimal: bool = False
+    edges: Iterable[int], max_size: int | None = None, *, are_minimal: bool = False, stop: Stop = never
 ) -> Iterator[int]:
     """All inclusion-minimal sets that meet every edge, each once, as far as they have at most `max_size` elements.
 
@@ -24,6 +25,10 @@ def minimal_hitting_sets(
         edges: sets as masks. No edge at all: the empty set is the answer. An empty edge: there is none.
         max_size: the largest size wanted; None = any.
         are_minimal: the caller promises that no edge contains another one.
+        stop: asked every `NODES` nodes.
+
+    Raises:
+        BudgetSpent: `stop` said so; what was yielded before is right.
 
     Example:
         >>> sorted(minimal_hitting_sets([0b011, 0b110]))
@@ -36,7 +41,7 @@ def minimal_hitting_sets(
     everything = 0
     for edge in minimal:
         everything |= edge
-    yield from _mmcs(minimal, _membership(minimal), everything, limit)
+    yield from _mmcs(minimal, _membership(minimal), everything, limit, stop)
 
 
 def _membership(edges: Sequence[int]) -> dict[int, int]:
@@ -48,10 +53,13 @@ def _membership(edges: Sequence[int]) -> dict[int, int]:
     return member
 
 
-def _mmcs(edges: Sequence[int], member: dict[int, int], everything: int, limit: int) -> Iterator[int]:
+def _mmcs(edges: Sequence[int], member: dict[int, int], everything: int, limit: int, stop: Stop) -> Iterator[int]:
     # a frame: chosen vertices, for each the edges that only it hits, edges not hit yet, vertices still allowed
     stack: list[tuple[int, tuple[int, ...], int, int]] = [(0, (), (1 << len(edges)) - 1, everything)]
+    nodes = 0
     while stack:
+        nodes += 1
+        _look(nodes, stop)
         chosen, critical, open_edges, allowed = stack.pop()
         if not open_edges:
             yield chosen
@@ -72,6 +80,11 @@ def _mmcs(edges: Sequence[int], member: dict[int, int], everything: int, limit: 
             if all(narrowed):
                 stack.append((chosen | 1 << vertex, (*narrowed, open_edges & hit), open_edges & ~hit, allowed))
                 allowed |= 1 << vertex
+
+
+def _look(nodes: int, stop: Stop) -> None:
+    if nodes % NODES == 0 and stop():
+        raise BudgetSpent
 
 
 def _still_critical(critical: tuple[int, ...], hit: int) -> bool:
@@ -95,10 +108,13 @@ def _narrow_edge(edges: Sequence[int], open_edges: int, allowed: int) -> int:
     return best
 
 
-def minimum_hitting_set(edges: Iterable[int]) -> int | None:
+def minimum_hitting_set(edges: Iterable[int], stop: Stop = never) -> int | None:
     """A smallest set that meets every edge, by branch and bound; None when an edge is empty.
 
-    The bound: edges without a common element each need an element of their own.
+    The bound: edges without a common element each need an element of their own. `stop` is asked every `NODES` nodes.
+
+    Raises:
+        BudgetSpent: `stop` said so.
 
     Example:
         >>> minimum_hitting_set([0b011, 0b110])
@@ -109,7 +125,10 @@ def minimum_hitting_set(edges: Iterable[int]) -> int | None:
         return None
     best = _greedy(minimal)
     stack = [(0, minimal, 0)]
+    nodes = 0
     while stack:
+        nodes += 1
+        _look(nodes, stop)
         chosen, left, excluded = stack.pop()
         if not left:
             if chosen.bit_count() < best.bit_count():

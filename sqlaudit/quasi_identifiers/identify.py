@@ -12,10 +12,11 @@ from itertools import combinations
 
 from sqlaudit.quasi_identifiers.agree_sets import AgreeSets, Words, as_words
 from sqlaudit.quasi_identifiers.border import Found, ordered
+from sqlaudit.quasi_identifiers.budget import BudgetSpent, Stop, never
 from sqlaudit.quasi_identifiers.counting import SetCounter
 from sqlaudit.quasi_identifiers.hitting_sets import minimal_hitting_sets
 from sqlaudit.quasi_identifiers.masks import bits, mask_of
-from sqlaudit.quasi_identifiers.walks import Stop, Tell, never, silent
+from sqlaudit.quasi_identifiers.walks import Tell, silent
 
 _PAIRS = 2_000_000
 """Row pairs that one self-join may produce."""
@@ -41,10 +42,15 @@ def identifying_sets(
     whole = counter.figures([(1 << width) - 1])[0]
     agree = AgreeSets(counter.engine, counter.coded, counter.nulls, width, (whole.classes or 0) < counter.coded.rows)
     try:
+        if stop():
+            return Found((), (), False, 0, None, 1), agree.read
         agree.sample()
-        search = _CoverSearch(counter, agree, width, max_size)
+        try:
+            search = _CoverSearch(counter, agree, width, max_size, stop)
+        except BudgetSpent:
+            return Found((), ordered(agree.maximal()), False, 0, None, 1), agree.read
         search.sample_selective()
-        found = search.run(stop, tell)
+        found = search.run(tell)
         counter.identifies_all(found.minimal, (1 << width) - 1)
         return found, agree.read
     finally:
@@ -52,12 +58,13 @@ def identifying_sets(
 
 
 class _CoverSearch:
-    def __init__(self, counter: SetCounter, agree: AgreeSets, width: int, max_size: int | None) -> None:
+    def __init__(self, counter: SetCounter, agree: AgreeSets, width: int, max_size: int | None, stop: Stop) -> None:
         self.counter = counter
         self.agree = agree
         self.width = width
         self.everything = (1 << width) - 1
         self.max_size = max_size
+        self.stop = stop
         self.keys: list[int] = []
         self.single = [f.pairs or 0 for f in counter.figures([1 << column for column in range(width)])]
         self.selective = sorted(range(width), key=self.single.__getitem__)[:_KEY_COLUMNS]
@@ -67,10 +74,10 @@ class _CoverSearch:
         """Read agree sets of some pairs equal on a selective column: the wide ones that a plain sample misses."""
         for column in self.selective[:_SAMPLED_COLUMNS]:
             pairs = self.single[column] // 2
-            if pairs:
+            if pairs and not self.stop():
                 self.agree.above(1 << column, max(1, pairs // _SAMPLED_PAIRS))
 
-    def run(self, stop: Stop, tell: Tell) -> Found:
+    def run(self, tell: Tell) -> Found:
         """Read agree sets until every candidate contains a key that is read."""
         while True:
             candidates, exhausted = self._candidates()
@@ -81,7 +88,8 @@ class _CoverSearch:
             tell(len(candidates), len(proven) + len(safe))
             if not waiting and exhausted:
                 return Found(ordered(proven), ordered(safe), True, self.decided, self.max_size)
-            if stop():
+            if self.stop():
+                waiting = waiting or [0]  # candidates that were not enumerated any more
                 return Found(ordered(proven), ordered(safe), False, self.decided, None, len(waiting))
             self._read_above(waiting or candidates)
 
@@ -90,11 +98,14 @@ class _CoverSearch:
         found: list[int] = []
         is_open = False
         edges = [self.everything & ~safe for safe in self.agree.maximal()]
-        for mask in minimal_hitting_sets(edges, self.max_size, are_minimal=True):
-            found.append(mask)
-            is_open = is_open or not self._is_proven(mask)
-            if is_open and len(found) >= _ROUND:
-                return found, False
+        try:
+            for mask in minimal_hitting_sets(edges, self.max_size, are_minimal=True, stop=self.stop):
+                found.append(mask)
+                is_open = is_open or not self._is_proven(mask)
+                if is_open and len(found) >= _ROUND:
+                    return found, False
+        except BudgetSpent:
+            return found, False
         return found, True
 
     def _is_proven(self, mask: int) -> bool:
@@ -105,6 +116,8 @@ class _CoverSearch:
         left = as_words(waiting, self.width)
         keys = [(key, as_words([key], self.width)[0]) for key in self._keys()]
         for _ in range(_KEYS_A_ROUND):
+            if self.stop():
+                return
             key, words = self._best_key(keys, left)
             if not key:
                 key, words = waiting[0], as_words(waiting[:1], self.width)[0]

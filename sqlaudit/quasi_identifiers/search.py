@@ -10,6 +10,7 @@ from sqlaudit.columns_result import ColumnSet, ColumnSets, Counts
 from sqlaudit.engines.base import Engine, Relation, Statement
 from sqlaudit.errors import UsageError
 from sqlaudit.quasi_identifiers.border import Found, ordered
+from sqlaudit.quasi_identifiers.budget import BudgetSpent, Stop
 from sqlaudit.quasi_identifiers.coding import Coded, code_columns, drop_codes, on_target
 from sqlaudit.quasi_identifiers.counting import Figures, SetCounter
 from sqlaudit.quasi_identifiers.effects import column_effects, described
@@ -20,7 +21,6 @@ from sqlaudit.quasi_identifiers.request import ColumnRequest, Find, RankBy, Rati
 from sqlaudit.quasi_identifiers.selection import Chosen, choose_column, choose_columns
 from sqlaudit.quasi_identifiers.walks import (
     Decide,
-    Stop,
     Tell,
     all_by_border,
     all_by_levels,
@@ -101,6 +101,7 @@ def search_columns(
         coded = code_columns(engine, relation, chosen, person)
         counter = SetCounter(engine, coded, request.k, request.nulls)
         search = _Search(request, counter, [one.name for one in chosen], limit, began, tell)
+        counter.stop = search.stop
         try:
             found, sampled = search.run()
         finally:
@@ -216,19 +217,28 @@ class _Search:
                 continue
             batch.append(mask)
             if len(batch) == 20:
-                if stop():
+                if not self._counts(batch, stop):
                     complete = False
                     break
-                self.counter.figures(batch)
                 counted += batch
                 batch = []
                 self.tell(len(counted), len(counted))
         if complete and batch:
-            self.counter.figures(batch)
-            counted += batch
+            complete = self._counts(batch, stop)
+            counted += batch if complete else []
         total = count_subsets(self.width, self.limit) - 1
         size = self.limit if complete else max(0, min(counted[-1].bit_count(), 99) - 1 if counted else 0)
         return Found(tuple(counted), (), complete, len(counted), size, total - len(counted))
+
+    def _counts(self, masks: Sequence[int], stop: Stop) -> bool:
+        """Count some sets; False when the budget ended first."""
+        try:
+            if stop():
+                return False
+            self.counter.figures(masks)
+        except BudgetSpent:
+            return False
+        return True
 
     def result(self, target: str, found: Found, sampled: int) -> ColumnSets:
         """The result with the figures of the reported sets."""
@@ -270,7 +280,10 @@ class _Search:
     def _repair(self, minimal: Sequence[int]) -> tuple[str, ...] | None:
         if self.request.find is Find.RANKING:
             return None
-        chosen = minimum_hitting_set(minimal)
+        try:
+            chosen = minimum_hitting_set(minimal, self.stop)
+        except BudgetSpent:
+            return None
         return None if chosen is None else names(chosen, self.columns)
 
     def by_name(self, columns: Sequence[str]) -> ColumnSet | None:

@@ -1,20 +1,21 @@
 """Walkers over the lattice of column sets. They decide what to ask; somebody else counts.
 
 The property must be inherited by every superset ("breaks k-anonymity", "identifies"). `Decide` answers for several
-sets at once, `Stop` says whether the time budget is used up.
+sets at once, or raises `BudgetSpent`; `Stop` says whether the time budget is used up. Whatever a walker returns when
+the budget ends is proven: its minimal sets are minimal, its safe sets lack the property (and may not be maximal yet).
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from sqlaudit.quasi_identifiers.border import Border, Found, ordered, proof
+from sqlaudit.quasi_identifiers.budget import NODES, BudgetSpent, Stop, never
 from sqlaudit.quasi_identifiers.hitting_sets import minimal_hitting_sets, minimum_hitting_set
 from sqlaudit.quasi_identifiers.masks import bits, mask_of, without_one
 
 Decide = Callable[[Sequence[int]], list[bool]]
-Stop = Callable[[], bool]
 Expect = Callable[[Sequence[int]], None]
 Tell = Callable[[int, int], None]
 """Called with the number of sets decided and the size of the border known so far."""
@@ -22,11 +23,6 @@ Tell = Callable[[int, int], None]
 _BATCH = 20
 _CHAINS = 8
 _ROUND = 400
-
-
-def never() -> bool:
-    """The budget of a search without one."""
-    return False
 
 
 def unprepared(masks: Sequence[int]) -> None:
@@ -37,7 +33,7 @@ def silent(decided: int, border: int) -> None:
     """Progress that nobody watches."""
 
 
-def greedy(start: Sequence[int], decide: Decide) -> int | None:
+def greedy(start: Sequence[int], decide: Decide, stop: Stop = never) -> int | None:
     """One minimal set inside the start set: drop columns as long as the property stays (Yuan, section 5.1).
 
     The paper tries all subsets with one column less, the last column left out first, and starts again after each
@@ -48,12 +44,19 @@ def greedy(start: Sequence[int], decide: Decide) -> int | None:
 
     Returns:
         The minimal set, or None when the start set itself lacks the property.
+
+    Raises:
+        BudgetSpent: before the set was minimal.
     """
     current = mask_of(start)
+    if stop():
+        raise BudgetSpent
     if not decide([current])[0]:
         return None
     for column in reversed(start):
         smaller = current & ~(1 << column)
+        if stop():
+            raise BudgetSpent
         if decide([smaller])[0]:
             current = smaller
     return current
@@ -70,9 +73,10 @@ def greedy_restarts(columns: Sequence[int], restarts: int, seed: int, decide: De
     asked = _Remembered(decide, border)
     order = list(columns)
     for _ in range(restarts + 1):
-        if found and stop():
-            break
-        one = greedy(order, asked)
+        try:
+            one = greedy(order, asked, stop)
+        except BudgetSpent:
+            return Found(ordered(found), proof(border.negative), False, asked.asked, None, 1)
         if one is None:
             return Found((), proof(border.negative), True, asked.asked)
         found.add(one)
@@ -107,22 +111,34 @@ def all_by_levels(
     """
     minimal: list[int] = []
     safe: list[int] = []
-    level, asked = [0], 0
+    level, asked, complete = [0], 0, True
     for size in range(min(max_size, width) + 1):
         lacking: list[int] = []
         expect(level)
         for begin in range(0, len(level), _BATCH):
-            if stop():
-                left = len(level) - begin
-                return Found(ordered(minimal), proof([*safe, *lacking]), False, asked, size - 1, left)
             batch = level[begin : begin + _BATCH]
+            answers = _answers(batch, decide, stop)
+            if answers is None:
+                safe = [*safe, *lacking]
+                return Found(ordered(minimal), proof(safe), False, asked, size - 1, len(level) - begin)
             asked += len(batch)
-            for mask, has_property in zip(batch, decide(batch), strict=True):
+            for mask, has_property in zip(batch, answers, strict=True):
                 (minimal if has_property else lacking).append(mask)
             tell(asked, len(minimal) + len(lacking))
         safe = _uncovered(safe, lacking) + lacking
-        level = list(_next_level(lacking, width))
+        if size < min(max_size, width):
+            level, complete = _next_level(lacking, width, stop)
+        if not complete:
+            return Found(ordered(minimal), ordered(safe), False, asked, size, max(1, len(level)))
     return Found(ordered(minimal), ordered(safe), True, asked, min(max_size, width))
+
+
+def _answers(masks: Sequence[int], decide: Decide, stop: Stop) -> list[bool] | None:
+    """What `decide` says, None when the budget is used up."""
+    try:
+        return None if stop() else decide(masks)
+    except BudgetSpent:
+        return None
 
 
 def _uncovered(older: Sequence[int], newer: Sequence[int]) -> list[int]:
@@ -131,14 +147,18 @@ def _uncovered(older: Sequence[int], newer: Sequence[int]) -> list[int]:
     return [mask for mask in older if mask not in covered]
 
 
-def _next_level(safe: Sequence[int], width: int) -> Iterator[int]:
-    """Sets of one column more, all of whose subsets with one column less are safe."""
+def _next_level(safe: Sequence[int], width: int, stop: Stop) -> tuple[list[int], bool]:
+    """Sets of one column more, all of whose subsets with one column less are safe; False when the budget ended."""
     known = set(safe)
-    for mask in safe:
+    wider_sets: list[int] = []
+    for number, mask in enumerate(safe, 1):
+        if number % NODES == 0 and stop():
+            return wider_sets, False
         for column in range(mask.bit_length(), width):
             wider = mask | 1 << column
             if all(smaller in known for smaller in without_one(wider)):
-                yield wider
+                wider_sets.append(wider)
+    return wider_sets, True
 
 
 def all_by_border(
@@ -154,23 +174,35 @@ def all_by_border(
     generator = random.Random(seed)
     border = Border()
     asked = _Remembered(decide, border)
-    while True:
-        edges = [everything & ~negative for negative in border.negative]
-        fresh, exhausted = _fresh_candidates(edges, max_size, set(border.positive))
-        if not fresh and exhausted:
-            minimal = ordered(_within(border.positive, max_size))
-            return Found(minimal, proof(border.negative), True, asked.asked, max_size)
-        for begin in range(0, len(fresh), _BATCH):
-            if stop():
-                left = len(fresh) - begin
-                minimal = ordered(_within(_proven(border), max_size))
-                return Found(minimal, proof(border.negative), False, asked.asked, None, left)
-            lacking = _decide_candidates(fresh[begin : begin + _BATCH], asked)
-            if lacking:
-                _widen(lacking[:_CHAINS], everything, asked, generator)
-                tell(asked.asked, len(border.positive) + len(border.negative))
-                break
-            tell(asked.asked, len(border.positive) + len(border.negative))
+    fresh: list[int] = []
+    try:
+        while True:
+            edges = [everything & ~negative for negative in border.negative]
+            fresh, exhausted = _fresh_candidates(edges, max_size, set(border.positive), stop)
+            if not fresh and exhausted:
+                minimal = ordered(_within(border.positive, max_size))
+                return Found(minimal, proof(border.negative), True, asked.asked, max_size)
+            _advance(fresh, everything, asked, generator, stop, tell)
+    except BudgetSpent:
+        waiting = sum(border.lookup(mask) is None for mask in fresh)
+        minimal = ordered(_within(_proven(border), max_size))
+        return Found(minimal, proof(border.negative), False, asked.asked, None, max(1, waiting))
+
+
+def _advance(
+    fresh: Sequence[int], everything: int, asked: _Remembered, generator: random.Random, stop: Stop, tell: Tell
+) -> None:
+    """Ask about candidates until some lack the property; these are widened."""
+    border = asked.border
+    for begin in range(0, len(fresh), _BATCH):
+        if stop():
+            raise BudgetSpent
+        lacking = _decide_candidates(fresh[begin : begin + _BATCH], asked)
+        if lacking:
+            _widen(lacking[:_CHAINS], everything, asked, generator, stop)
+        tell(asked.asked, len(border.positive) + len(border.negative))
+        if lacking:
+            return
 
 
 def _decide_candidates(candidates: Sequence[int], asked: _Remembered) -> list[int]:
@@ -178,10 +210,12 @@ def _decide_candidates(candidates: Sequence[int], asked: _Remembered) -> list[in
     return [mask for mask, has_property in zip(candidates, answers, strict=True) if not has_property]
 
 
-def _fresh_candidates(edges: Sequence[int], max_size: int | None, known: set[int]) -> tuple[list[int], bool]:
+def _fresh_candidates(
+    edges: Sequence[int], max_size: int | None, known: set[int], stop: Stop
+) -> tuple[list[int], bool]:
     """Hitting sets that are not decided yet, at most a round's worth, and whether there are no more."""
     fresh = []
-    for candidate in minimal_hitting_sets(edges, max_size):
+    for candidate in minimal_hitting_sets(edges, max_size, stop=stop):
         if candidate not in known:
             fresh.append(candidate)
             if len(fresh) >= _ROUND:
@@ -198,7 +232,7 @@ def _proven(border: Border) -> list[int]:
     return [mask for mask in border.positive if all(border.lookup(smaller) is False for smaller in without_one(mask))]
 
 
-def _widen(masks: Sequence[int], everything: int, asked: _Remembered, generator: random.Random) -> None:
+def _widen(masks: Sequence[int], everything: int, asked: _Remembered, generator: random.Random, stop: Stop) -> None:
     """Widen sets without the property until no column can be added; all chains ask together."""
     chains = []
     for mask in masks:
@@ -206,6 +240,8 @@ def _widen(masks: Sequence[int], everything: int, asked: _Remembered, generator:
         generator.shuffle(rest)
         chains.append((mask, rest))
     while chains:
+        if stop():
+            raise BudgetSpent
         answers = asked([mask | 1 << rest[-1] for mask, rest in chains if rest])
         moved = []
         for (mask, rest), has_property in zip([chain for chain in chains if chain[1]], answers, strict=True):
@@ -228,16 +264,19 @@ def minimum(
     border = Border()
     asked = _Remembered(decide, border)
     proven = -1
-    while True:
-        candidate = minimum_hitting_set(everything & ~negative for negative in border.negative)
-        if candidate is None:
-            return Found((), proof(border.negative), True, asked.asked, width)
-        proven = max(proven, candidate.bit_count() - 1)
-        if max_size is not None and proven >= max_size:
-            return Found((), proof(border.negative), True, asked.asked, max_size)
-        if stop():
-            return Found((), proof(border.negative), False, asked.asked, proven, 1)
-        if asked([candidate])[0]:
-            return Found((candidate,), proof(border.negative), True, asked.asked, proven)
-        _widen([candidate] * _CHAINS, everything, asked, generator)
-        tell(asked.asked, len(border.positive) + len(border.negative))
+    try:
+        while True:
+            candidate = minimum_hitting_set((everything & ~negative for negative in border.negative), stop)
+            if candidate is None:
+                return Found((), proof(border.negative), True, asked.asked, width)
+            proven = max(proven, candidate.bit_count() - 1)
+            if max_size is not None and proven >= max_size:
+                return Found((), proof(border.negative), True, asked.asked, max_size)
+            if stop():
+                raise BudgetSpent
+            if asked([candidate])[0]:
+                return Found((candidate,), proof(border.negative), True, asked.asked, proven)
+            _widen([candidate] * _CHAINS, everything, asked, generator, stop)
+            tell(asked.asked, len(border.positive) + len(border.negative))
+    except BudgetSpent:
+        return Found((), proof(border.negative), False, asked.asked, proven, 1)

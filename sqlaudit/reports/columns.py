@@ -61,7 +61,7 @@ def _proof(result: ColumnSets) -> Words:
         return f"Complete: every other set is inside one of {safe}, or contains a found one."
     if result.complete and result.find == "minimum":
         return f"Proven: no set of at most {plural(result.decided_size or 0, 'column')} will do{_but_this(result)}."
-    if result.complete or result.find == "greedy":
+    if result.complete or (result.find == "greedy" and not result.open_sets):
         return "Each of them is minimal; there may be others." if result.find == "greedy" else "Complete."
     decided = ""
     if result.decided_size is not None and result.decided_size >= 0:

@@ -16,6 +16,7 @@ from sqlaudit.columns_result import ColumnSets
 from sqlaudit.engines import connect
 from sqlaudit.engines.base import Engine
 from sqlaudit.errors import UsageError
+from sqlaudit.quasi_identifiers import hitting_sets, identify, search
 from sqlaudit.quasi_identifiers.request import ColumnRequest, Find, RankBy, Ratio
 from sqlaudit.quasi_identifiers.search import find_columns
 from sqlaudit.spec import NullPolicy, Target
@@ -256,6 +257,61 @@ def test_a_spent_budget_is_said() -> None:
         request = ColumnRequest(k=2, time_budget=0)
         found = find_columns(engine, Target(frame=paper_52()), request, effects=False)
         assert (found.complete, found.sets, found.decided_size, found.open_sets) == (False, (), -1, 1)
+
+
+class Clock:
+    """A clock on which every look takes a second."""
+
+    def __init__(self) -> None:
+        self.now = 0
+
+    def monotonic(self) -> int:
+        self.now += 1
+        return self.now
+
+
+HURRIED: list[dict[str, Any]] = [
+    {"k": 2},
+    {"k": 2, "max_size": 1 << 30},
+    {"k": 2, "nulls": NullPolicy.WILDCARD},
+    {"k": 2, "find": Find.MINIMUM},
+    {"k": 2, "find": Find.GREEDY, "restarts": 2},
+    {"identifying": True},
+    {"identifying": True, "epsilon": Fraction(1, 4)},
+]
+
+
+@pytest.mark.parametrize("options", HURRIED, ids=str)
+def test_whenever_the_budget_ends_what_is_said_is_right(
+    options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "_LEVELS", 4)
+    monkeypatch.setattr(identify, "_ROUND", 2)
+    monkeypatch.setattr(hitting_sets, "NODES", 2)
+    data = paper_52()
+    ended = []
+    with connect() as engine:
+        relation = engine.open(Target(frame=data))
+        every = find_columns(
+            engine, relation, ColumnRequest(**{**options, "find": Find.ALL, "restarts": 0}), effects=False
+        )
+        right, whole = (
+            {one.columns: one for one in every.sets},
+            find_columns(engine, relation, ColumnRequest(**options)),
+        )
+        for seconds in range(0, 40, 3):
+            monkeypatch.setattr(search, "time", Clock())
+            found = find_columns(engine, relation, ColumnRequest(**options, time_budget=seconds))
+            ended.append(found.complete)
+            assert {one.columns for one in found.sets} <= set(right)
+            assert all(one == right[one.columns] for one in found.sets)
+            assert all(not set(name) <= set(safe) for name in right for safe in found.border)
+            assert found.complete or found.open_sets or found.find == "greedy"
+            if found.complete:
+                assert (found.sets, found.border_found) == (whole.sets, whole.border_found)
+    assert ended[0] is False
+    assert ended == sorted(ended)
+    assert ended[-1] is (options.get("find") is not Find.GREEDY)
 
 
 @pytest.mark.parametrize(

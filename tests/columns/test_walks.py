@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sqlaudit.quasi_identifiers import hitting_sets
+from sqlaudit.quasi_identifiers.budget import BudgetSpent
 from sqlaudit.quasi_identifiers.hitting_sets import minimal_hitting_sets, minimum_hitting_set
 from sqlaudit.quasi_identifiers.masks import bits, count_subsets, mask_of, maximal_only, minimal_only
 from sqlaudit.quasi_identifiers.walks import Found, all_by_border, all_by_levels, greedy, greedy_restarts, minimum
@@ -142,9 +145,50 @@ def test_a_stopped_walk_says_what_is_proven() -> None:
     found = all_by_border(4, None, ask, Budget(1))
     assert not found.complete
     assert found.open_sets > 0
-    found = minimum(4, None, ask, Budget(1))
+    found = minimum(4, None, ask, Budget(6))
     assert found.minimal == ()
     assert found.decided_size == 1
+    found = greedy_restarts(range(4), 0, 0, ask, Budget(2))
+    assert (found.minimal, found.complete, found.open_sets) == ((), False, 1)
+    found = all_by_levels(4, 4, ask, Budget(0))
+    assert found == Found((), (), False, 0, -1, 1)
+
+
+@quick(60)
+@given(sets, st.integers(0, 60), st.sampled_from([None, 3]))
+def test_however_soon_a_walk_stops_what_it_says_is_right(safe: list[int], budget: int, limit: int | None) -> None:
+    ask = Lacking(safe)
+    expected, of_any_size = oracle.minimal_sets(WIDTH, ask.of, limit), oracle.minimal_sets(WIDTH, ask.of)
+    levels = all_by_levels(WIDTH, limit or WIDTH, ask, Budget(budget))
+    smallest = minimum(WIDTH, limit, ask, Budget(budget))
+    for found in (levels, smallest, all_by_border(WIDTH, limit, ask, Budget(budget))):
+        assert as_columns(found.minimal) <= expected
+        assert not any(ask.of(tuple(bits(mask))) for mask in found.maximal_safe)
+        assert found.complete is not bool(found.open_sets)
+    some = greedy_restarts(range(WIDTH), 2, 1, ask, Budget(budget))
+    assert as_columns(some.minimal) <= of_any_size
+    assert some.minimal or some.open_sets or not of_any_size
+    if not levels.complete:
+        assert levels.decided_size is not None
+        decided = {chosen for chosen in expected if len(chosen) <= levels.decided_size}
+        assert decided <= as_columns(levels.minimal)
+    if not smallest.complete:
+        assert smallest.decided_size is not None
+        assert all(len(chosen) > smallest.decided_size for chosen in expected)
+
+
+def test_enumerations_look_at_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hitting_sets, "NODES", 3)
+    edges = [0b000111, 0b111000, 0b010101]
+    every = list(minimal_hitting_sets(edges))
+    some: list[int] = []
+    with pytest.raises(BudgetSpent):
+        some.extend(minimal_hitting_sets(edges, stop=Budget(1)))
+    assert 0 < len(some) < len(every)
+    assert set(some) < set(every)
+    monkeypatch.setattr(hitting_sets, "NODES", 1)
+    with pytest.raises(BudgetSpent):
+        minimum_hitting_set([0b0011, 0b0110, 0b1100, 0b1001], Budget(0))
 
 
 def test_small_helpers() -> None:
