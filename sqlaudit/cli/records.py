@@ -34,6 +34,7 @@ _far = in_section("How far")
 @_far(
     "--sampling-fraction", default="0.01", show_default=True, metavar="SHARE", help="For DIS-SUDA: the sample's share."
 )
+@_far("--suda", is_flag=True, help="Also tell SUDA and DIS-SUDA scores and what each column adds (JSON always does).")
 @_far("--top", type=int, default=50, show_default=True, help="How many of the most special records are shown.")
 @_far("--show-values", is_flag=True, help="Show them, by their key, which may name persons.")
 @output_options
@@ -41,15 +42,16 @@ _far = in_section("How far")
 @limit_options
 def command(
     target: Target, db: str | None, qi: tuple[str, ...], key: tuple[str, ...], weights: str | None, nulls: str,
-    max_size: int, sampling_fraction: str, top: int, show_values: bool, output: Output, work: Work, limits: Limits,
+    max_size: int, sampling_fraction: str, suda: bool, top: int, show_values: bool, output: Output,
+    work: Work, limits: Limits,
 ) -> int:  # fmt: skip
     """Tell which records of TARGET are special: unique on few columns, so easily found elsewhere.
 
-    Minimal sample uniques, SUDA and DIS-SUDA scores, the contribution of each column, and individual
-    risk with sampling weights. Records themselves are shown only with --show-values.
+    Minimal sample uniques and individual risk, with sampling weights; with --suda also SUDA and DIS-SUDA
+    scores and the contribution of each column. Records themselves are shown only with --show-values.
 
     \b
-      sqlaudit records survey.csv --qi age,sex,region,job --weights weight
+      sqlaudit records survey.csv --qi age,sex,region,job --weights weight --suda
     """
     names, keys = split_lists(qi, "--qi"), split_lists(key, "--key")
     if keys and not show_values:
@@ -63,5 +65,5 @@ def command(
             show_statements(engine, relation.tables or (target.name,), planned, work, output)
             return ExitCode.OK
         result = find_records(engine, target, request, qi=names, key=keys, weights=weights)
-    output.emit(lambda: records_document(result), result.to_dict)
+    output.emit(lambda: records_document(result, suda=suda), result.to_dict)
     return ExitCode.OK

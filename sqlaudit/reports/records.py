@@ -12,23 +12,23 @@ from sqlaudit.reports.figures import count, figure, limit, part, percent, plural
 _MOST = 20
 
 
-def records_document(result: RecordRisk) -> Document:
-    """Per-record uniqueness as a document for any layout."""
+def records_document(result: RecordRisk, suda: bool = True) -> Document:
+    """Per-record uniqueness as a document for any layout; `suda` says whether scores are told."""
     return Document(
         Toned(f"{result.target}: {plural(result.records, 'special record')} of {count(result.rows)}"),
-        (Bullets(tuple(_lead(result))),),
+        (Bullets(tuple(_lead(result, suda))),),
         (
-            *section("Which columns make records special", _contributions(result)),
+            *section("Which columns make records special", _contributions(result) if suda else None),
             *section("Column sets that single out most records", _sets(result)),
-            *section("Scores", _scores(result)),
+            *section("Scores", _scores(result) if suda else None),
             *section("Individual risk", _risk(result)),
-            *section("The most special records", _top(result)),
+            *section("The most special records", _top(result, suda)),
             *section("How it was measured", _how(result)),
         ),
     )
 
 
-def _lead(result: RecordRisk) -> Iterator[Words]:
+def _lead(result: RecordRisk, suda: bool) -> Iterator[Words]:
     share = part(result.records, result.rows)
     yield (
         f"{count(result.records)} records{f' ({share})' if share else ''} are unique on at most "
@@ -36,7 +36,7 @@ def _lead(result: RecordRisk) -> Iterator[Words]:
     )
     paired = count(result.paired_rows)
     yield f"{count(result.unique_rows)} are unique on all columns together, {paired} share theirs with one other."
-    if result.highest is not None:
+    if suda and result.highest is not None:
         yield f"The most special record has a DIS-SUDA score of {figure(result.highest.dis_suda)}."
     yield f"About {figure(result.risk.expected)} records are expected to be re-identified (individual risk)."
 
@@ -67,17 +67,16 @@ def _risk(result: RecordRisk) -> Table:
     return Table((Column("Risk"), Column("Records", True)), rows, caption)
 
 
-def _top(result: RecordRisk) -> Table:
-    columns = (*(Column(name) for name in result.key), Column("SUDA", True), Column("DIS-SUDA", True))
+def _top(result: RecordRisk, suda: bool) -> Table:
+    scores = (Column("SUDA", True), Column("DIS-SUDA", True)) if suda else ()
     rows = tuple(
         (
             *("" if value is None else str(value) for value in one.key),
-            figure(one.scores.suda),
-            figure(one.scores.dis_suda),
+            *((figure(one.scores.suda), figure(one.scores.dis_suda)) if suda else ()),
         )
         for one in result.top
     )
-    return Table(columns, rows)
+    return Table((*(Column(name) for name in result.key), *scores), rows)
 
 
 def _how(result: RecordRisk) -> Facts:

@@ -102,7 +102,10 @@ def test_records_shows_records_only_when_asked(tmp_path: Path) -> None:
     assert "2 special records of 5" in ran.said
     assert "secret" not in ran.out
     ran = run("records", people(tmp_path), "--qi", "age,sex,job", "--key", "id", "--show-values")
+    assert "SUDA" not in ran.said
+    ran = run("records", people(tmp_path), "--qi", "age,sex,job", "--key", "id", "--show-values", "--suda")
     assert "id SUDA DIS-SUDA" in ran.said
+    assert "Which columns make records special" in ran.said
     data = json.loads(
         run("records", people(tmp_path), "--qi", "age,sex,job", "--key", "id", "--show-values", "--format", "json").out
     )
