@@ -1,6 +1,7 @@
 {# The agree sets of pairs of rows that are equal on some key columns: which columns are equal in both, as bits in words
    of 62. Each different set once; pairs that are equal everywhere are left out. With `stride` only every n-th row is
-   compared with the rows after it (`sampled`: both rows are every n-th). #}
+   compared with the rows after it (`sampled`: both rows are every n-th). Where codes are kept and all pairs are wanted,
+   only rows that share their key with another one are joined. #}
 {% import "_columns_source.sql" as parts with context %}
 {% if columns is not none %}
 WITH people AS MATERIALIZED (
@@ -16,8 +17,21 @@ WITH people AS MATERIALIZED (
     ) AS listed
 )
 {% endif %}
-{% set table = "people" if columns is not none else source %}
-{% set number = "number" if columns is not none else "rowid" %}
+{% set shared = columns is none and key and stride == 1 %}
+{% if shared %}
+WITH repeated AS MATERIALIZED (
+    SELECT coded.rowid AS number, coded.*
+    FROM {{ source }} AS coded
+    SEMI JOIN (
+        SELECT {{ key | join(", ") }}
+        FROM {{ source }}
+        GROUP BY {{ key | join(", ") }}
+        HAVING COUNT(*) > 1
+    ) AS keys USING ({{ key | join(", ") }})
+)
+{% endif %}
+{% set table = "people" if columns is not none else "repeated" if shared else source %}
+{% set number = "rowid" if columns is none and not shared else "number" %}
 SELECT DISTINCT {% for word in words %}w{{ loop.index0 }}{{ ", " if not loop.last }}{% endfor %}
 
 FROM (
