@@ -38,6 +38,12 @@ def postgres_url(postgres_server: PostgresServer) -> str:
 
 
 @pytest.fixture(scope="session")
+def lasting_postgres_url(postgres_url: str) -> str:
+    """For an engine that outlives a test: some tests count, or end, every session that is called sqlaudit."""
+    return postgres_url + "&application_name=lasting"
+
+
+@pytest.fixture(scope="session")
 def postgres_admin_url(postgres_server: PostgresServer) -> str:
     """A URL for the superuser, for preparing and for comparing before and after."""
     return postgres_server.admin_url()
@@ -66,7 +72,11 @@ def engine_name(request: pytest.FixtureRequest) -> str:
 @pytest.fixture(scope="session")
 def engine(engine_name: str, request: pytest.FixtureRequest) -> Iterator[Engine]:
     """One open engine a test run: tables reach it as queries, so that nothing is created."""
-    with connect(None if engine_name == "duckdb" else request.getfixturevalue("postgres_url")) as opened:
+    url = None
+    if engine_name == "postgres":
+        # in a database of its own: its snapshot, open to the end, keeps VACUUM from removing rows of the others
+        url = request.getfixturevalue("postgres_server").url(database="postgres") + "&application_name=lasting"
+    with connect(url) as opened:
         yield opened
 
 

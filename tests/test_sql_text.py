@@ -79,7 +79,7 @@ def standalone(engine_name: str, request: pytest.FixtureRequest) -> Iterator[Sta
     if engine_name == "postgres":
         load: Loader = request.getfixturevalue("load")
         load("patients", PATIENTS)
-        with connect(request.getfixturevalue("postgres_url")) as engine:
+        with connect(request.getfixturevalue("lasting_postgres_url")) as engine:
             yield Standalone("postgres", engine.run)
         return
     with duckdb.connect() as connection:

@@ -41,7 +41,7 @@ def opened(engine_name: str, request: pytest.FixtureRequest) -> Iterator[tuple[E
     if engine_name == "postgres":
         load: Loader = request.getfixturevalue("load")
         load("sets_of_people", ROWS, NAMES, {"zip": "text", "age": "int", "sex": "text", "person": "int"})
-        with connect(request.getfixturevalue("postgres_url")) as engine:
+        with connect(request.getfixturevalue("lasting_postgres_url")) as engine:
             yield engine, engine.open(Target(relation="sets_of_people"))
         return
     data = pd.DataFrame(ROWS, columns=NAMES).astype({"age": "Int64", "zip": "string", "sex": "string"})
