@@ -19,7 +19,7 @@ from tests.postgres_load import Loader
 def test_columns_says_what_to_change_and_how_far_the_proof_goes(tmp_path: Path) -> None:
     ran = run("columns", patients(tmp_path), "--k", 3, "--exclude", "disease")
     assert ran.code == 0
-    assert "patients.csv: 1 column set" in ran.said
+    assert "patients.csv:1columnset" in "".join(ran.said.split())  # a long path is broken anywhere
     assert "Minimal column sets of at most 2 columns that put some rows into classes below 3." in ran.said
     assert "Without age none of the 1 sets is left" in ran.said
     assert "Complete: every other set is inside one of 2 safe sets, or contains a found one." in ran.said
