@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -146,8 +146,15 @@ class Engine(ABC):
         """Keep the result of a statement as a temporary relation called `name` (replacing an older one)."""
         raise NotImplementedError(f"{self.name} cannot keep temporary relations")
 
+    def keep_rows(self, name: str, columns: Sequence[tuple[str, str]], batches: Iterable[Sequence[Row]]) -> Relation:
+        """Keep rows that come in batches (as `stream` gives them) as a temporary relation called `name`.
+
+        `columns` are (name, type in this engine's dialect). One batch at a time is held in Python.
+        """
+        raise NotImplementedError(f"{self.name} cannot keep temporary relations")
+
     def drop(self, name: str) -> None:
-        """Drop a temporary relation made by `materialize`."""
+        """Drop a temporary relation made by `materialize` or `keep_rows`."""
         raise NotImplementedError(f"{self.name} cannot keep temporary relations")
 
     def columns_as_arrays(self, statement: Statement) -> dict[str, Any]:

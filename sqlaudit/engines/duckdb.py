@@ -7,7 +7,7 @@ become views; what an audit keeps for a while lies in memory, or encrypted in th
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -131,8 +131,23 @@ class DuckDBEngine(Engine):
         described = self._session.describe("SELECT * FROM " + kept, statement.name)
         return Relation(kept, columns_of(described), name)
 
+    def keep_rows(self, name: str, columns: Sequence[tuple[str, str]], batches: Iterable[Sequence[Row]]) -> Relation:
+        """Keep rows that come in batches in the in-memory database, replacing an older relation of this name."""
+        begun = self._begin()
+        kept = self._in_memory(name)
+        listed = ", ".join(quote(column, DIALECT) + " " + spelled for column, spelled in columns)
+        self._session.fetch("CREATE OR REPLACE TABLE " + kept + " (" + listed + ")", "keep " + name)
+        lists = [f"CAST(UNNEST(${place}) AS {spelled})" for place, (_, spelled) in enumerate(columns, 1)]
+        fill = Statement("keep " + name, "INSERT INTO " + kept + " SELECT " + ", ".join(lists))
+        for batch in batches:
+            if batch:
+                self._session.fetch(fill.sql, fill.name, [list(values) for values in zip(*batch, strict=True)])
+        self.record(fill, time.monotonic() - begun)
+        described = self._session.describe("SELECT * FROM " + kept, fill.name)
+        return Relation(kept, columns_of(described), name)
+
     def drop(self, name: str) -> None:
-        """Drop a relation made by `materialize`."""
+        """Drop a relation made by `materialize` or `keep_rows`."""
         self._session.fetch("DROP TABLE IF EXISTS " + self._in_memory(name), "drop " + name)
 
     def columns_as_arrays(self, statement: Statement) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""The generalization lattice: which levels of its columns make a table safe, and what they cost."""
