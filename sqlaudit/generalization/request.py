@@ -1,0 +1,168 @@
+"""What is searched for in the lattice: which nodes, under which requirements, and how far."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+from sqlaudit.errors import UsageError
+from sqlaudit.generalization.losses import find_measure
+from sqlaudit.generalization.verdicts import Node
+from sqlaudit.spec import NullPolicy, Requirement, Roles, Target
+
+
+class Find(StrEnum):
+    """Which nodes are wanted.
+
+    `BEST`: the safe node of smallest loss. `MINIMAL`: all safe nodes that cannot be made finer in any column. `ALL`:
+    a verdict on every node. `CHAIN`: the finest safe node along one chain.
+    """
+
+    BEST = "best"
+    MINIMAL = "minimal"
+    ALL = "all"
+    CHAIN = "chain"
+
+
+class Algorithm(StrEnum):
+    """How they are found. `AUTO` takes what the requirements allow and the lattice asks for."""
+
+    AUTO = "auto"
+    INCOGNITO = "incognito"
+    OLA = "ola"
+    CHAIN = "chain"
+    BOUNDS = "bounds"
+    EXHAUSTIVE = "exhaustive"
+
+
+FITS: Mapping[Find, tuple[Algorithm, ...]] = {
+    Find.BEST: (Algorithm.INCOGNITO, Algorithm.OLA, Algorithm.BOUNDS, Algorithm.EXHAUSTIVE),
+    Find.MINIMAL: (Algorithm.INCOGNITO, Algorithm.EXHAUSTIVE),
+    Find.ALL: (Algorithm.EXHAUSTIVE,),
+    Find.CHAIN: (Algorithm.CHAIN, Algorithm.EXHAUSTIVE),
+}
+"""The algorithms that can answer each question."""
+
+
+@dataclass(frozen=True)
+class LatticeRequest:
+    """A search in the generalization lattice.
+
+    Args:
+        target: the table. roles: its quasi-identifiers (in the order of a node), sensitive columns, entity.
+        requirements: what the release must satisfy, at least one.
+        hierarchies: for each quasi-identifier how it is coarsened: a YAML file, a folder of CSV files, or a mapping.
+        inputs: further inputs of models by name.
+        suppression: the share of the rows that may be left out, in classes that fail.
+        find, measure, algorithm: which nodes, by which loss, in which way.
+        weights: of columns in the loss, by name.
+        chain: the nodes of the chain, from fine to coarse; empty = one level at a time, the columns in turn.
+        time_budget: seconds, None = no limit. walk: whether every decided node is kept in the result.
+
+    Raises:
+        UsageError: a number out of its range, or a combination that has no meaning.
+    """
+
+    target: Target
+    roles: Roles
+    requirements: tuple[Requirement, ...]
+    hierarchies: Any = field(repr=False, default=None)
+    inputs: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    suppression: Fraction = Fraction(0)
+    find: Find = Find.BEST
+    measure: str = "loss"
+    algorithm: Algorithm = Algorithm.AUTO
+    weights: Mapping[str, Fraction] = field(default_factory=dict)
+    chain: Sequence[Node] = ()
+    time_budget: float | None = None
+    walk: bool = False
+
+    def __post_init__(self) -> None:
+        _check_roles(self.roles)
+        find_measure(self.measure)
+        if not self.requirements:
+            raise UsageError("Say what the release must satisfy, for instance --require k=5.")
+        if not any(one.severity == "error" for one in self.requirements):
+            raise UsageError("Every requirement only warns, so every node would be safe; require at least one.")
+        if not 0 <= self.suppression < 1:
+            raise UsageError(f"--suppress is a share of at least 0 and below 1 (below 100%); it is {self.suppression}.")
+        if self.algorithm is not Algorithm.AUTO and self.algorithm not in FITS[self.find]:
+            listed = ", ".join(FITS[self.find])
+            raise UsageError(f"--algorithm {self.algorithm} does not find {self.find}; there are: auto, {listed}.")
+        if self.chain and self.find is not Find.CHAIN:
+            raise UsageError("--chain names the nodes of a chain; it belongs to --find chain.")
+        if self.time_budget is not None and self.time_budget < 0:
+            raise UsageError(f"--time-budget is a time of 0 seconds or more; it is {self.time_budget}.")
+
+
+def _check_roles(roles: Roles) -> None:
+    if not roles.quasi_identifiers:
+        raise UsageError("Name the quasi-identifiers that are to be coarsened, for instance --qi age,sex.")
+    if roles.nulls is not NullPolicy.EQUAL:
+        raise UsageError(
+            f"--nulls {roles.nulls} has no meaning in the lattice: a coarser value stands for a group of values, and "
+            "missing ones are one of them. Use --nulls equal."
+        )
+
+
+def parse_chain(text: str) -> tuple[Node, ...]:
+    """The nodes of a chain from `0,0 0,1 1,1`: levels separated by commas, nodes by spaces or semicolons.
+
+    Raises:
+        UsageError: no such text, nodes of different length, or a node that is not coarser than the one before.
+
+    Example:
+        >>> parse_chain("0,0 0,1 2,1")
+        ((0, 0), (0, 1), (2, 1))
+    """
+    nodes = []
+    for part in text.replace(";", " ").split():
+        levels = part.split(",")
+        if not all(level.isascii() and level.isdecimal() for level in levels):
+            raise UsageError(f"--chain takes nodes such as 0,0 0,1 1,1; {part!r} is none.")
+        nodes.append(tuple(map(int, levels)))
+    if not nodes:
+        raise UsageError("--chain takes at least one node.")
+    return tuple(nodes)
+
+
+def check_chain(chain: Sequence[Node], heights: Sequence[int]) -> tuple[Node, ...]:
+    """The chain, when it is one in a lattice of these heights.
+
+    Raises:
+        UsageError: a node that is not in the lattice, or not coarser than the one before.
+    """
+    for node in chain:
+        if len(node) != len(heights) or any(level > top for level, top in zip(node, heights, strict=True)):
+            top = ",".join(map(str, heights))
+            raise UsageError(f"--chain: {shown(node)} is not in the lattice, whose top is {top}.")
+    for finer, coarser in pairwise(chain):
+        if finer == coarser or any(low > high for low, high in zip(finer, coarser, strict=True)):
+            raise UsageError(f"--chain: {shown(coarser)} is not coarser than {shown(finer)} before it.")
+    return tuple(chain)
+
+
+def default_chain(heights: Sequence[int]) -> tuple[Node, ...]:
+    """The chain from the bottom to the top that raises one level at a time, in turn over the columns from the left.
+
+    Example:
+        >>> default_chain((2, 1))
+        ((0, 0), (1, 0), (1, 1), (2, 1))
+    """
+    node = [0] * len(heights)
+    chain = [tuple(node)]
+    for _ in range(max(heights, default=0)):
+        for position, top in enumerate(heights):
+            if node[position] < top:
+                node[position] += 1
+                chain.append(tuple(node))
+    return tuple(chain)
+
+
+def shown(node: Node) -> str:
+    """A node as people write it: `0,3,1`."""
+    return ",".join(map(str, node))

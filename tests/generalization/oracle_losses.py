@@ -1,0 +1,106 @@
+"""The loss measures once more, cell by cell as their sources define them, from rows and functions alone."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+Recode = Callable[[Any], Any]
+"""What a value becomes at one level; the last level of a column makes everything the same."""
+
+
+def losses(
+    rows: Sequence[Mapping[str, Any]],
+    hierarchies: Mapping[str, Sequence[Recode]],
+    node: Sequence[int],
+    suppressed: set[int],
+    leaves: Mapping[str, Sequence[Any]] | None = None,
+    weights: Mapping[str, Fraction] | None = None,
+) -> dict[str, float]:
+    """Every measure of one node, by name.
+
+    Args:
+        rows: the table. hierarchies: for each column its levels from 0 on. node: a level for each.
+        suppressed: positions of the rows that are suppressed. leaves: for a column the values that its hierarchy
+            lists, where it lists any. weights: of columns.
+    """
+    level = dict(zip(hierarchies, node, strict=True))
+    weight = {column: float((weights or {}).get(column, 1)) for column in hierarchies}
+    cells = {column: _cells(rows, column, levels, level[column]) for column, levels in hierarchies.items()}
+    found = {"height": sum(weight[c] * level[c] for c in hierarchies)}
+    found["loss"] = _loss(rows, hierarchies, level, suppressed, leaves or {}, weight)
+    found["precision"] = _precision(rows, hierarchies, level, suppressed, weight)
+    keys = Counter(tuple(cells[column][i] for column in hierarchies) for i in range(len(rows)) if i not in suppressed)
+    found["discernibility"] = sum(n * n for n in keys.values()) + len(rows) * len(suppressed)
+    classes = len(keys) + bool(suppressed)
+    found["class-size"] = len(rows) / classes if classes else 0.0
+    for name in ("entropy", "monotone-entropy", "non-uniform-entropy"):
+        found[name] = sum(
+            weight[column] * _bits(name, rows, column, cells[column], suppressed) for column in hierarchies
+        )
+    return found
+
+
+def _cells(rows: Sequence[Mapping[str, Any]], column: str, levels: Sequence[Recode], level: int) -> list[Any]:
+    return [levels[level](row[column]) for row in rows]
+
+
+def _loss(
+    rows: Sequence[Mapping[str, Any]],
+    hierarchies: Mapping[str, Sequence[Recode]],
+    level: Mapping[str, int],
+    suppressed: set[int],
+    listed: Mapping[str, Sequence[Any]],
+    weight: Mapping[str, float],
+) -> float:
+    product, whole = 1.0, sum(weight.values())
+    for column, levels in hierarchies.items():
+        recode = levels[level[column]]
+        values = list(listed.get(column, sorted({row[column] for row in rows}, key=repr)))
+        if len(values) > 1 and rows:
+            shares = [
+                1.0 if i in suppressed else sum(recode(v) == recode(row[column]) for v in values) / len(values)
+                for i, row in enumerate(rows)
+            ]
+            mean = sum(shares) / len(rows)
+            least = 1 / len(values)
+            x = (mean - least) / (1 - least)
+        else:
+            x = 0.0
+        product *= (1 + x) ** (weight[column] / whole)
+    return product - 1
+
+
+def _precision(
+    rows: Sequence[Mapping[str, Any]],
+    hierarchies: Mapping[str, Sequence[Recode]],
+    level: Mapping[str, int],
+    suppressed: set[int],
+    weight: Mapping[str, float],
+) -> float:
+    total = 0.0
+    for column, levels in hierarchies.items():
+        height = len(levels) - 1
+        kept = level[column] / height if height else 0.0
+        total += weight[column] * sum(1.0 if i in suppressed else kept for i in range(len(rows)))
+    return total / (len(rows) * sum(weight.values())) if rows else 0.0
+
+
+def _bits(
+    name: str, rows: Sequence[Mapping[str, Any]], column: str, cells: Sequence[Any], suppressed: set[int]
+) -> float:
+    values = [row[column] for row in rows]
+    total = 0.0
+    for i, value in enumerate(values):
+        inside = values if i in suppressed else [v for v, cell in zip(values, cells, strict=True) if cell == cells[i]]
+        entropy = sum(-c / len(inside) * math.log2(c / len(inside)) for c in Counter(inside).values())
+        share = len(inside) / len(values)
+        total += {
+            "entropy": entropy,
+            "monotone-entropy": share * entropy,
+            "non-uniform-entropy": -math.log2(values.count(value) / len(inside)),
+        }[name]
+    return total
