@@ -128,6 +128,15 @@ def load_nodes(path: str | Path) -> Node | None:
     return None if root is None else _from_yaml(root, str(file), ())
 
 
+def inputs_from(node: Node, folder: Path) -> Inputs:
+    """The inputs that a node of another file holds; `tree_csv` in it is relative to the folder.
+
+    Raises:
+        UsageError: as `load_inputs`.
+    """
+    return _read(node, folder)
+
+
 def nodes_of(value: Any, place: str = FILE) -> Node:
     """A Python value as nodes; `place` is what errors call it."""
     return _from_python(value, place)
@@ -256,7 +265,12 @@ def _categories(node: Node, _: Path) -> dict[str, ValueList]:
     return {key.text("a category's name"): _list_of(value, "a category") for key, value in node.pairs("'categories'")}
 
 
-def _exact(node: Node, what: str, lowest: Fraction | None = None, *, above: bool = False) -> Fraction:
+def exact_number(node: Node, what: str, lowest: Fraction | None = None, *, above: bool = False) -> Fraction:
+    """The node as an exact number, at least (or above) a lowest one.
+
+    Raises:
+        UsageError: it is no number, or too small.
+    """
     try:
         written = Decimal(node.text(what))
     except InvalidOperation:
@@ -270,7 +284,7 @@ def _exact(node: Node, what: str, lowest: Fraction | None = None, *, above: bool
 
 
 def _positive(what: str) -> Reader:
-    return lambda node, _: _exact(node, what, Fraction(0), above=True)
+    return lambda node, _: exact_number(node, what, Fraction(0), above=True)
 
 
 def _numbers(what: str, lowest: Fraction | None, *, identity: bool) -> Reader:
@@ -278,12 +292,13 @@ def _numbers(what: str, lowest: Fraction | None, *, identity: bool) -> Reader:
         if identity and node.value == "identity":
             return Numbers(None, node.place)
         pairs = node.pairs(what)
-        return Numbers({key.name(what): _exact(value, what, lowest) for key, value in pairs}, node.place)
+        return Numbers({key.name(what): exact_number(value, what, lowest) for key, value in pairs}, node.place)
 
     return read
 
 
-def _tree(node: Node, _: Path) -> Tree:
+def tree_of(node: Node, _: Path) -> Tree:
+    """A tree: keys of mappings are inner nodes, what lists hold are leaves."""
     return Tree.from_paths(list(_paths(node, ())), node.place)
 
 
@@ -323,6 +338,12 @@ def _columns(node: Node, _: Path) -> tuple[str, ...]:
     return tuple(item.text("a column") for item in items)
 
 
+def _hierarchies(node: Node, folder: Path) -> Any:
+    from sqlaudit.hierarchies.read import read_section  # which reads nodes, so it cannot be imported above
+
+    return read_section(node, folder)
+
+
 def _attributes(node: Node, folder: Path) -> dict[str, dict[str, Any]]:
     pairs = node.pairs("'sensitive'")
     return {key.text("an attribute's name"): _section(value, OF_AN_ATTRIBUTE, folder) for key, value in pairs}
@@ -333,7 +354,7 @@ OF_AN_ATTRIBUTE: Mapping[str, Reader] = {
     "dont_care": _values,
     "must_occur": _values,
     "order": _values,
-    "tree": _tree,
+    "tree": tree_of,
     "tree_csv": _tree_csv,
     "class_function": _numbers("'class_function'", None, identity=True),
     "width": _positive("'width'"),
@@ -344,5 +365,6 @@ OF_THE_FILE: Mapping[str, Reader] = {
     "sensitive": _attributes,
     "population": _population,
     "original_qi": _columns,
+    "hierarchies": _hierarchies,
 }
 """Sections of later commands join here; an unknown key stays an error."""

@@ -60,7 +60,7 @@ def read_tree_csv(path: Path) -> Tree:
         InputError: the file cannot be read.
         UsageError: lines of different length, a value on two lines, or a group that lies under two different ones.
     """
-    rows = _rows(path)
+    rows = hierarchy_rows(path)
     top = {row[-1] for _, row in rows}
     depth = len(rows[0][1]) - 1 if len(top) == 1 else len(rows[0][1])
     parents: dict[tuple[int, str], str] = {}
@@ -78,7 +78,13 @@ def read_tree_csv(path: Path) -> Tree:
     return Tree.from_paths(paths, str(path))
 
 
-def _rows(path: Path) -> list[tuple[int, list[str]]]:
+def hierarchy_rows(path: Path) -> list[tuple[int, list[str]]]:
+    """The lines of a CSV hierarchy with their numbers; the separator is ; where the first line has one, else a comma.
+
+    Raises:
+        InputError: the file cannot be read.
+        UsageError: it is not CSV, or the first line has fewer than two fields.
+    """
     try:
         text = path.read_text(encoding="utf-8-sig")
     except OSError as error:

@@ -1,0 +1,277 @@
+"""Hierarchies from a YAML section, a Python mapping, or a folder of CSV files; `docs/hierarchies.md` has every form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from sqlaudit.errors import UsageError
+from sqlaudit.guard import closest
+from sqlaudit.hierarchies.csv_table import Lines, read_csv_table, value_table
+from sqlaudit.hierarchies.hierarchy import Hierarchy, Name, ValueTable, dropped, from_table, kept, plain
+from sqlaudit.hierarchies.levels import TOP, Level, SqlLevel, TopLevel, date_levels, mask_levels, width_levels
+from sqlaudit.inputs import Node, exact_number, load_nodes, nodes_of, tree_of
+from sqlaudit.value_tree import Tree
+
+FORMS = ("widths", "mask", "dates", "tree", "csv", "values", "sql")
+_OPTIONS = {"widths": ("origin", "low", "high", "default"), "mask": ()}
+_SEPARATORS = "_-. "
+
+
+@dataclass(frozen=True)
+class Hierarchies:
+    """The hierarchies of some columns, by the names that were given; or a folder with one file a column.
+
+    Args:
+        given: by column. folder: files named `…COLUMN.csv`. place: for errors.
+    """
+
+    given: Mapping[str, Hierarchy] = field(default_factory=dict, hash=False)
+    folder: Path | None = None
+    place: str = "the hierarchies"
+
+    def for_columns(self, columns: Sequence[str]) -> tuple[Hierarchy, ...]:
+        """The hierarchy of each column, in their order; a column without one is kept or suppressed (`plain`).
+
+        Args:
+            columns: the quasi-identifiers as `--qi` names them: column names or expressions.
+
+        Raises:
+            UsageError: a hierarchy for a column that is none of these, or none for any of them.
+            InputError: a file that cannot be read.
+        """
+        if self.folder is not None:
+            return _from_folder(self.folder, columns)
+        folded = {column.casefold(): column for column in columns}
+        found: dict[str, Hierarchy] = {}
+        for name, hierarchy in self.given.items():
+            column = name if name in columns else folded.get(name.casefold())
+            if column is None:
+                hint = closest(name, columns) or f" There are: {', '.join(columns)}."
+                raise UsageError(f"{hierarchy.place}: {name!r} is none of the quasi-identifiers.{hint}")
+            if column in found:
+                raise UsageError(f"{hierarchy.place}: {column!r} has a second hierarchy here.")
+            found[column] = _renamed(hierarchy, column)
+        return tuple(found.get(column) or plain(column) for column in columns)
+
+
+def read_hierarchies(source: Hierarchies | Mapping[str, Any] | str | Path) -> Hierarchies:
+    """Hierarchies from a YAML file with a section `hierarchies`, a folder of CSV files, or a mapping by column.
+
+    Args:
+        source: a path, or a mapping such as `{"age": {"widths": [5, 10]}, "sex": "keep"}`; what this function gave
+            comes back unchanged.
+
+    Raises:
+        InputError: a file that cannot be read, or is not YAML.
+        UsageError: an unknown form or option, or levels that cannot be nested; file, line, column and level are named.
+
+    Example:
+        >>> read = read_hierarchies({"age": {"widths": [5, 10]}, "sex": "keep"})
+        >>> [(one.column, one.level_names()) for one in read.for_columns(["sex", "age"])]
+        [('sex', ('values',)), ('age', ('values', 'width 5', 'width 10', '*'))]
+    """
+    if isinstance(source, Hierarchies):
+        return source
+    if isinstance(source, Mapping):
+        return read_section(nodes_of(source, "the hierarchies"), Path())
+    path = Path(source)
+    if path.is_dir():
+        return Hierarchies(folder=path, place=str(path))
+    root = load_nodes(path)
+    section = None
+    for key, value in root.pairs("the file") if root is not None else ():
+        section = value if key.value == "hierarchies" else section
+    if section is None:
+        raise UsageError(f"{path}: has no section 'hierarchies'; put the columns under that key.")
+    return read_section(section, path.parent)
+
+
+def read_section(node: Node, folder: Path) -> Hierarchies:
+    """The section `hierarchies` of a file; paths in it are relative to `folder`."""
+    given: dict[str, Hierarchy] = {}
+    for key, value in node.pairs("'hierarchies'"):
+        column = key.text("a column's name")
+        given[column] = read_hierarchy(column, value, folder)
+    return Hierarchies(given, place=node.place)
+
+
+def read_hierarchy(column: str, node: Node, folder: Path = Path()) -> Hierarchy:
+    """The hierarchy of one column: `keep`, `drop`, or a mapping with one form and its options.
+
+    Raises:
+        UsageError: as `read_hierarchies`.
+    """
+    if node.value in ("keep", "drop"):
+        return kept(column, node.place) if node.value == "keep" else dropped(column, node.place)
+    if not node.is_mapping:
+        raise node.fail(f"{column!r} is keep, drop, or a mapping with one of {', '.join(FORMS)}.")
+    parts = {key.text("a key"): value for key, value in node.pairs(repr(column))}
+    forms = [name for name in parts if name in FORMS]
+    if len(forms) != 1:
+        known = closest(next(iter(parts), ""), FORMS)
+        raise node.fail(f"{column!r} has exactly one of {', '.join(FORMS)}.{known if not forms else ''}")
+    (form,) = forms
+    options = _OPTIONS.get(form, ("default",))
+    for name, value in parts.items():
+        if name != form and name not in options:
+            there = f" There are: {', '.join(options)}." if options else ""
+            raise value.fail(f"{form!r} has no option {name!r}.{closest(name, options)}{there}")
+    return _READERS[form](column, parts, folder)
+
+
+def tree_table(tree: Tree, place: str = "") -> ValueTable:
+    """A category tree as a value table: leaves that lie higher than others keep their own name below their place.
+
+    Raises:
+        UsageError: two groups of one level have the same name, so that a released cell would not tell them apart.
+    """
+    depth = tree.height - 1
+    seen: dict[tuple[int, Name], tuple[Name, ...]] = {}
+    rows: dict[Name, tuple[Name, ...]] = {}
+    for leaf, above in tree.leaves.items():
+        labels: list[Name] = []
+        for level in range(1, depth + 1):
+            down = depth + 1 - level
+            path: tuple[Name, ...] = above[:down] if down <= len(above) else (*above, leaf)
+            label = path[-1]
+            if seen.setdefault((level, label), path) != path:
+                raise UsageError(
+                    f"{place or tree.place}: two groups at level {level} have the same name; a released cell could "
+                    "not tell them apart, so give them different ones."
+                )
+            labels.append(label)
+        rows[leaf] = tuple(labels)
+    return ValueTable(rows, depth, tree.place)
+
+
+Parts = Mapping[str, Node]
+
+
+def _default(parts: Parts) -> str | None:
+    return parts["default"].text("'default'") if "default" in parts else None
+
+
+def _widths(column: str, parts: Parts, _: Path) -> Hierarchy:
+    node = parts["widths"]
+    bounds = {name: exact_number(parts[name], f"{name!r}") for name in ("origin", "low", "high") if name in parts}
+    widths = [exact_number(item, "a width") for item in _items(node, "'widths'")]
+    levels = width_levels(
+        widths, f"{node.place}, {column}", origin=bounds.get("origin", Fraction(0)), low=bounds.get("low"),
+        high=bounds.get("high"),
+    )  # fmt: skip
+    return _computed(column, levels, parts, "widths")
+
+
+def _mask(column: str, parts: Parts, _: Path) -> Hierarchy:
+    node = parts["mask"]
+    keeps = node.is_mapping
+    if keeps:
+        ways = node.pairs("'mask'")
+        if [key.value for key, _ in ways] != ["keep"]:
+            raise node.fail("'mask' is a list of numbers of characters to mask, or {keep: [numbers to keep]}.")
+        node = ways[0][1]
+    counts = [_whole(item) for item in _items(node, "'mask'")]
+    return _computed(column, mask_levels(counts, f"{node.place}, {column}", keeps=keeps), parts, "mask")
+
+
+def _dates(column: str, parts: Parts, _: Path) -> Hierarchy:
+    node = parts["dates"]
+    names = [item.text("a part of dates").lower() for item in _items(node, "'dates'")]
+    return _computed(column, date_levels(names, f"{node.place}, {column}"), parts, "dates")
+
+
+def _sql(column: str, parts: Parts, _: Path) -> Hierarchy:
+    node = parts["sql"]
+    levels: list[Level] = [SqlLevel(item.text("a level")) for item in _items(node, "'sql'")]
+    if not levels:
+        raise node.fail("'sql' is a list of expressions, one a level.")
+    if levels[-1] in (SqlLevel("'*'"), SqlLevel(TOP)):
+        levels[-1] = TopLevel()
+    return _computed(column, tuple(levels), parts, "sql")
+
+
+def _computed(column: str, levels: tuple[Level, ...], parts: Parts, form: str) -> Hierarchy:
+    return Hierarchy(column, levels, default=_default(parts), form=form, place=parts[form].place)
+
+
+def _csv(column: str, parts: Parts, folder: Path) -> Hierarchy:
+    return from_table(column, read_csv_table(folder / parts["csv"].text("'csv'")), "csv", _default(parts))
+
+
+def _tree(column: str, parts: Parts, folder: Path) -> Hierarchy:
+    node = parts["tree"]
+    return from_table(column, tree_table(tree_of(node, folder), f"{node.place}, {column}"), "tree", _default(parts))
+
+
+def _values(column: str, parts: Parts, _: Path) -> Hierarchy:
+    node = parts["values"]
+    lines: Lines = [
+        (key.place, key.name("a value"), tuple(item.text("a label") for item in _items(value, "the labels of a value")))
+        for key, value in node.pairs("'values'")
+    ]
+    if not lines or not lines[0][2]:
+        raise node.fail("'values' is a mapping from values to their labels, {flu: [chest, illness]}.")
+    for where, _value, labels in lines:
+        if len(labels) != len(lines[0][2]):
+            raise UsageError(f"{where}: has {len(labels)} labels, the first value has {len(lines[0][2])}.")
+    return from_table(column, _listed(lines, node.place), "values", _default(parts))
+
+
+def _listed(lines: Lines, place: str) -> ValueTable:
+    """A value table whose last level is the top only where it says so: a mapping need not go up to one value."""
+    if {labels[-1] for _, _, labels in lines} == {TOP}:
+        return value_table(lines, place)
+    return value_table([(where, value, (*labels, TOP)) for where, value, labels in lines], place)
+
+
+def _items(node: Node, what: str) -> list[Node]:
+    """The node as a list; a single text counts as a list of one."""
+    return [node] if isinstance(node.value, str) else node.items(what)
+
+
+def _whole(node: Node) -> int:
+    number = exact_number(node, "a number of characters")
+    if number.denominator != 1:
+        raise node.fail("a number of characters is whole.")
+    return number.numerator
+
+
+_READERS: Mapping[str, Callable[[str, Parts, Path], Hierarchy]] = {
+    "widths": _widths, "mask": _mask, "dates": _dates, "tree": _tree, "csv": _csv, "values": _values, "sql": _sql,
+}  # fmt: skip
+
+
+def _renamed(hierarchy: Hierarchy, column: str) -> Hierarchy:
+    return hierarchy if hierarchy.column == column else replace(hierarchy, column=column)
+
+
+def _from_folder(folder: Path, columns: Sequence[str]) -> tuple[Hierarchy, ...]:
+    """The file of a column is the one whose name ends with the column's; the longest column and shortest name win."""
+    owners: dict[str, list[Path]] = {column: [] for column in columns}
+    files = sorted(path for path in folder.iterdir() if path.suffix.lower() == ".csv")
+    for path in files:
+        fitting = [column for column in columns if _ends_with(path.stem, column)]
+        if fitting:
+            owners[max(fitting, key=len)].append(path)
+    if columns and not any(owners.values()):
+        raise UsageError(f"{folder}: has no file …{columns[0]}.csv, nor one for any other quasi-identifier.")
+    return tuple(_of_file(column, owners[column], folder) for column in columns)
+
+
+def _of_file(column: str, files: Sequence[Path], folder: Path) -> Hierarchy:
+    if not files:
+        return plain(column)
+    best = min(files, key=lambda path: len(path.stem))
+    twins = [path.name for path in files if len(path.stem) == len(best.stem)]
+    if len(twins) > 1:
+        raise UsageError(f"{folder}: {' and '.join(twins)} both fit {column!r}; keep one.")
+    return from_table(column, read_csv_table(best), "csv")
+
+
+def _ends_with(stem: str, column: str) -> bool:
+    folded, name = stem.casefold(), column.casefold()
+    return folded == name or (folded.endswith(name) and folded[-len(name) - 1] in _SEPARATORS)
