@@ -58,6 +58,9 @@
 {# Values whose relative gain exceeds numerator/denominator, exactly. #}
 {% macro gains_above(numerator, denominator) %}{% call(c, t, lane) cells.fold("sum") %}CASE WHEN CAST({{ c }} AS {{ wide }}) * {{ total }} * {{ denominator }} > CAST(n AS {{ wide }}) * {{ t }} * {{ numerator + denominator }} THEN 1 ELSE 0 END{% endcall %}{% endmacro %}
 
+{# Rows with a value whose relative gain exceeds numerator/denominator, exactly. #}
+{% macro members_gaining(numerator, denominator) %}{% call(c, t, lane) cells.fold("sum") %}CASE WHEN CAST({{ c }} AS {{ wide }}) * {{ total }} * {{ denominator }} > CAST(n AS {{ wide }}) * {{ t }} * {{ numerator + denominator }} THEN {{ c }} ELSE 0 END{% endcall %}{% endmacro %}
+
 {# Values that are more frequent than in the table and whose relative gain exceeds -ln of their share of the table. #}
 {% macro gains_above_log() %}{% call(c, t, lane) cells.fold("sum") %}CASE WHEN CAST({{ c }} AS {{ wide }}) * {{ total }} > CAST(n AS {{ wide }}) * {{ t }} AND CAST({{ c }} AS DOUBLE) * {{ total }} / (CAST(n AS DOUBLE) * {{ t }}) - 1 > -LN(CAST({{ t }} AS DOUBLE) / {{ total }}) THEN 1 ELSE 0 END{% endcall %}{% endmacro %}
 

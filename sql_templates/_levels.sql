@@ -4,6 +4,7 @@
 
 {% macro infinity() %}CAST('Infinity' AS DOUBLE){% endmacro %}
 {% macro never() %}1 = 0{% endmacro %}
+{% macro all_members(fact) %}{{ fact }} = n{% endmacro %}
 {% macro below(fact, limit) %}{{ fact }} < {{ limit }}{% endmacro %}
 {% macro above(fact, limit) %}{{ fact }} > {{ limit }}{% endmacro %}
 {% macro between(expression, low, high) %}{{ expression }} BETWEEN {{ low }} AND {{ high }}{% endmacro %}

@@ -1,0 +1,1 @@
+"""Attacks on a release: one module an attack, behind the small interface of `base.Attack`."""

@@ -1,0 +1,137 @@
+"""What an attack is: it says what it lacks, or how many persons it exposes. All figures come from the database."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from sqlaudit.attack_result import Example, Exposure
+from sqlaudit.columns_of import Resolved
+from sqlaudit.engines.base import Engine, Relation
+from sqlaudit.facts import ClassHistogram, Fact, SensitiveTable
+from sqlaudit.histogram import HistogramBuilder
+from sqlaudit.opening import ResolvedRoles
+from sqlaudit.release.attacks.request import AttackRequest
+from sqlaudit.spec import NullPolicy, Roles
+
+MACHANAVAJJHALA = "Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam: l-Diversity, TKDD 2007"
+LI = "Li, Li, Venkatasubramanian: t-Closeness, ICDE 2007"
+SWEENEY = "Sweeney: k-Anonymity, IJUFKS 2002"
+FIRST = Fact("first_lane", "first_lane")
+"""The lowest lane that occurs: the only one where there is only one value."""
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """One sensitive attribute of the release, its classes, and what is known of its values.
+
+    `labels` are what the user calls the columns of the class key.
+    """
+
+    resolved: Resolved
+    table: SensitiveTable
+    histogram: ClassHistogram
+    builder: HistogramBuilder
+    inputs: Mapping[str, Any]
+    labels: Sequence[str]
+
+    @property
+    def label(self) -> str:
+        """What the user calls it."""
+        return self.resolved.label
+
+    def figures(self, template: str, facts: Sequence[Fact], **parameters: Any) -> dict[str, Any]:
+        """The one row of a template over class facts, by column name; `names` in the order of its columns."""
+        names = parameters.pop("names")
+        step = template.removesuffix(".sql").replace("_", " ")
+        statement = self.histogram.statement(template, facts, f"{step} on {self.label}", **parameters)
+        return dict(zip(names, self.histogram.engine.run(statement)[0], strict=True))
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What every attack may use: the release, its roles, its sensitive attributes, and what the attacker holds.
+
+    `relation` and `roles` are the release as it stands, with its order of rows. `identified` and `other` are the
+    attacker's tables, None when there are none.
+    """
+
+    engine: Engine
+    relation: Relation
+    roles: ResolvedRoles
+    given: Roles
+    request: AttackRequest
+    attributes: Sequence[Attribute]
+    rows: int
+    identified: Relation | None = None
+    other: Relation | None = None
+
+    @property
+    def unit(self) -> str:
+        """What classes count."""
+        return "rows" if self.roles.entity is None else "persons"
+
+    @property
+    def overlapping(self) -> bool:
+        """Whether classes overlap, because a missing value matches any."""
+        return self.given.nulls is NullPolicy.WILDCARD
+
+
+class Attack(ABC):
+    """Base of all attacks."""
+
+    name: ClassVar[str] = ""
+    title: ClassVar[str] = ""
+    source: ClassVar[str] = ""
+
+    @abstractmethod
+    def lacks(self, scene: Scene) -> str:
+        """What keeps the attack from being tried, as a sentence; empty when nothing does."""
+
+    @abstractmethod
+    def run(self, scene: Scene) -> Iterator[Exposure]:
+        """What the attack achieves, one exposure for each sensitive attribute that it is about.
+
+        Raises:
+            UsageError: what it was given does not fit.
+            EngineError: the database refused, failed or went away.
+        """
+
+
+class ClassAttack(Attack):
+    """An attack on the classes of the release, one sensitive attribute at a time."""
+
+    def lacks(self, scene: Scene) -> str:
+        """A sensitive attribute, and classes that do not overlap."""
+        if not scene.attributes:
+            return "It needs a sensitive attribute (--sensitive)."
+        if scene.overlapping:
+            return "Classes overlap with --nulls wildcard; use --nulls equal or distinct."
+        return ""
+
+    def run(self, scene: Scene) -> Iterator[Exposure]:
+        """One exposure an attribute."""
+        for attribute in scene.attributes:
+            yield self.attack(scene, attribute)
+
+    @abstractmethod
+    def attack(self, scene: Scene, attribute: Attribute) -> Exposure:
+        """What is learned about one attribute."""
+
+
+def shown_classes(scene: Scene, attribute: Attribute, condition: str, facts: Sequence[Fact]) -> tuple[Example, ...]:
+    """Some classes that satisfy a condition, smallest first, with the values in the lanes that facts called `…_lane`
+    give; none unless values may be shown."""
+    if not scene.request.show_values or not scene.request.top:
+        return ()
+    keyed = attribute.builder.build(attribute.resolved.sql, attribute.table, keep_keys=True)
+    shown = [replace(fact, shown=True) for fact in facts]
+    collated = attribute.builder.frame.collated
+    found, _ = keyed.failing([("", condition)], shown, list(attribute.labels), scene.request.top, collated)
+    lanes = [fact.name for fact in facts if fact.name.endswith("_lane")]
+    return tuple(
+        Example(one.key, one.size, tuple(attribute.table.values[int(one.figures[lane] or 0)] for lane in lanes))
+        for one in found
+    )

@@ -1,0 +1,122 @@
+"""All attacks on one release, in order: the scene is set once, then every attack is tried or says what it lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlaudit.attack_result import AttackResult, Exposure, NotTried
+from sqlaudit.attribute_inputs import inputs_of, refuse_unclear
+from sqlaudit.columns_of import Resolved
+from sqlaudit.engines.base import Engine, Relation, Statement
+from sqlaudit.errors import UsageError
+from sqlaudit.histogram import HistogramBuilder
+from sqlaudit.inputs import read_inputs
+from sqlaudit.opening import ResolvedRoles, frame_of, key_labels, load_columns, resolve_roles, sensitive_table
+from sqlaudit.release.attacks.background import BackgroundKnowledge
+from sqlaudit.release.attacks.base import Attack, Attribute, Scene
+from sqlaudit.release.attacks.homogeneity import Homogeneity
+from sqlaudit.release.attacks.request import AttackRequest
+from sqlaudit.release.attacks.similarity import Similarity
+from sqlaudit.release.attacks.skewness import Skewness
+from sqlaudit.spec import Roles, Target
+
+ATTACKS: tuple[type[Attack], ...] = (Homogeneity, BackgroundKnowledge, Skewness, Similarity)
+"""Every attack, in the order of reports."""
+
+
+def attack_release(engine: Engine, target: Target, roles: Roles, request: AttackRequest) -> AttackResult:
+    """Try every attack that has what it needs.
+
+    Args:
+        engine: an open engine that knows the release and the attacker's tables.
+        target: the release. roles: its quasi-identifiers and sensitive attributes. request: what the attacker holds.
+
+    Raises:
+        UsageError: a column that is not there, or an input that does not fit.
+        EngineError: the database refused, failed or went away.
+
+    Example:
+        >>> import pandas as pd
+        >>> from sqlaudit.engines import connect
+        >>> release = pd.DataFrame({"zip": ["130**"] * 2 + ["148**"] * 2, "disease": ["flu", "flu", "flu", "cold"]})
+        >>> with connect() as engine:
+        ...     found = attack_release(engine, Target(frame=release), Roles(("zip",), ("disease",)), AttackRequest())
+        >>> found.exposure("homogeneity").exposed
+        2
+    """
+    scene, sizes = _scene(engine, target, roles, request)
+    exposures: list[Exposure] = []
+    not_tried: list[NotTried] = []
+    for kind in ATTACKS:
+        attack = kind()
+        reason = attack.lacks(scene)
+        if reason:
+            not_tried.append(NotTried(attack.name, attack.title, reason))
+            continue
+        exposures += attack.run(scene)
+    return AttackResult(
+        target=target.name, rows=scene.rows, classes=None if scene.overlapping else sum(n for _, n in sizes),
+        smallest=min((size for size, _ in sizes), default=None), quasi_identifiers=roles.quasi_identifiers,
+        sensitive=roles.sensitive, entity=roles.entity, nulls=roles.nulls.value, k=request.k,
+        exposures=tuple(exposures), not_tried=tuple(not_tried),
+    )  # fmt: skip
+
+
+def plan_attacks(engine: Engine, target: Target, roles: Roles) -> list[Statement]:
+    """The first statements, as far as they are known before any has run, for `--dry-run`: the classes of the release.
+
+    Raises:
+        UsageError: a column that is not there.
+    """
+    relation = engine.open(target)
+    resolved = resolve_roles(roles, relation, engine.dialect)
+    statements = []
+    for attribute in resolved.sensitive or (None,):
+        builder = HistogramBuilder(engine, frame_of(relation, resolved, attribute, roles), roles.nulls)
+        statements += builder.plan(attribute.sql if attribute else None)
+    return statements
+
+
+def _scene(
+    engine: Engine, target: Target, roles: Roles, request: AttackRequest
+) -> tuple[Scene, Sequence[tuple[int, int]]]:
+    """The scene, and (size, classes) of the release."""
+    if not roles.quasi_identifiers:
+        raise UsageError("Name the quasi-identifiers of the release with --qi: what others may know about a person.")
+    relation = engine.open(target)
+    resolved = resolve_roles(roles, relation, engine.dialect)
+    inputs = read_inputs(request.inputs)
+    refuse_unclear(inputs, [attribute.label for attribute in resolved.sensitive])
+    identified = engine.open(request.identified) if request.identified else None
+    other = engine.open(request.other) if request.other else None
+    copied, where = load_columns(engine, relation, resolved)
+    sizes = _sizes(engine, copied, where, roles)
+    attributes = [
+        _attribute(engine, copied, where, roles, one, position, inputs)
+        for position, one in enumerate(where.sensitive, 1)
+    ]
+    rows = sum(int(row["table_rows"]) for row in sizes)
+    scene = Scene(engine, relation, resolved, roles, request, attributes, rows, identified, other)
+    return scene, [(int(row["size"]), int(row["classes"])) for row in sizes]
+
+
+def _sizes(engine: Engine, relation: Relation, where: ResolvedRoles, roles: Roles) -> list[dict[str, Any]]:
+    builder = HistogramBuilder(engine, frame_of(relation, where, None, roles), roles.nulls)
+    sensitive_table(builder, None)  # refuses rows without an entity
+    return builder.build(None, None).figures((), (), ())
+
+
+def _attribute(
+    engine: Engine, relation: Relation, where: ResolvedRoles, roles: Roles, attribute: Resolved, part: int,
+    inputs: Mapping[str, Any],
+) -> Attribute:  # fmt: skip
+    frame = frame_of(relation, where, attribute, roles)
+    builder = HistogramBuilder(engine, frame, roles.nulls, part)
+    table, _ = sensitive_table(builder, attribute)
+    if table is None:
+        raise AssertionError("a sensitive attribute has a table")
+    return Attribute(
+        attribute, table, builder.build(attribute.sql, table), builder,
+        inputs_of(inputs, attribute.label, table), key_labels(where, attribute, frame),
+    )  # fmt: skip
