@@ -157,6 +157,10 @@ class Engine(ABC):
         """Drop a temporary relation made by `materialize` or `keep_rows`."""
         raise NotImplementedError(f"{self.name} cannot keep temporary relations")
 
+    def lasting(self, relation: Relation) -> str:
+        """A FROM item that means the relation in any session, for a view that is to stay."""
+        return relation.sql
+
     def columns_as_arrays(self, statement: Statement) -> dict[str, Any]:
         """The result as one numpy array a column; engines override it where they can do better than rows."""
         import numpy as np
@@ -167,6 +171,10 @@ class Engine(ABC):
 
     def result_names(self, statement: Statement) -> Sequence[str]:
         """The column names of a statement's result."""
+        raise NotImplementedError
+
+    def result_columns(self, statement: Statement) -> tuple[ColumnInfo, ...]:
+        """The columns of a statement's result with their kinds; the statement is not run."""
         raise NotImplementedError
 
     def record(self, statement: Statement, seconds: float | None) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import duckdb
 from sqlglot import exp
 
-from sqlaudit.engines.base import Engine, Relation, Row, Statement
+from sqlaudit.engines.base import ColumnInfo, Engine, Relation, Row, Statement
 from sqlaudit.engines.duckdb_catalog import Name, alias_for, find, relations, spelled, unknown
 from sqlaudit.engines.duckdb_inputs import (
     Source,
@@ -24,6 +24,7 @@ from sqlaudit.engines.duckdb_inputs import (
     refuse_read_options,
     refuse_twins,
 )
+from sqlaudit.engines.duckdb_lasting import lasting
 from sqlaudit.engines.duckdb_paths import Files, exists, find_files, looks_like_path
 from sqlaudit.engines.duckdb_session import DIALECT, INPUTS, MEMORY, Session, types_of
 from sqlaudit.engines.duckdb_types import (
@@ -74,6 +75,7 @@ class DuckDBEngine(Engine):
         self._catalog = ""
         self._known: list[Name] = []
         self._opened: list[str] = []
+        self._views: dict[str, str] = {}
         try:
             if path is not None:
                 self._attach(path)
@@ -167,6 +169,11 @@ class DuckDBEngine(Engine):
         """The column names of a statement's result; the statement is not run."""
         return [row[0] for row in self._session.describe(statement.sql, statement.name)]
 
+    def result_columns(self, statement: Statement) -> tuple[ColumnInfo, ...]:
+        """The columns of a statement's result with their kinds; the statement is not run."""
+        self._begin()
+        return columns_of(self._session.describe(statement.sql, statement.name))
+
     def explain(self, statement: Statement) -> str:
         """DuckDB's plan for a statement; the statement is not run."""
         self._begin()
@@ -183,6 +190,14 @@ class DuckDBEngine(Engine):
     def close(self) -> None:
         """Release the connection, and remove what was kept and spilled; safe to call twice."""
         self._session.close()
+
+    def lasting(self, relation: Relation) -> str:
+        """A FROM item that means the relation in any session that has the database, or can read the files.
+
+        Raises:
+            UsageError: the relation is a frame, which lives in Python alone.
+        """
+        return lasting(relation.sql, self._views, self._catalog)
 
     def _begin(self) -> float:
         self._session.seal()
@@ -274,6 +289,7 @@ class DuckDBEngine(Engine):
         if condition is not None:
             self._session.seal()
             body += " WHERE " + condition.sql(dialect=DIALECT)
+        self._views[view] = body
         statement = Statement("open", "CREATE VIEW " + view + " AS " + body)
         begun = time.monotonic()
         self._session.fetch(statement.sql, "open " + target.name)

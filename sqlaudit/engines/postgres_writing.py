@@ -1,0 +1,61 @@
+"""Making a view in PostgreSQL: a connection of its own, and one transaction that may write."""
+
+from __future__ import annotations
+
+from sqlaudit.engines.writing import View, taken
+from sqlaudit.errors import EngineError, MissingDriver, PermissionDenied, SqlauditError, UsageError
+from sqlaudit.guard import quote
+from sqlaudit.sql import environment
+
+try:
+    import psycopg
+except ImportError:
+    raise MissingDriver("PostgreSQL needs the driver psycopg: pip install 'sqlaudit[postgres]'.") from None
+
+from sqlaudit.engines.postgres_connect import connect
+from sqlaudit.engines.postgres_errors import sentence
+
+DURING = "making the view"
+
+
+def make_view(db: str, view: View, replace: bool) -> None:
+    """Make the view; see `create_view`."""
+    connection = connect(db, None)
+    try:
+        connection.read_only = False
+        with connection.transaction():
+            _make(connection, view, replace)
+    except psycopg.Error as error:
+        raise _reason(error, view) from None
+    finally:
+        connection.close()
+
+
+def _make(connection: psycopg.Connection[tuple[str, ...]], view: View, replace: bool) -> None:
+    *schema, name = view.parts()
+    look_up = environment().get_template("postgres/kind_of.sql").render().encode()
+    row = connection.execute(look_up, {"name": name, "schema": schema[0] if schema else None}).fetchone()
+    refusal = taken(view, row[0] if row else "", replace)
+    if refusal is not None:
+        raise refusal
+    if row:
+        connection.execute(b"DROP VIEW " + view.quoted("postgres").encode())
+    connection.execute(view.statement("postgres").encode())
+
+
+def _reason(error: psycopg.Error, view: View) -> SqlauditError:
+    """What went wrong, in words for somebody who wants to write for once."""
+    code = error.sqlstate or ""
+    place = f"the schema {quote(view.parts()[0], 'postgres')}" if len(view.parts()) > 1 else "the schema"
+    if code == "42501":
+        return PermissionDenied(
+            f"This role may not make the view {view.name!r}: it needs CREATE on {place}, SELECT on the table, and to "
+            "own a view that it replaces."
+        )
+    if code == "25006":
+        return EngineError(f"The server is read-only, so the view {view.name!r} cannot be made; name the primary.")
+    if code == "3F000":
+        return UsageError(f"There is no schema for the view {view.name!r}.")
+    if code == "2BP01":
+        return UsageError(f"Other views read {view.name!r}, so it is not replaced; choose another name.")
+    return sentence(error, DURING)
