@@ -113,7 +113,7 @@ class Auditor:
             inputs_of(opened.inputs, attribute.label if attribute else None, table),
             frozenset(requirement.model for requirement in spec.requirements),
         )
-        asked = _asked(spec.requirements, context, spec.roles, attribute, position)
+        asked = asked_models(spec.requirements, context, spec.roles, attribute, position)
         asked = self._defined(builder, attribute, asked)
         population = _population(opened, attribute, frame, [item.model for item in asked], self.engine.dialect)
         judged = judge(histogram, asked, frame, population)
@@ -222,13 +222,16 @@ def _population(
     )
 
 
-def _asked(
+def asked_models(
     requirements: Sequence[Requirement], context: Context, roles: Roles, attribute: Resolved | None, position: int
 ) -> list[Asked]:
     """The models to evaluate for one sensitive attribute: what is required, or everything that needs no input.
 
-    Models of class sizes alone are evaluated once, for the first attribute; with `joint` the classes differ from one
-    attribute to the next, and so these models too.
+    Models of class sizes alone are evaluated once, for the first attribute (`position` 0); with `joint` the classes
+    differ from one attribute to the next, and so these models too.
+
+    Raises:
+        UsageError: a requirement lacks its sensitive attribute or an input, or has no meaning with these roles.
     """
     nulls = roles.nulls
     if requirements:
