@@ -15,12 +15,15 @@ from typing import Any
 import jinja2
 import sqlglot
 from sqlglot import ErrorLevel, exp
+from sqlglot.dialects.dialect import Dialect
 
 from sqlaudit.engines.base import Statement
 
 _HERE = Path(__file__).resolve().parent
 WIDE = {"duckdb": "HUGEINT", "postgres": "DECIMAL(38, 0)", "spark": "DECIMAL(38, 0)"}
 """The type in which products of counts never overflow."""
+WIDEST = "DECIMAL(38, 0)"
+"""The same where nothing wider is known."""
 
 
 @dataclass(frozen=True)
@@ -47,13 +50,14 @@ def environment() -> jinja2.Environment:
     return env
 
 
-def render(template: str, dialect: str, *, step: str = "", **parameters: Any) -> Statement:
+def render(template: str, dialect: str, *, step: str = "", plain_order: bool = False, **parameters: Any) -> Statement:
     """A template as one statement in the engine's dialect, headed by a comment that names its step.
 
     Args:
         template: the file's name in `sql_templates`, for instance `totals.sql`.
         dialect: the sqlglot name of the dialect.
         step: the step's name; empty = the template's name.
+        plain_order: whether places of NULLs in an order do not matter, and are left to the dialect.
         parameters: what the template needs; text from users or engines only as `Raw`.
 
     Raises:
@@ -65,11 +69,24 @@ def render(template: str, dialect: str, *, step: str = "", **parameters: Any) ->
     """
     raws: dict[str, str] = {}
     given = {name: _place(value, dialect, raws) for name, value in parameters.items()}
-    text = environment().get_template(template).render(dialect=dialect, wide=WIDE.get(dialect, "NUMERIC"), **given)
+    text = environment().get_template(template).render(dialect=dialect, wide=WIDE.get(dialect, WIDEST), **given)
     if dialect != "duckdb":
-        text = _spell(text, dialect, raws)
+        text = _spell(text, dialect, raws, plain_order)
     name = step or template.removesuffix(".sql")
     return Statement(name, f"/* sqlaudit: {name} */\n{text.strip()}")
+
+
+def expression(template: str, dialect: str, **parameters: Any) -> str:
+    """A template that holds one expression, as `render` makes it but without a heading.
+
+    Example:
+        >>> expression("hierarchy_mask.sql", "duckdb", value=Raw("zip"), count=2, keeps=False).count("zip")
+        3
+    """
+    raws: dict[str, str] = {}
+    given = {name: _place(value, dialect, raws) for name, value in parameters.items()}
+    text = environment().get_template(template).render(dialect=dialect, **given).strip()
+    return text if dialect == "duckdb" else _spell(text, dialect, raws)
 
 
 def _place(value: Any, dialect: str, raws: dict[str, str]) -> Any:
@@ -86,9 +103,11 @@ def _place(value: Any, dialect: str, raws: dict[str, str]) -> Any:
     return value
 
 
-def _spell(text: str, dialect: str, raws: dict[str, str]) -> str:
+def _spell(text: str, dialect: str, raws: dict[str, str], plain_order: bool = False) -> str:
     """The text in another dialect; placeholders become the engine's own SQL, letter by letter."""
     tree = sqlglot.parse_one(text, dialect="duckdb")
+    if plain_order:
+        _order_plainly(tree, dialect)
     for node in list(tree.find_all(exp.Column, exp.Table)):
         if node.name not in raws:
             continue
@@ -102,7 +121,15 @@ def _spell(text: str, dialect: str, raws: dict[str, str]) -> str:
     return tree.sql(dialect=dialect, pretty=True, unsupported_level=ErrorLevel.RAISE)
 
 
+def _order_plainly(tree: exp.Expr, dialect: str) -> None:
+    """Put NULLs where the dialect puts them, so that it is not told where they go."""
+    ordering = Dialect.get_or_raise(dialect).NULL_ORDERING
+    for node in tree.find_all(exp.Ordered):
+        falling = bool(node.args.get("desc"))
+        node.set("nulls_first", ordering != "nulls_are_last" and falling == (ordering == "nulls_are_large"))
+
+
 def _operand(sql: str) -> str:
     """An expression that can stand beside any operator."""
     is_name = sql.startswith('"') and sql.endswith('"') and sql.count('"') == 2
-    return sql if is_name else "(" + sql + ")"
+    return sql if is_name or sql.isidentifier() else "(" + sql + ")"

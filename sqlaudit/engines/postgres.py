@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from operator import itemgetter
 from typing import Any, Self, TypeAlias, TypeVar
 
-from sqlaudit.engines.base import Engine, Relation, Row, Statement
+from sqlaudit.engines.base import ColumnInfo, Engine, Relation, Row, Statement
 from sqlaudit.errors import EngineError, Incomplete, Interrupted, MissingDriver, SqlauditError, UsageError
 from sqlaudit.spec import Limits, Target
 from sqlaudit.sql import environment
@@ -21,6 +21,7 @@ except ImportError:
 from psycopg.pq import TransactionStatus
 
 from sqlaudit.engines import postgres_connect as connecting
+from sqlaudit.engines.postgres_catalog import describe
 from sqlaudit.engines.postgres_errors import CANCELLED, NO_COLUMN, NO_TABLE, sentence
 from sqlaudit.engines.postgres_open import Described, Names, Opener
 from sqlaudit.engines.postgres_values import as_array
@@ -180,6 +181,11 @@ class PostgresEngine(Engine):
         """The column names of a statement's result, without running it."""
         text = "SELECT * FROM (\n" + statement.sql + "\n) AS statement"
         return [name for name, *_ in self._probe(text, _step(statement))]
+
+    def result_columns(self, statement: Statement) -> tuple[ColumnInfo, ...]:
+        """The columns of a statement's result with their kinds, without running it."""
+        text = "SELECT * FROM (\n" + statement.sql + "\n) AS statement"
+        return tuple(describe(self._ask, self._probe(text, _step(statement))))
 
     def explain(self, statement: Statement) -> str:
         """PostgreSQL's plan for a statement."""

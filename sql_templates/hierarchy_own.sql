@@ -1,0 +1,2 @@
+{# A level that users wrote themselves. #}
+CAST({{ value }} AS VARCHAR)

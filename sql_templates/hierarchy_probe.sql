@@ -1,0 +1,3 @@
+{# What an expression gives; described, never run. #}
+SELECT {{ value }} AS v
+FROM {{ source }}

@@ -1,0 +1,276 @@
+"""The dictionary of a column: its values with their rows and their label at every level, checked.
+
+The values are counted where the table lies, with one statement that also computes the labels which follow from a value.
+Labels that a file lists are joined on the workbench, so that no statement holds a value or label.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from sqlaudit.columns_of import Resolved
+from sqlaudit.engines.base import Engine, Kind, Relation, Statement
+from sqlaudit.errors import UsageError
+from sqlaudit.generalization.workbench import keep
+from sqlaudit.hierarchies.hierarchy import Hierarchy
+from sqlaudit.hierarchies.level_sql import Holds, level_sql, refuse_kind
+from sqlaudit.hierarchies.levels import MappedLevel, TopLevel
+from sqlaudit.hierarchies.matching import matched_rows
+from sqlaudit.sql import Raw, render
+
+NAME = "sqlaudit_dictionary"
+_BATCH = 20_000
+_ON_WORKBENCH = {
+    Kind.BOOLEAN: "BOOLEAN", Kind.INTEGER: "HUGEINT", Kind.DECIMAL: "DOUBLE", Kind.FLOAT: "DOUBLE", Kind.DATE: "DATE",
+    Kind.TIMESTAMP: "TIMESTAMP",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class LevelFacts:
+    """What a level makes of the values that occur.
+
+    Args:
+        level: its number. name: what reports call it.
+        groups: different labels; NULL counts as one. At level 0 different values.
+        smallest, largest: rows of the smallest and largest group.
+        uncovered_values, uncovered_rows: values that have no label here.
+        split_groups: groups that lie in several groups of the next level; 0 when the levels are nested.
+    """
+
+    level: int
+    name: str
+    groups: int
+    smallest: int
+    largest: int
+    uncovered_values: int = 0
+    uncovered_rows: int = 0
+    split_groups: int = 0
+
+
+@dataclass(frozen=True)
+class Dictionary:
+    """The values of one column with their labels, as a relation of the workbench.
+
+    Args:
+        hierarchy: what the labels follow from. holds: what the column holds where the table lies.
+        relation: one row a value, NULL too. Its columns: `number` (0, 1, … in the values' order, texts by code point,
+            NULL last), `v` (the value in its own type; beside a database in DuckDB's nearest type, NULL where that has
+            no such value), `key` (its text in one spelling, NULL for NULL), `row_count`, `covered` (whether a listed
+            hierarchy names it), and the labels `l1`, `l2`, … as texts.
+        levels: figures of levels 0, 1, …
+        rows: rows of the table. missing_rows: those where the column is NULL.
+        unlisted_values, unlisted_rows: values that a value table does not name.
+    """
+
+    hierarchy: Hierarchy
+    holds: Holds
+    relation: Relation
+    levels: tuple[LevelFacts, ...]
+    rows: int
+    missing_rows: int
+    unlisted_values: int
+    unlisted_rows: int
+
+    @property
+    def values(self) -> int:
+        """Different values, NULL counting as one."""
+        return self.levels[0].groups
+
+    @property
+    def nested(self) -> bool:
+        """Whether every level is a function of the one below."""
+        return not any(level.split_groups for level in self.levels)
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """One sentence for each thing that keeps the hierarchy from being used; it names column and level, no value."""
+        return (*_uncovered(self), *_split(self))
+
+
+def dictionary(
+    engine: Engine,
+    workbench: Engine,
+    relation: Relation,
+    column: Resolved,
+    hierarchy: Hierarchy,
+    name: str = NAME,
+    *,
+    check: bool = True,
+) -> Dictionary:
+    """The values of a column with their labels at every level.
+
+    Args:
+        engine: where the table lies. workbench: where the dictionary is kept; the engine itself when it can keep one.
+        relation, column: the table and its column or expression. hierarchy: the column's.
+        name: what the relation is called on the workbench; one for each column. Drop it there when done.
+        check: whether a hierarchy that cannot be used is an error.
+
+    Raises:
+        UsageError: values without a label, levels that are not nested, or a level that has no meaning for what the
+            column holds; column and level are named, never a value.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> from sqlaudit.columns_of import resolve
+        >>> from sqlaudit.engines import connect
+        >>> from sqlaudit.hierarchies import read_hierarchies
+        >>> from sqlaudit.spec import Target
+        >>> people = pa.table({"age": [34, 38, 51]})
+        >>> (ages,) = read_hierarchies({"age": {"widths": [5, 10]}}).for_columns(["age"])
+        >>> with connect() as engine:
+        ...     table = engine.open(Target(frame=people))
+        ...     made = dictionary(engine, engine, table, resolve("age", table, "duckdb", "--qi"), ages)
+        ...     [(level.name, level.groups, level.smallest) for level in made.levels]
+        [('values', 3, 1), ('width 5', 3, 1), ('width 10', 2, 1), ('*', 1, 3)]
+    """
+    holds = held(engine, relation, column)
+    refuse_kind(hierarchy, holds.kind)
+    found = _values(engine, workbench, relation, column, hierarchy, holds, name)
+    labelled = _with_labels(workbench, engine is workbench, found, hierarchy, holds, name)
+    made = _measured(workbench, labelled, hierarchy, holds)
+    if check and made.problems:
+        workbench.drop(name)
+        raise UsageError(made.problems[0])
+    return made
+
+
+def held(engine: Engine, relation: Relation, column: Resolved) -> Holds:
+    """What a column or expression holds; the engine is asked about expressions."""
+    if column.column is not None:
+        return Holds(column.kind, column.type)
+    probe = render("hierarchy_probe.sql", engine.dialect, value=Raw(column.sql), source=Raw(relation.sql))
+    (found,) = engine.result_columns(probe)
+    return Holds(found.kind, found.type)
+
+
+def values_statement(
+    relation: Relation, column: Resolved, hierarchy: Hierarchy, holds: Holds, dialect: str, *, with_value: bool
+) -> Statement:
+    """The statement that runs where the table lies: values with numbers, keys, rows and computed labels."""
+    labels = [
+        (number, Raw(level_sql(hierarchy, number, "v", dialect, holds)))
+        for number in _computed(hierarchy)
+    ]  # fmt: skip
+    return render(
+        "hierarchy_values.sql", dialect, step="values of " + column.label, source=Raw(relation.sql),
+        value=Raw(column.sql), kind=holds.kind.value, labels=labels, with_value=with_value,
+    )  # fmt: skip
+
+
+def _computed(hierarchy: Hierarchy) -> list[int]:
+    return [number for number, level in enumerate(hierarchy.levels, 1) if not isinstance(level, MappedLevel | TopLevel)]
+
+
+def _values(
+    engine: Engine,
+    workbench: Engine,
+    relation: Relation,
+    column: Resolved,
+    hierarchy: Hierarchy,
+    holds: Holds,
+    name: str,
+) -> Relation:
+    here = engine is workbench
+    statement = values_statement(relation, column, hierarchy, holds, engine.dialect, with_value=here)
+    types = [("number", "BIGINT"), ("key", "VARCHAR"), ("row_count", "BIGINT")]
+    types += [(f"l{number}", "VARCHAR") for number in _computed(hierarchy)]
+    return keep(engine, workbench, name + "_values", statement, types)
+
+
+def _with_labels(
+    workbench: Engine, here: bool, found: Relation, hierarchy: Hierarchy, holds: Holds, name: str
+) -> Relation:
+    """The dictionary itself; what it was made of is dropped."""
+    listed = _listed(workbench, hierarchy, holds, name)
+    fallback = _fallback(workbench, hierarchy, name)
+    levels = [
+        {"number": number, "top": isinstance(level, TopLevel), "listed": isinstance(level, MappedLevel)}
+        for number, level in enumerate(hierarchy.levels, 1)
+    ]
+    statement = render(
+        "hierarchy_dictionary.sql", workbench.dialect, step="labels of " + hierarchy.column, source=Raw(found.sql),
+        listed=Raw(listed.sql) if listed else None, fallback=Raw(fallback.sql) if fallback else None, levels=levels,
+        float=holds.kind is Kind.FLOAT, with_value=here, type=_type_on_workbench(holds),
+    )  # fmt: skip
+    made = workbench.materialize(name, statement)
+    for part in (found, listed, fallback):
+        if part is not None:
+            workbench.drop(part.label)
+    return made
+
+
+def _listed(workbench: Engine, hierarchy: Hierarchy, holds: Holds, name: str) -> Relation | None:
+    """The value table as a relation: key, listed (always true), and the labels of its levels."""
+    if hierarchy.table is None:
+        return None
+    rows = matched_rows(hierarchy.table, holds.kind, hierarchy)
+    numbers = [number for number, level in enumerate(hierarchy.levels, 1) if isinstance(level, MappedLevel)]
+    columns = [("key", "VARCHAR"), ("listed", "BOOLEAN"), *((f"l{number}", "VARCHAR") for number in numbers)]
+    lines = [(key, True, *labels) for key, labels in rows]
+    batches = (lines[start : start + _BATCH] for start in range(0, len(lines), _BATCH))
+    return workbench.keep_rows(name + "_listed", columns, batches)
+
+
+def _fallback(workbench: Engine, hierarchy: Hierarchy, name: str) -> Relation | None:
+    if hierarchy.default is None:
+        return None
+    return workbench.keep_rows(name + "_default", [("label", "VARCHAR")], iter([[(hierarchy.default,)]]))
+
+
+def _type_on_workbench(holds: Holds) -> str:
+    """DuckDB's type for values of another database, which travel as text."""
+    found = re.search(r"\(\s*(\d+)\s*,\s*(\d+)\s*\)", holds.type) if holds.kind is Kind.DECIMAL else None
+    if found and int(found[1]) <= 38:
+        return f"DECIMAL({found[1]}, {found[2]})"
+    return _ON_WORKBENCH.get(holds.kind, "VARCHAR")
+
+
+def _measured(workbench: Engine, relation: Relation, hierarchy: Hierarchy, holds: Holds) -> Dictionary:
+    source = Raw(relation.sql)
+    facts = workbench.run(
+        render(
+            "hierarchy_facts.sql", workbench.dialect, step="levels of " + hierarchy.column, source=source,
+            height=hierarchy.height,
+        )
+    )  # fmt: skip
+    names = hierarchy.level_names()
+    levels = tuple(
+        LevelFacts(int(level), names[int(level)], *map(int, (groups, smallest, largest, values, rows, split)))
+        for level, groups, smallest, largest, _, values, rows, split in facts
+    )
+    unlisted = workbench.run(render("hierarchy_uncovered.sql", workbench.dialect, source=source))[0]
+    values, rows, missing = (int(number) for number in unlisted)
+    made = Dictionary(hierarchy, holds, relation, levels, int(facts[0][4]), missing, values, rows)
+    return made if hierarchy.default is None else replace(made, unlisted_values=0, unlisted_rows=0)
+
+
+def _uncovered(made: Dictionary) -> list[str]:
+    hierarchy = made.hierarchy
+    where = hierarchy.place or "the hierarchy"
+    if made.unlisted_values:
+        said = _values_of(made.unlisted_values, made.unlisted_rows)
+        return [f"{hierarchy.column}, level 1: {said} not listed in {where}; add them, or give a default label."]
+    reason = "a number that is no number or too large" if hierarchy.form == "widths" else "it gives none"
+    return [
+        f"{hierarchy.column}, level {level.level} ({level.name}): "
+        f"{_values_of(level.uncovered_values, level.uncovered_rows)} without a label ({reason}); give a default label."
+        for level in made.levels
+        if level.uncovered_values
+    ]
+
+
+def _values_of(values: int, rows: int) -> str:
+    verb = "is" if values == 1 else "are"
+    return f"{values:,} value{'s'[: values != 1]} in {rows:,} row{'s'[: rows != 1]} {verb}"
+
+
+def _split(made: Dictionary) -> list[str]:
+    return [
+        f"{made.hierarchy.column}, level {above.level} ({above.name}): is not coarser than level {below.level}; "
+        f"{below.split_groups:,} of its {below.groups:,} groups lie in several groups of level {above.level}."
+        for below, above in pairwise(made.levels)
+        if below.split_groups
+    ]
