@@ -8,7 +8,9 @@ if TYPE_CHECKING:
     from sqlaudit.api import audit, profile
     from sqlaudit.api_columns import columns, records
     from sqlaudit.api_disclosure import disclosure_curve, what_if
+    from sqlaudit.api_gate import gate
     from sqlaudit.errors import SqlauditError
+    from sqlaudit.gate_result import GateResult
     from sqlaudit.profile_result import ProfileResult
     from sqlaudit.result import AuditResult
 
@@ -18,20 +20,24 @@ _WHERE = {
     "records": "sqlaudit.api_columns",
     "disclosure_curve": "sqlaudit.api_disclosure",
     "what_if": "sqlaudit.api_disclosure",
+    "gate": "sqlaudit.api_gate",
     "profile": "sqlaudit.api",
     "AuditResult": "sqlaudit.result",
+    "GateResult": "sqlaudit.gate_result",
     "ProfileResult": "sqlaudit.profile_result",
     "SqlauditError": "sqlaudit.errors",
 }
 
 __all__ = [
     "AuditResult",
+    "GateResult",
     "ProfileResult",
     "SqlauditError",
     "__version__",
     "audit",
     "columns",
     "disclosure_curve",
+    "gate",
     "profile",
     "records",
     "what_if",

@@ -1,0 +1,146 @@
+"""The connections of a policy, and what an engine connects with. A password is never read from the policy's file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from sqlaudit.errors import UsageError
+from sqlaudit.gate_result import Mistake
+from sqlaudit.inputs import Node
+from sqlaudit.policy.dbt_profiles import load_profile
+from sqlaudit.policy.nodes import NO_PAIRS, Mistakes, place_of, text
+from sqlaudit.policy.spec import Connection
+
+KINDS = ("duckdb", "env", "url", "service", "dbt_profile")
+CONNECTION = (*KINDS, "password_env", "target", "profiles_dir", "description")
+_DBT_ONLY = ("target", "profiles_dir")
+_NEVER = (
+    "a password has no place in a policy: put the whole URL into an environment variable and name it under 'env', "
+    "or the password alone and name it under 'password_env'."
+)
+
+
+def read_connections(node: Node, mistakes: Mistakes) -> dict[str, Connection]:
+    """The connections by name; those with a mistake are left out, so that their tables say what is missing."""
+    found = {}
+    for key, value in mistakes.attempt(lambda one: tuple(one.pairs("'connections'")), node, NO_PAIRS):
+        name = mistakes.attempt(text("a connection's name"), key, "")
+        connection = _connection(name, value, mistakes) if name else None
+        if connection is not None:
+            found[name] = connection
+    return found
+
+
+def _connection(name: str, node: Node, mistakes: Mistakes) -> Connection | None:
+    own = Mistakes()
+    written = [key.value for key, _ in own.attempt(lambda one: tuple(one.pairs("a connection")), node, NO_PAIRS)]
+    if "password" in written or "pass" in written:
+        mistakes.append(Mistake(place_of(node), f"connection {name!r}: {_NEVER}"))
+        return None
+    found = own.section(node, "a connection", CONNECTION)
+    kinds = [kind for kind in KINDS if kind in found]
+    if len(kinds) != 1:
+        own.append(Mistake(place_of(node), f"connection {name!r} is said by one of {', '.join(KINDS)}."))
+        mistakes += own
+        return None
+    kind = kinds[0]
+    said = {key: own.attempt(text(key), value, "") for key, value in found.items()}
+    for key in _DBT_ONLY:
+        if key in found and kind != "dbt_profile":
+            own.append(Mistake(place_of(found[key]), f"{key!r} belongs to a dbt_profile."))
+    if "password_env" in found and kind not in ("url", "service"):
+        own.append(Mistake(place_of(found["password_env"]), "'password_env' belongs to a url or service."))
+    if kind in ("url", "service") and _holds_password(said[kind]):
+        own.append(Mistake(place_of(found[kind]), f"connection {name!r}: {_NEVER}"))
+    mistakes += own
+    if own:
+        return None
+    folder = Path(place_of(node).file).parent
+    return Connection(
+        name, kind, said[kind], place_of(node), folder, said.get("password_env", ""), said.get("target", ""),
+        said.get("profiles_dir", ""),
+    )  # fmt: skip
+
+
+def _holds_password(written: str) -> bool:
+    """Whether a URL or conninfo string holds a password; also one that is written so that it could."""
+    if "://" not in written:
+        return "password" in written.casefold()
+    try:
+        parts = urlsplit(written)
+        return parts.password is not None or any(key.casefold() == "password" for key, _ in parse_qsl(parts.query))
+    except ValueError:
+        return True
+
+
+def database_of(connection: Connection) -> str:
+    """What `engines.connect` takes; it may hold a password, so it is never printed or kept.
+
+    Raises:
+        UsageError: an environment variable is not set, or there is no such file or profile.
+    """
+    if connection.kind == "duckdb":
+        return str(_file(connection.folder / Path(connection.value).expanduser(), connection))
+    if connection.kind == "env":
+        given = _variable(connection.value, connection)
+        path = connection.folder / given
+        return str(path) if "://" not in given and "=" not in given and path.exists() else given
+    if connection.kind == "dbt_profile":
+        return load_profile(
+            connection.value, connection.folder, target=connection.target, profiles_dir=connection.profiles_dir
+        )
+    database = connection.value if connection.kind == "url" else f"service={connection.value}"
+    if not connection.password_env:
+        return database
+    return _with_password(database, _variable(connection.password_env, connection))
+
+
+def file_of(connection: Connection) -> Path | None:
+    """The DuckDB file that a connection names in the policy, None when it is said elsewhere."""
+    return connection.folder / Path(connection.value).expanduser() if connection.kind == "duckdb" else None
+
+
+def _variable(name: str, connection: Connection) -> str:
+    value = os.environ.get(name, "")
+    if not value:
+        raise UsageError(
+            f"Connection {connection.name!r} ({connection.place}): the environment variable {name} is not set."
+        )
+    return value
+
+
+def _file(path: Path, connection: Connection) -> Path:
+    if not path.exists():
+        raise UsageError(f"Connection {connection.name!r} ({connection.place}): there is no file {str(path)!r}.")
+    return path
+
+
+def _with_password(database: str, password: str) -> str:
+    """The URL or conninfo string as conninfo with its password."""
+    if "://" not in database:
+        return f"{database} password={quoted(password)}"
+    parts = urlsplit(database)
+    given = {
+        "host": parts.hostname, "port": parts.port, "user": unquote(parts.username) if parts.username else None,
+        "dbname": unquote(parts.path.removeprefix("/")) or None, "password": password, **dict(parse_qsl(parts.query)),
+    }  # fmt: skip
+    return conninfo(given)
+
+
+def conninfo(given: Mapping[str, object]) -> str:
+    """A libpq conninfo string of the values that are given.
+
+    Example:
+        >>> conninfo({"host": "db", "port": None, "user": "o'hara"})
+        "host='db' user='o\\\\'hara'"
+    """
+    return " ".join(f"{key}={quoted(str(value))}" for key, value in given.items() if value not in (None, ""))
+
+
+def quoted(value: str) -> str:
+    """A value as conninfo strings hold it."""
+    escaped = value.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
