@@ -11,6 +11,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
+
+import numpy as np
 
 from sqlaudit.errors import UsageError
 from sqlaudit.generalization.verdicts import LossParts, Node
@@ -199,6 +202,17 @@ class Losses:
             found.append([self._term(position, self._scaled(column, cost)) for cost in costs])
         return found
 
+    def transform(self, total: Any) -> Any:
+        """The loss of nodes from the sums of their terms: a number or a numpy array."""
+        weight = self._weight or 1.0
+        if self.measure.cell == "leaves":
+            return np.expm1(total / weight)
+        return total / weight if self.measure.cell == "level" else total
+
+    @property
+    def _weight(self) -> float:
+        return float(sum(self.weights)) if self.weights else float(len(self.columns))
+
     def _kept(self, column: ColumnCosts, level: int) -> float:
         return column.kept[level] if self.measure.cell else level
 
@@ -232,13 +246,7 @@ class Losses:
         return weight * (math.log1p(scaled) if self.measure.cell == "leaves" else scaled)
 
     def _together(self, scaled: Sequence[float]) -> float:
-        total = math.fsum(self._term(position, one) for position, one in enumerate(scaled))
-        weight = float(sum(self.weights)) if self.weights else len(scaled)
-        if self.measure.cell == "leaves":
-            return math.expm1(total / weight) if weight else 0.0
-        if self.measure.cell == "level":
-            return total / weight if weight else 0.0
-        return total
+        return float(self.transform(math.fsum(self._term(position, one) for position, one in enumerate(scaled))))
 
 
 def column_weights(given: Mapping[str, Fraction], columns: Sequence[str]) -> tuple[Fraction, ...]:

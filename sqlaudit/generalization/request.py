@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
-from itertools import pairwise
 from typing import Any
 
 from sqlaudit.errors import UsageError
@@ -60,7 +59,7 @@ class LatticeRequest:
         suppression: the share of the rows that may be left out, in classes that fail.
         find, measure, algorithm: which nodes, by which loss, in which way.
         weights: of columns in the loss, by name.
-        chain: the nodes of the chain, from fine to coarse; empty = one level at a time, the columns in turn.
+        chain: the nodes of the chain, from fine to coarse; empty = one that the search takes.
         time_budget: seconds, None = no limit. walk: whether every decided node is kept in the result.
 
     Raises:
@@ -128,39 +127,6 @@ def parse_chain(text: str) -> tuple[Node, ...]:
     if not nodes:
         raise UsageError("--chain takes at least one node.")
     return tuple(nodes)
-
-
-def check_chain(chain: Sequence[Node], heights: Sequence[int]) -> tuple[Node, ...]:
-    """The chain, when it is one in a lattice of these heights.
-
-    Raises:
-        UsageError: a node that is not in the lattice, or not coarser than the one before.
-    """
-    for node in chain:
-        if len(node) != len(heights) or any(level > top for level, top in zip(node, heights, strict=True)):
-            top = ",".join(map(str, heights))
-            raise UsageError(f"--chain: {shown(node)} is not in the lattice, whose top is {top}.")
-    for finer, coarser in pairwise(chain):
-        if finer == coarser or any(low > high for low, high in zip(finer, coarser, strict=True)):
-            raise UsageError(f"--chain: {shown(coarser)} is not coarser than {shown(finer)} before it.")
-    return tuple(chain)
-
-
-def default_chain(heights: Sequence[int]) -> tuple[Node, ...]:
-    """The chain from the bottom to the top that raises one level at a time, in turn over the columns from the left.
-
-    Example:
-        >>> default_chain((2, 1))
-        ((0, 0), (1, 0), (1, 1), (2, 1))
-    """
-    node = [0] * len(heights)
-    chain = [tuple(node)]
-    for _ in range(max(heights, default=0)):
-        for position, top in enumerate(heights):
-            if node[position] < top:
-                node[position] += 1
-                chain.append(tuple(node))
-    return tuple(chain)
 
 
 def shown(node: Node) -> str:

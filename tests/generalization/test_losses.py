@@ -103,10 +103,8 @@ def test_losses_are_what_their_sources_say(workbench: Engine, data: st.DataObjec
                 assert losses.whole(node) <= found + 1e-9
             if measure.separable:
                 ordering = sum(terms[level] for terms, level in zip(losses.terms(), node, strict=True))
-                whole = {"loss": math.log1p, "precision": float}.get(measure.name, float)(losses.whole(node))
-                weight = float(sum(given_weights)) if given_weights else 3.0
-                scale = weight if measure.name in ("loss", "precision") else 1.0
-                assert ordering == pytest.approx(whole * scale, rel=1e-9, abs=1e-9)
+
+                assert float(losses.transform(ordering)) == pytest.approx(losses.whole(node), rel=1e-9, abs=1e-12)
 
 
 @run(60)
