@@ -2,7 +2,7 @@
 {% macro key(name) %}{% if float %}CAST(TRY_CAST({{ name }}.key AS DOUBLE) AS VARCHAR){% else %}{{ name }}.key{% endif %}{% endmacro %}
 {% set own = "found.key IS NOT NULL" %}
 SELECT
-    found.number,
+    found.id,
     {{ "found.v" if with_value else "TRY_CAST(found.key AS " ~ type ~ ")" }} AS v,
     {{ key("found") }} AS key,
     found.row_count,

@@ -4,4 +4,4 @@ LEFT JOIN (VALUES
 {% for value, label in rows %}
     ({{ value }}, {{ label }}){{ "," if not loop.last }}
 {% endfor %}
-) AS {{ alias }}(value, label) ON {{ parts.has_key(value, alias ~ ".value", kind) }}{{ " OR (" ~ value ~ " IS NULL AND " ~ alias ~ ".value IS NULL)" if null }}
+) AS {{ alias }}(sqlaudit_value, sqlaudit_label) ON {{ parts.has_key(value, alias ~ ".sqlaudit_value", kind) }}{{ " OR (" ~ value ~ " IS NULL AND " ~ alias ~ ".sqlaudit_value IS NULL)" if null }}

@@ -10,7 +10,7 @@ counted AS (
     GROUP BY v
 )
 SELECT
-    ROW_NUMBER() OVER (ORDER BY {{ parts.order_of("v", kind) }} NULLS LAST) - 1 AS number,
+    ROW_NUMBER() OVER (ORDER BY {{ parts.order_of("v", kind) }} NULLS LAST) - 1 AS id,
 {% if with_value %}
     v,
 {% endif %}

@@ -56,7 +56,7 @@ class Dictionary:
 
     Args:
         hierarchy: what the labels follow from. holds: what the column holds where the table lies.
-        relation: one row a value, NULL too. Its columns: `number` (0, 1, … in the values' order, texts by code point,
+        relation: one row a value, NULL too. Its columns: `id` (0, 1, … in the values' order, texts by code point,
             NULL last), `v` (the value in its own type; beside a database in DuckDB's nearest type, NULL where that has
             no such value), `key` (its text in one spelling, NULL for NULL), `row_count`, `covered` (whether a listed
             hierarchy names it), and the labels `l1`, `l2`, … as texts.
@@ -175,7 +175,7 @@ def _values(
 ) -> Relation:
     here = engine is workbench
     statement = values_statement(relation, column, hierarchy, holds, engine.dialect, with_value=here)
-    types = [("number", "BIGINT"), ("key", "VARCHAR"), ("row_count", "BIGINT")]
+    types = [("id", "BIGINT"), ("key", "VARCHAR"), ("row_count", "BIGINT")]
     types += [(f"l{number}", "VARCHAR") for number in _computed(hierarchy)]
     return keep(engine, workbench, name + "_values", statement, types)
 

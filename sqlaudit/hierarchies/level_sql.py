@@ -18,6 +18,7 @@ from sqlaudit.hierarchies.levels import (
     MappedLevel,
     MaskLevel,
     SqlLevel,
+    TopLevel,
     WidthLevel,
     decimal_text,
 )
@@ -132,7 +133,8 @@ def published(
     level = hierarchy.level(number)
     if not isinstance(level, MappedLevel) or hierarchy.table is None:
         label = level_sql(hierarchy, number, value_sql, dialect, holds)
-        return Published(label if level is None else _or_default(hierarchy, label, value_sql, dialect))
+        whole = level is None or isinstance(level, TopLevel)
+        return Published(label if whole else _or_default(hierarchy, label, value_sql, dialect))
     rows = matched_rows(hierarchy.table, holds.kind, hierarchy)
     name = quote(alias, dialect)
     # what stands here is common to all dialects, and a table of many values would take sqlglot long
@@ -141,7 +143,7 @@ def published(
         alias=name, value=_operand(value_sql), kind=holds.kind.value, null=any(value is None for value, _ in rows),
         dialect=dialect,
     )  # fmt: skip
-    return Published(_or_default(hierarchy, name + ".label", value_sql, dialect), join.strip())
+    return Published(_or_default(hierarchy, name + ".sqlaudit_label", value_sql, dialect), join.strip())
 
 
 def _or_default(hierarchy: Hierarchy, label: str, value_sql: str, dialect: str) -> str:
