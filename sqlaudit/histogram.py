@@ -89,6 +89,18 @@ class HistogramBuilder:
             classes = self._numbered(self._name("keyed" if keep_keys else "classes"), sensitive, table, keep_keys)
         return ClassHistogram(self.engine, table, classes, totals, "packed" if packed else "cells")
 
+    def standalone(self, sensitive: str | None, table: SensitiveTable | None) -> ClassHistogram:
+        """The classes with their keys as one statement that keeps nothing and counts anew whenever it runs.
+
+        Lanes are numbered when it runs; only the totals of the table, which some facts compare with, are those of now.
+        """
+        if table is None or sensitive is None:
+            return ClassHistogram(self.engine, None, _inlined(self._packed(None, None, True, 1)), "", "packed")
+        totals = _inlined(self._totals_statement(sensitive, table.text))
+        return ClassHistogram(
+            self.engine, table, _inlined(self._cells(sensitive, table, True, number=True)), totals, "cells"
+        )
+
     def _wildcard_relation(self, sensitive: str | None, table: SensitiveTable | None) -> str:
         """What each pattern of keys matches, with its key; kept even where lists of cells are not: dear to make."""
         return self._relation(self._name("classes"), self._wildcard(sensitive, table))

@@ -1,0 +1,2 @@
+{# A statement of ours, kept. #}
+SELECT * FROM {{ statement }} AS given
