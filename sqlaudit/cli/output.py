@@ -15,12 +15,12 @@ import click
 from sqlaudit.cli.exits import close_stdout
 from sqlaudit.errors import UsageError
 from sqlaudit.export import check_destination, write_text
-from sqlaudit.reports import Document, render_json, render_markdown, render_text
+from sqlaudit.reports import Document, render_html, render_json, render_markdown, render_text, stored_document
 from sqlaudit.reports.escape import in_encoding
 
 PLAIN_WIDTH = 80
 WIDEST = 100
-_BY_ENDING = {".json": "json", ".md": "markdown", ".markdown": "markdown"}
+_BY_ENDING = {".json": "json", ".md": "markdown", ".markdown": "markdown", ".html": "html", ".htm": "html"}
 
 
 @dataclass(frozen=True)
@@ -40,9 +40,11 @@ class Output:
             UsageError: the file cannot be written.
         """
         if self.format == "json":
-            text = render_json(data())
+            text = render_json({**data(), "report": stored_document(document())})
         elif self.format == "markdown":
             text = render_markdown(document())
+        elif self.format == "html":
+            text = render_html(document())
         else:
             text = render_text(document(), self.width, self.colour)
         self.write(text)

@@ -1,4 +1,4 @@
-"""Reports: from a result to text, Markdown or JSON. They see results only, never a table or a connection."""
+"""Reports: from a result to text, Markdown, HTML or JSON. They see results only, never a table or a connection."""
 
 from __future__ import annotations
 
@@ -9,11 +9,22 @@ from typing import Any
 from sqlaudit.reports.audit import audit_document
 from sqlaudit.reports.document import Document
 from sqlaudit.reports.markdown import render_markdown
+from sqlaudit.reports.page import render_html
+from sqlaudit.reports.stored import to_json as stored_document
 from sqlaudit.reports.text import render_text
 
-__all__ = ["FORMATS", "Document", "audit_document", "render_json", "render_markdown", "render_text"]
+__all__ = [
+    "FORMATS",
+    "Document",
+    "audit_document",
+    "render_html",
+    "render_json",
+    "render_markdown",
+    "render_text",
+    "stored_document",
+]
 
-FORMATS = ("text", "json", "markdown")
+FORMATS = ("text", "json", "markdown", "html")
 
 
 def render_json(data: Mapping[str, Any]) -> str:

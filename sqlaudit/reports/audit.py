@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlaudit.reports.advice import next_steps, standing_out
+from sqlaudit.reports.audit_pictures import disclosure_pictures, risk_picture, sizes_picture, statements_code
 from sqlaudit.reports.classes import failing_table, risk_facts, size_table, unit_of
 from sqlaudit.reports.document import (
     Block,
@@ -48,15 +49,29 @@ def audit_document(result: AuditResult) -> Document:
         (
             *section("What stands out", Bullets(standing_out(result))),
             *section("Classes that fall short", *_failing(result)),
-            *section("Risk of being picked out by someone who knows the quasi-identifiers", risk_facts(result)),
+            *section(
+                "Risk of being picked out by someone who knows the quasi-identifiers",
+                risk_facts(result),
+                risk_picture(result),
+            ),
             *section("How large the classes are", *_sizes(result)),
-            *section("All figures", *_tables(result), _notes(result)),
+            *section("All figures", *_tables(result), _notes(result), *disclosure_pictures(result)),
             *section("Warnings", Bullets(tuple(Toned(w.message, "warn") for w in result.warnings))),
             *section("What to look at next", Bullets(next_steps(result))),
             *_how(result),
             *section("What this audit does not say", Bullets(NOT_SAID)),
+            *section("The SQL that ran", *statements_code(result.statements)),
         ),
+        worst_facts(result),
     )
+
+
+def worst_facts(result: AuditResult) -> tuple[Words, ...]:
+    """Up to three facts for the first screen: what stands out, then the requirement that most rows fall short of."""
+    failed = [check for check in result.required if check.status in (Status.FAIL, Status.WARN)]
+    failed.sort(key=lambda check: check.failing_share or 0, reverse=True)
+    said = [required_sentence(check, result.classes.count, result.rows) for check in failed]
+    return (*standing_out(result), *said)[:3]
 
 
 def headline(result: AuditResult) -> Toned:
@@ -117,6 +132,9 @@ def _verdicts(result: AuditResult) -> Iterator[Block]:
 def _sizes(result: AuditResult) -> Iterator[Block]:
     if unit_of(result) == "person" and result.classes.count:
         yield Paragraph("Sizes count persons. A person with rows in several classes counts in each of them.")
+    picture = sizes_picture(result)
+    if picture is not None:
+        yield picture
     yield size_table(result.classes, unit_of(result))
 
 

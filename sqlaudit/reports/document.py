@@ -5,8 +5,9 @@ Texts are data until a layout escapes them: nothing here is markup.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 Tone = Literal["plain", "good", "bad", "warn", "quiet"]
 
@@ -70,7 +71,29 @@ class Table:
     caption: str = ""
 
 
-Block = Paragraph | Bullets | Facts | Table
+@dataclass(frozen=True)
+class Picture:
+    """What a page draws beside the table that says the same; layouts without pictures leave it out.
+
+    Args:
+        kind: which drawing (`sqlaudit.reports.pictures` has them).
+        title: what it shows, in one sentence. data: plain numbers and texts, as JSON has them.
+    """
+
+    kind: str
+    title: str
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Code:
+    """Text to be read letter by letter, folded away under its summary; only pages show it."""
+
+    summary: str
+    text: str
+
+
+Block = Paragraph | Bullets | Facts | Table | Picture | Code
 
 
 @dataclass(frozen=True)
@@ -89,11 +112,13 @@ class Document:
         headline: the verdict, or what the page is about, in a few words.
         lead: what a reader must know when they read nothing else.
         sections: the rest, most important first; empty ones are left out by `section`.
+        worst: up to three facts that a page shows large beside the verdict, worst first.
     """
 
     headline: Words
     lead: tuple[Block, ...] = ()
     sections: tuple[Section, ...] = ()
+    worst: tuple[Words, ...] = ()
 
 
 def section(title: str, *blocks: Block | None) -> tuple[Section, ...]:
@@ -105,4 +130,13 @@ def section(title: str, *blocks: Block | None) -> tuple[Section, ...]:
 def _has_content(block: Block) -> bool:
     if isinstance(block, Paragraph):
         return bool(text_of(block.words))
+    if isinstance(block, Picture):
+        return bool(block.data)
+    if isinstance(block, Code):
+        return bool(block.text)
     return bool(block.items if isinstance(block, Bullets) else block.pairs if isinstance(block, Facts) else block.rows)
+
+
+def in_words(blocks: tuple[Block, ...]) -> tuple[Paragraph | Bullets | Facts | Table, ...]:
+    """The blocks without pictures and code: what terminals and Markdown show."""
+    return tuple(block for block in blocks if not isinstance(block, Picture | Code))

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from sqlaudit.reports.document import Block, Bullets, Document, Facts, Paragraph, Table, Words, text_of, tone_of
+from sqlaudit.reports.document import Bullets, Document, Facts, Paragraph, Table, Words, in_words, text_of, tone_of
 from sqlaudit.reports.escape import markdown
 
 
 def render_markdown(document: Document) -> str:
     """The document as Markdown that ends with a line feed."""
-    parts = [f"# {_inline(document.headline)}", *(_block(block) for block in document.lead)]
+    parts = [f"# {_inline(document.headline)}", *(_block(block) for block in in_words(document.lead))]
     for section in document.sections:
-        parts += [f"## {markdown(section.title)}", *(_block(block) for block in section.blocks)]
+        if blocks := in_words(section.blocks):
+            parts += [f"## {markdown(section.title)}", *(_block(block) for block in blocks)]
     return "\n\n".join(parts) + "\n"
 
 
-def _block(block: Block) -> str:
+def _block(block: Paragraph | Bullets | Facts | Table) -> str:
     if isinstance(block, Paragraph):
         return _inline(block.words)
     if isinstance(block, Bullets):

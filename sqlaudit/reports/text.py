@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
-from sqlaudit.reports.document import Block, Bullets, Document, Facts, Paragraph, Table, Words, text_of, tone_of
+from sqlaudit.reports.document import Bullets, Document, Facts, Paragraph, Table, Words, in_words, text_of, tone_of
 from sqlaudit.reports.escape import visible
 
 STYLES = {"plain": "", "good": "green", "bad": "bold red", "warn": "yellow", "quiet": "dim"}
@@ -30,15 +30,16 @@ def render_text(document: Document, width: int = 80, colour: bool = False) -> st
         no_color=not colour, markup=False, emoji=False, highlight=False, legacy_windows=False, _environ={},
     )  # fmt: skip
     _print(console, _styled(document.headline, heading=True))
-    _blocks(console, document.lead)
+    _blocks(console, in_words(document.lead))
     for section in document.sections:
-        console.print()
-        _print(console, Text(visible(section.title), style="bold"))
-        _blocks(console, section.blocks)
+        if blocks := in_words(section.blocks):
+            console.print()
+            _print(console, Text(visible(section.title), style="bold"))
+            _blocks(console, blocks)
     return "".join(line.rstrip() + "\n" for line in target.getvalue().splitlines())
 
 
-def _blocks(console: Console, blocks: tuple[Block, ...]) -> None:
+def _blocks(console: Console, blocks: tuple[Paragraph | Bullets | Facts | Table, ...]) -> None:
     for position, block in enumerate(blocks):
         if position and not (isinstance(block, Bullets) and isinstance(blocks[position - 1], Paragraph)):
             console.print()
@@ -49,7 +50,7 @@ def _print(console: Console, renderable: RenderableType) -> None:
     console.print(renderable, overflow="fold", soft_wrap=False)
 
 
-def _laid_out(block: Block) -> RenderableType:
+def _laid_out(block: Paragraph | Bullets | Facts | Table) -> RenderableType:
     if isinstance(block, Paragraph):
         return _styled(block.words)
     if isinstance(block, Bullets):

@@ -1,0 +1,61 @@
+"""`sqlaudit report`: a stored result laid out again, without the table it came from."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from sqlaudit.cli.exits import say
+from sqlaudit.cli.output import output_for
+from sqlaudit.cli.sections import Sectioned, in_section
+from sqlaudit.errors import ExitCode, InputError, UsageError
+from sqlaudit.reports import Document
+from sqlaudit.reports.stored import from_json
+
+_out = in_section("Output")
+
+
+@click.command(cls=Sectioned)
+@click.argument("result", type=click.Path(path_type=Path))
+@_out("--format", "chosen", type=click.Choice(["html", "markdown", "text"]), help="Default: html, or by --output.")
+@_out(
+    "--output", "file", type=click.Path(path_type=Path), metavar="FILE", help="Default: RESULT with the ending .html."
+)
+def command(result: Path, chosen: str | None, file: Path | None) -> int:
+    """Lay out RESULT, a file that any command wrote with --format json, as a page.
+
+    The page holds what the result holds: values that were hidden stay hidden.
+
+    \b
+    sqlaudit audit patients.csv --qi age,zip --format json --output result.json
+    sqlaudit report result.json
+    """
+    document = stored(result)
+    if chosen in (None, "html") and file is None:
+        file = result.with_suffix(".html")
+    output = output_for(chosen, file)
+    if output.format == "json":
+        raise UsageError(f"{file}: {result} is JSON already; write to a file that ends in .html, .md or .txt.")
+    output.emit(lambda: document, dict)
+    if output.file is not None:
+        say(f"wrote {str(output.file)!r}")
+    return ExitCode.OK
+
+
+def stored(path: Path) -> Document:
+    """The document in a file of JSON.
+
+    Raises:
+        InputError: the file cannot be read, or is not the result of a command.
+    """
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror}).") from None
+    except ValueError:
+        raise InputError(f"{path}: is not JSON. Make it with --format json --output {path.name}.") from None
+    if not isinstance(data, dict) or "report" not in data:
+        raise InputError(f"{path}: holds no report. Make it with --format json --output {path.name}.")
+    return from_json(data["report"])

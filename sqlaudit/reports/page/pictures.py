@@ -1,0 +1,298 @@
+"""Pictures of results as SVG. matplotlib draws them, in colours that the page's style then sets for light and dark.
+
+A picture's data are plain numbers and texts, so that it can be drawn from a stored result as well.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+import math
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from sqlaudit.errors import MissingDriver
+from sqlaudit.reports.document import Picture
+from sqlaudit.reports.escape import visible
+from sqlaudit.reports.plots import HINT
+
+INK, QUIET, LINE = "#010203", "#010204", "#010205"
+FIRST, SECOND, THIRD = "#010206", "#010207", "#010208"
+_THEMED = {
+    INK: "var(--ink)",
+    QUIET: "var(--quiet)",
+    LINE: "var(--line)",
+    FIRST: "var(--series-1)",
+    SECOND: "var(--series-2)",
+    THIRD: "var(--series-3)",
+}
+"""Colours that stand for names of the page's style."""
+_PLAIN = {INK: "#1b1f24", QUIET: "#57606a", LINE: "#d0d7de", FIRST: "#1f5fa8", SECOND: "#b3261e", THIRD: "#8a5a00"}
+"""The same for files of their own, where no style sets them."""
+_STYLE: Any = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "sqlaudit",
+    "font.family": "sans-serif",
+    "font.size": 10,
+    "text.color": INK,
+    "axes.labelcolor": QUIET,
+    "axes.edgecolor": QUIET,
+    "xtick.color": QUIET,
+    "ytick.color": QUIET,
+    "grid.color": LINE,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "text.parse_math": False,
+    "savefig.transparent": True,
+}
+_WIDTH, _HEIGHT = 6.6, 3.0
+
+Draw = Callable[[Any, Mapping[str, Any]], None]
+
+
+def can_draw() -> bool:
+    """Whether pictures can be drawn here."""
+    return importlib.util.find_spec("matplotlib") is not None
+
+
+def drawn(picture: Picture) -> str | None:
+    """The picture as an `<svg>` element for a page; None where matplotlib is missing, or for a kind nobody draws."""
+    if picture.kind not in _KINDS or not can_draw():
+        return None
+    text = _drawing(picture, "svg").decode("utf-8")
+    for colour, name in _THEMED.items():
+        text = text.replace(colour, name)
+    start = text.index("<svg")
+    return text[start:].rstrip().replace("<svg ", '<svg aria-hidden="true" focusable="false" ', 1)
+
+
+def draw_file(picture: Picture, kind: str) -> bytes:
+    """The picture as the content of a file.
+
+    Args:
+        kind: svg or png.
+
+    Raises:
+        MissingDriver: matplotlib is not installed.
+    """
+    if not can_draw():
+        raise MissingDriver(HINT)
+    if kind == "png":
+        return _drawing(picture, kind)
+    text = _drawing(picture, kind).decode("utf-8")
+    for colour, plain in _PLAIN.items():
+        text = text.replace(colour, plain)
+    return text.encode("utf-8")
+
+
+def _drawing(picture: Picture, kind: str) -> bytes:
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    draw, height = _KINDS[picture.kind]
+    style = _STYLE if kind == "svg" else {name: _PLAIN.get(value, value) for name, value in _STYLE.items()}
+    with mpl.rc_context({**style, "savefig.transparent": kind == "svg"}), warnings.catch_warnings():
+        # in a page the reader's fonts draw the text, whatever alphabet a name is in
+        warnings.filterwarnings("ignore", "Glyph .* missing", UserWarning)
+        figure = Figure(figsize=(_WIDTH, height(picture.data)), layout="constrained")
+        draw(figure.subplots(), _shown(picture.data))
+        target = io.BytesIO()
+        metadata = {"Date": None, "Creator": None} if kind == "svg" else {"Software": None}
+        figure.savefig(target, format=kind, dpi=144, metadata=metadata)
+    return target.getvalue()
+
+
+def _shown(data: Any) -> Any:
+    """The data with every text as one may show it."""
+    if isinstance(data, str):
+        return visible(data)
+    if isinstance(data, Mapping):
+        return {visible(name): _shown(value) for name, value in data.items()}
+    return [_shown(item) for item in data] if isinstance(data, list | tuple) else data
+
+
+def _label(text: str, longest: int = 36) -> str:
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def _plain_numbers(axis: Any) -> None:
+    """Tick labels as 1, 10, 100, not as powers, which are formulas."""
+    from matplotlib.ticker import FuncFormatter, NullFormatter
+
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def _sizes(axes: Any, data: Mapping[str, Any]) -> None:
+    """How many rows lie in classes of which size: bands of doubling sizes."""
+    labels, values = data["labels"], data["values"]
+    low = [FIRST if bound >= data.get("safe", 0) else SECOND for bound in data["from"]]
+    bars = axes.bar(range(len(values)), [max(value, 0.8) for value in values], color=low, width=0.8)
+    axes.set_yscale("log")
+    _plain_numbers(axes.yaxis)
+    axes.set_xticks(
+        range(len(labels)), labels, rotation=45 if len(labels) > 9 else 0, ha="right" if len(labels) > 9 else "center"
+    )
+    axes.bar_label(bars, [f"{value:,}" for value in values], fontsize=8, color=QUIET, padding=2)
+    axes.set_ylim(0.8, max([*values, 1]) * 4)
+    axes.set_xlabel(_label(data["x"], 80))
+    axes.set_ylabel(_label(data["y"], 60))
+
+
+def _steps(axes: Any, data: Mapping[str, Any]) -> None:
+    """Curves over one another: each a list of (x, y) with a name."""
+    marks = [(FIRST, "-", "o"), (SECOND, "--", "s"), (THIRD, ":", "^")]
+    for (name, points), (colour, line, mark) in zip(data["curves"].items(), marks, strict=False):
+        dense = len(points) > 40
+        axes.plot(
+            [x for x, _ in points], [y for _, y in points], line, color=colour, label=_label(name), markersize=4,
+            marker="" if dense else mark, drawstyle="steps-post" if data.get("steps") else "default",
+        )  # fmt: skip
+    if data.get("limit") is not None:
+        axes.axhline(
+            data["limit"], color=QUIET, linewidth=1, linestyle=(0, (1, 2)), label=data.get("limit_name", "limit")
+        )
+    if data.get("log_x"):
+        axes.set_xscale("log")
+        _plain_numbers(axes.xaxis)
+    if data.get("share", True):
+        axes.set_ylim(0, 1.03)
+    axes.set_xlabel(_label(data["x"], 80))
+    axes.set_ylabel(_label(data["y"], 60))
+    axes.grid(alpha=0.6, linewidth=0.6)
+    if len(data["curves"]) > 1 or data.get("limit") is not None:
+        axes.legend(frameon=False, loc=data.get("legend", "lower right"))
+
+
+def _bars(axes: Any, data: Mapping[str, Any]) -> None:
+    """Bars to the right, one or two a name, best at the top."""
+    names, series = data["names"], data["series"]
+    depth = 0.8 / len(series)
+    for place, ((title, values), colour) in enumerate(zip(series.items(), (FIRST, SECOND, THIRD), strict=False)):
+        at = [row + place * depth - 0.4 + depth / 2 for row in range(len(names))]
+        axes.barh(at, values, height=depth * 0.9, color=colour, label=_label(title))
+    axes.set_yticks(range(len(names)), [_label(name) for name in names])
+    axes.invert_yaxis()
+    if data.get("log_x"):
+        axes.set_xscale("log")
+        _plain_numbers(axes.xaxis)
+    elif data.get("share"):
+        axes.set_xlim(0, max(1e-9, *(max(values, default=0) for values in series.values())) * 1.1)
+    axes.set_xlabel(_label(data["x"], 80))
+    axes.grid(axis="x", alpha=0.6, linewidth=0.6)
+    if len(series) > 1:
+        axes.legend(frameon=False)
+
+
+def _matrix(axes: Any, data: Mapping[str, Any]) -> None:
+    """Which columns belong to which set: dots that a line joins, as up-set pictures have them; a bar a set above."""
+    columns, sets = data["columns"], data["sets"]
+    for place, members in enumerate(sets):
+        rows = sorted(columns.index(name) for name in members)
+        axes.plot([place] * len(columns), range(len(columns)), "o", color=LINE, markersize=6)
+        axes.plot([place] * len(rows), rows, "-o", color=FIRST, markersize=7, linewidth=2)
+    axes.set_yticks(range(len(columns)), [_label(name) for name in columns])
+    axes.set_xticks(
+        range(len(sets)), [_label(label, 9) for label in data["labels"]], rotation=60, ha="right", fontsize=8
+    )
+    axes.set_xlabel(_label(data["x"], 80))
+    axes.set_xlim(-0.7, len(sets) - 0.3)
+    axes.invert_yaxis()
+    for side in ("left", "bottom"):
+        axes.spines[side].set_visible(False)
+    axes.tick_params(length=0)
+
+
+def _heat(axes: Any, data: Mapping[str, Any]) -> None:
+    """Shares in a grid, the more the fuller the square, with the number in it."""
+    grid = data["values"]
+    for y, row in enumerate(grid):
+        for x, value in enumerate(row):
+            if value is None:
+                continue
+            side = math.sqrt(max(0.02, value)) * 0.9
+            axes.add_patch(_square(x, y, side))
+            axes.text(x, y, data["texts"][y][x], ha="center", va="center", fontsize=7, color=INK)
+    axes.set_xticks(range(len(data["columns"])), [_label(name, 14) for name in data["columns"]])
+    axes.set_yticks(range(len(data["rows"])), [_label(name, 24) for name in data["rows"]])
+    axes.set_xlim(-0.6, len(data["columns"]) - 0.4)
+    axes.set_ylim(len(data["rows"]) - 0.4, -0.6)
+    axes.set_xlabel(_label(data["x"], 80))
+    axes.set_ylabel(_label(data["y"], 60))
+    axes.set_aspect("equal")
+
+
+def _square(x: float, y: float, side: float) -> Any:
+    from matplotlib.patches import Rectangle
+
+    return Rectangle((x - side / 2, y - side / 2), side, side, facecolor=FIRST, alpha=0.35, edgecolor="none")
+
+
+_NODES = {
+    "safe": (FIRST, "o"),
+    "unsafe": (SECOND, "X"),
+    "minimal": (FIRST, "D"),
+    "best": (THIRD, "*"),
+    "open": (LINE, "o"),
+}
+
+
+def _graph(axes: Any, data: Mapping[str, Any]) -> None:
+    """A Hasse diagram: nodes in rows of equal height above the bottom, lines to the nodes just above."""
+    places = {node["name"]: (node["x"], node["y"]) for node in data["nodes"]}
+    for low, high in data["edges"]:
+        (x1, y1), (x2, y2) = places[low], places[high]
+        axes.plot([x1, x2], [y1, y2], "-", color=LINE, linewidth=0.8, zorder=1)
+    marks = {
+        "safe": (FIRST, "o"),
+        "unsafe": (SECOND, "X"),
+        "minimal": (FIRST, "D"),
+        "best": (THIRD, "*"),
+        "open": (LINE, "o"),
+    }
+    for kind, (colour, mark) in marks.items():
+        chosen = [node for node in data["nodes"] if node["kind"] == kind]
+        if chosen:
+            axes.plot([n["x"] for n in chosen], [n["y"] for n in chosen], mark, color=colour, label=kind, zorder=2,
+                      markersize=12 if kind == "best" else 7, linestyle="none")  # fmt: skip
+    if len(places) <= 60:
+        for node in data["nodes"]:
+            axes.annotate(
+                node["name"], (node["x"], node["y"]), textcoords="offset points", xytext=(6, 4), fontsize=7, color=INK
+            )
+    axes.set_xticks([])
+    axes.set_ylabel(_label(data["y"], 60))
+    axes.yaxis.get_major_locator().set_params(integer=True)
+    axes.spines["bottom"].set_visible(False)
+    axes.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.02), ncols=5)
+
+
+def _flat(_: Mapping[str, Any]) -> float:
+    return _HEIGHT
+
+
+def _by_names(data: Mapping[str, Any]) -> float:
+    return max(1.6, 0.9 + 0.3 * len(data["names"]) * max(1, 0.7 * len(data["series"])))
+
+
+def _by_columns(data: Mapping[str, Any]) -> float:
+    return max(1.8, 1.2 + 0.28 * len(data["columns"]))
+
+
+def _by_grid(data: Mapping[str, Any]) -> float:
+    return float(min(9, max(2.5, 1 + 5.5 * len(data["rows"]) / max(1, len(data["columns"])))))
+
+
+def _by_levels(data: Mapping[str, Any]) -> float:
+    return float(min(10, max(3.2, 1 + 0.75 * len({node["y"] for node in data["nodes"]}))))
+
+
+_KINDS: Mapping[str, tuple[Draw, Callable[[Mapping[str, Any]], float]]] = {
+    "sizes": (_sizes, _flat),
+    "curves": (_steps, _flat),
+    "bars": (_bars, _by_names),
+    "matrix": (_matrix, _by_columns),
+    "heat": (_heat, _by_grid),
+    "graph": (_graph, _by_levels),
+}

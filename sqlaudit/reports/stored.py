@@ -1,0 +1,117 @@
+"""A document as JSON and back, so that a stored result can be laid out again without the table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from sqlaudit.errors import InputError
+from sqlaudit.reports.document import (
+    Block,
+    Bullets,
+    Code,
+    Column,
+    Document,
+    Facts,
+    Paragraph,
+    Picture,
+    Section,
+    Table,
+    Toned,
+    Words,
+)
+from sqlaudit.result import plain
+
+_TONES = ("plain", "good", "bad", "warn", "quiet")
+
+
+def to_json(document: Document) -> dict[str, Any]:
+    """The document as plain data: texts stay texts, toned ones are {text, tone}."""
+    return {
+        "headline": _said(document.headline),
+        "lead": [_stored(block) for block in document.lead],
+        "worst": [_said(words) for words in document.worst],
+        "sections": [
+            {"title": section.title, "blocks": [_stored(block) for block in section.blocks]}
+            for section in document.sections
+        ],
+    }
+
+
+def from_json(data: Any) -> Document:
+    """The document that `to_json` gave.
+
+    Raises:
+        InputError: it is something else.
+    """
+    try:
+        return Document(
+            _words(data["headline"]),
+            tuple(_block(item) for item in data["lead"]),
+            tuple(
+                Section(_text(item["title"]), tuple(_block(block) for block in item["blocks"]))
+                for item in data["sections"]
+            ),
+            tuple(_words(item) for item in data["worst"]),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise InputError("The report in this file is damaged: make it again with --format json.") from None
+
+
+def _said(words: Words) -> Any:
+    return {"text": words.text, "tone": words.tone} if isinstance(words, Toned) else words
+
+
+def _stored(block: Block) -> dict[str, Any]:
+    if isinstance(block, Paragraph):
+        return {"kind": "paragraph", "words": _said(block.words)}
+    if isinstance(block, Bullets):
+        return {"kind": "bullets", "items": [_said(item) for item in block.items]}
+    if isinstance(block, Facts):
+        return {"kind": "facts", "pairs": [[name, _said(words)] for name, words in block.pairs]}
+    if isinstance(block, Picture):
+        return {"kind": "picture", "drawing": block.kind, "title": block.title, "data": plain(block.data)}
+    if isinstance(block, Code):
+        return {"kind": "code", "summary": block.summary, "text": block.text}
+    return {
+        "kind": "table",
+        "caption": block.caption,
+        "columns": [[column.title, column.numeric] for column in block.columns],
+        "rows": [[_said(cell) for cell in row] for row in block.rows],
+    }
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(value)
+    return value
+
+
+def _words(value: Any) -> Words:
+    if isinstance(value, Mapping):
+        if value["tone"] not in _TONES:
+            raise ValueError(value["tone"])
+        return Toned(_text(value["text"]), value["tone"])
+    return _text(value)
+
+
+def _table(item: Mapping[str, Any]) -> Table:
+    columns = tuple(Column(_text(title), bool(numeric)) for title, numeric in item["columns"])
+    rows = tuple(tuple(_words(cell) for cell in row) for row in item["rows"])
+    if any(len(row) != len(columns) for row in rows):
+        raise ValueError(len(columns))
+    return Table(columns, rows, _text(item["caption"]))
+
+
+_READERS: Mapping[str, Callable[[Mapping[str, Any]], Block]] = {
+    "paragraph": lambda item: Paragraph(_words(item["words"])),
+    "bullets": lambda item: Bullets(tuple(_words(words) for words in item["items"])),
+    "facts": lambda item: Facts(tuple((_text(name), _words(words)) for name, words in item["pairs"])),
+    "picture": lambda item: Picture(_text(item["drawing"]), _text(item["title"]), dict(item["data"])),
+    "code": lambda item: Code(_text(item["summary"]), _text(item["text"])),
+    "table": _table,
+}
+
+
+def _block(item: Mapping[str, Any]) -> Block:
+    return _READERS[item["kind"]](item)

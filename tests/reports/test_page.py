@@ -1,0 +1,134 @@
+"""Pages: the same document as everywhere, self-contained, with names and values as data."""
+
+from __future__ import annotations
+
+import json
+import re
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+from sqlaudit.errors import InputError
+from sqlaudit.reports import render_html, render_text
+from sqlaudit.reports.document import (
+    Bullets,
+    Code,
+    Column,
+    Document,
+    Facts,
+    Paragraph,
+    Picture,
+    Section,
+    Table,
+    Toned,
+)
+from sqlaudit.reports.page import pictures
+from sqlaudit.reports.stored import from_json, to_json
+from tests.cli.runner import patients, run, write_csv
+
+NASTY = "<script>alert(1)</script>\x1b[31m & \"quoted\" $\\alpha$ 'x'"
+GRAPH = {
+    "nodes": [{"name": "0", "x": 0, "y": 0, "kind": "unsafe"}, {"name": NASTY, "x": 0, "y": 1, "kind": "best"}],
+    "edges": [["0", NASTY]],
+    "y": NASTY,
+}
+PICTURES = (
+    Picture("sizes", NASTY, {"labels": ["1", NASTY], "from": [1, 2], "values": [3, 0], "safe": 2, "x": "a", "y": "b"}),
+    Picture("curves", "c", {"curves": {NASTY: [[0, 0.1], [1, 1]], "n": [[0, 0]]}, "limit": 0.5, "x": "k", "y": NASTY}),
+    Picture("bars", "b", {"names": [NASTY], "series": {"one": [1], "two": [2]}, "x": "rows", "share": True}),
+    Picture("matrix", "m", {"columns": ["a", NASTY], "sets": [[NASTY], ["a", NASTY]], "labels": ["1", "2"], "x": "s"}),
+    Picture(
+        "heat", "h",
+        {"rows": ["r"], "columns": [NASTY, "y"], "values": [[0.5, None]], "texts": [["1", ""]], "x": "x", "y": "y"},
+    ),
+    Picture("graph", "g", GRAPH),
+)  # fmt: skip
+EVERYTHING = Document(
+    Toned(NASTY, "bad"),
+    (Paragraph(NASTY), Bullets((Toned(NASTY, "good"), "b"))),
+    (
+        Section(NASTY, (Facts(((NASTY, Toned(NASTY, "warn")),)), Table((Column(NASTY, True),), ((NASTY,),), NASTY))),
+        Section("pictures", PICTURES),
+        Section("code", (Code(NASTY, "SELECT 1\nFROM x -- " + NASTY),)),
+    ),
+    (Toned(NASTY, "bad"), "plain"),
+)
+
+
+def test_whatever_a_name_or_value_holds_stays_text() -> None:
+    page = render_html(EVERYTHING)
+    assert "<script" not in page
+    assert "\x1b" not in page
+    shown = "&lt;script&gt;alert(1)&lt;/script&gt;\\x1b[31m &amp; &quot;quoted&quot; $\\alpha$ &#x27;x&#x27;"
+    assert page.count(shown) == 17
+    assert f"<h1>{shown}</h1>" in page
+    assert f"SELECT 1\nFROM x -- {shown}</pre>" in page
+
+
+def test_a_page_asks_for_nothing_and_allows_nothing() -> None:
+    page = render_html(EVERYTHING)
+    references = re.findall(r"(?:src|href|url)\s*[=(]\s*[\"']?([^\"') >]*)", page)
+    assert {reference for reference in references if not reference.startswith("#")} == set()
+    assert "default-src 'none'" in page
+    assert page.count("<svg") == len(PICTURES)
+    assert "var(--series-1)" in page
+    assert "#0102" not in page
+
+
+def test_pictures_have_a_name_and_are_whole_files_too() -> None:
+    for picture in PICTURES:
+        svg = pictures.drawn(picture)
+        assert svg is not None
+        ET.fromstring(svg)
+        assert b"#0102" not in pictures.draw_file(picture, "svg")
+        assert pictures.draw_file(picture, "svg") == pictures.draw_file(picture, "svg")
+        assert pictures.draw_file(picture, "png").startswith(b"\x89PNG")
+
+
+def test_a_page_without_matplotlib_has_its_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pictures, "can_draw", lambda: False)
+    page = render_html(EVERYTHING)
+    assert "<figure" not in page
+    assert "<table>" in page
+
+
+def test_a_stored_document_comes_back_as_it_was() -> None:
+    assert from_json(json.loads(json.dumps(to_json(EVERYTHING)))) == EVERYTHING
+    with pytest.raises(InputError, match="damaged"):
+        from_json({"headline": "x"})
+    with pytest.raises(InputError, match="damaged"):
+        from_json({**to_json(EVERYTHING), "worst": [{"text": "x", "tone": "loud"}]})
+
+
+def test_pictures_and_code_are_for_pages_only() -> None:
+    assert "pictures" not in render_text(EVERYTHING)
+    assert "SELECT" not in render_text(EVERYTHING)
+
+
+def test_report_lays_out_what_a_command_found(tmp_path: Path) -> None:
+    asked = ["audit", patients(tmp_path), "--qi", "age,sex", "--sensitive", "disease", "--require", "k=3"]
+    stored = tmp_path / "result.json"
+    assert run(*asked, "--format", "json", "--output", stored).code == 1
+    ran = run("report", stored)
+    assert (ran.code, ran.out) == (0, "")
+    page = (tmp_path / "result.html").read_text("utf-8")
+    assert "<h1>FAIL: the requirement does not hold</h1>" in page
+    assert page.count("<figure") == 2
+    assert "GROUP BY" in page
+    assert "ulcer" not in page
+    direct = tmp_path / "direct.html"
+    assert run(*asked, "--output", direct).code == 1
+    assert direct.read_text("utf-8").count("<figure") == 2
+    assert run("report", stored, "--format", "text").out.splitlines()[0] == run(*asked).out.splitlines()[0]
+
+
+def test_report_says_what_is_wrong_with_a_file(tmp_path: Path) -> None:
+    assert run("report", tmp_path / "none.json").err.endswith("cannot be read (No such file or directory).\n")
+    text = write_csv(tmp_path / "a.json", "age", "1")
+    assert run("report", text).code == 2
+    assert "is not JSON" in run("report", text).err
+    (tmp_path / "b.json").write_text("{}")
+    assert "holds no report" in run("report", tmp_path / "b.json").err
+    (tmp_path / "c.json").write_text('{"report": {}}')
+    assert "damaged" in run("report", tmp_path / "c.json").err
