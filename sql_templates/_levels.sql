@@ -9,6 +9,7 @@
 {% macro above(fact, limit) %}{{ fact }} > {{ limit }}{% endmacro %}
 {% macro between(expression, low, high) %}{{ expression }} BETWEEN {{ low }} AND {{ high }}{% endmacro %}
 {% macro either(first, second) %}({{ first }}) OR ({{ second }}){% endmacro %}
+{% macro both(first, second) %}({{ first }}) AND ({{ second }}){% endmacro %}
 {% macro of_sizes(condition, sizes) %}({{ condition }}) AND n IN ({{ sizes | join(", ") }}){% endmacro %}
 {% macro share(part) %}CAST({{ part }} AS DOUBLE) / n{% endmacro %}
 {% macro share_above(part, limit) %}{{ part }} * {{ limit.denominator }} > n * {{ limit.numerator }}{% endmacro %}
@@ -39,6 +40,7 @@
 {# Whether the places that occur lie too close: starts is a list of (first place, smallest last place that is enough). #}
 {% macro too_close(first, last, starts) %}{% for place, enough in starts %}{{ first }} = {{ place }} AND {{ last }} < {{ enough }}{{ " OR " if not loop.last }}{% endfor %}{% endmacro %}
 {% macro one_of(fact, values) %}{{ fact }} IN ({{ values | join(", ") }}){% endmacro %}
+{% macro one_of_tuples(facts, rows) %}({{ facts | join(", ") }}) IN ({% for row in rows %}({{ row | join(", ") }}){{ ", " if not loop.last }}{% endfor %}){% endmacro %}
 {% macro one_of_rows(facts, rows) %}{% for row in rows %}({% for fact, value in zip(facts, row) %}{{ fact }} = {{ value }}{{ " AND " if not loop.last }}{% endfor %}){{ " OR " if not loop.last }}{% endfor %}{% endmacro %}
 
 {% macro weighted_sum(terms) %}({% for fact, times in terms %}{{ fact }}{{ " * " ~ times if times != 1 }}{{ " + " if not loop.last }}{% endfor %}){% endmacro %}

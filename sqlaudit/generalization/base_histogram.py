@@ -1,0 +1,124 @@
+"""One pass over the table: the histogram of coded keys that every node of the lattice is rolled up from.
+
+DuckDB joins the codes while it reads. A database that keeps nothing numbers its values, counts every combination of
+numbers and streams these to the workbench, where the same statement makes the histogram of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlaudit.engines.base import Engine, Relation, Statement
+from sqlaudit.facts import SensitiveTable
+from sqlaudit.generalization.attributes import Attribute
+from sqlaudit.generalization.coding import KeyLayout, LatticeColumn
+from sqlaudit.generalization.workbench import keep
+from sqlaudit.sql import Raw, render
+
+BASE = "sqlaudit_lattice_base"
+_CELLS = "sqlaudit_lattice_cells"
+
+
+def base_histogram(
+    engine: Engine,
+    workbench: Engine,
+    relation: Relation,
+    columns: Sequence[LatticeColumn],
+    layout: KeyLayout,
+    attributes: Sequence[Attribute],
+) -> Relation:
+    """The coded histogram on the workbench: id (always 0), k0 …, n, and the words of the attributes' lanes.
+
+    Args:
+        engine: where the table lies. workbench: where the histogram is kept.
+        relation: the table. columns: its quasi-identifiers in the order of the layout.
+        layout: where each column's codes lie. attributes: the sensitive attributes; those that nothing is asked of
+            but sizes have no words.
+    """
+    counted = [attribute for attribute in attributes if attribute.counted]
+    if workbench is engine:
+        return workbench.materialize(BASE, _from_rows(engine, relation, columns, layout, counted))
+    names = [f"i{i}" for i in range(len(columns) + len(counted))]
+    cells = keep(
+        engine, workbench, _CELLS, _cells(engine, relation, columns, counted),
+        [(name, "BIGINT") for name in (*names, "c")],
+    )  # fmt: skip
+    base = workbench.materialize(BASE, _from_cells(workbench, cells, layout, counted))
+    workbench.drop(_CELLS)
+    return base
+
+
+def _from_rows(
+    engine: Engine,
+    relation: Relation,
+    columns: Sequence[LatticeColumn],
+    layout: KeyLayout,
+    counted: Sequence[Attribute],
+) -> Statement:
+    coded = zip([column.column for column in columns], layout.columns, strict=True)
+    return render(
+        "lattice_base.sql", engine.dialect, step="coded histogram", source=Raw(relation.sql), words=layout.words,
+        columns=[{"sql": Raw(c.sql), "codes": Raw(place.codes.sql), "value": "v"} for c, place in coded],
+        attributes=[
+            _words(a) | {"sql": Raw(_sql(a)), "lanes": _lanes(engine, relation, a), "value": "s"} for a in counted
+        ],
+        weight="",
+    )  # fmt: skip
+
+
+def _from_cells(workbench: Engine, cells: Relation, layout: KeyLayout, counted: Sequence[Attribute]) -> Statement:
+    width = len(layout.columns)
+    return render(
+        "lattice_base.sql", workbench.dialect, step="coded histogram", source=Raw(cells.sql), words=layout.words,
+        columns=[
+            {"sql": f"i{i}", "codes": Raw(place.codes.sql), "value": "id"} for i, place in enumerate(layout.columns)
+        ],
+        attributes=[
+            _words(a) | {"sql": f"i{width + i}", "lanes": _numbers(a), "value": "lane"} for i, a in enumerate(counted)
+        ],
+        weight="c",
+    )  # fmt: skip
+
+
+def _cells(
+    engine: Engine, relation: Relation, columns: Sequence[LatticeColumn], counted: Sequence[Attribute]
+) -> Statement:
+    named = [(column.column.sql, column.dictionary.holds.kind.value, False) for column in columns]
+    named += [(_sql(attribute), "", _table(attribute).text) for attribute in counted]
+    return render(
+        "lattice_cells.sql", engine.dialect, step="coded histogram", source=Raw(relation.sql),
+        columns=[{"sql": Raw(sql), "kind": kind, "collated": collated} for sql, kind, collated in named],
+    )  # fmt: skip
+
+
+def _words(attribute: Attribute) -> dict[str, Any]:
+    return {
+        "position": attribute.position,
+        "words": attribute.packing.words,
+        "aggregate": attribute.words[0][1] if attribute.words else "SUM",
+    }
+
+
+def _lanes(engine: Engine, relation: Relation, attribute: Attribute) -> Raw:
+    """The values with their lanes, as a FROM item."""
+    statement = render(
+        "totals.sql", engine.dialect, step="sensitive values", source=Raw(relation.sql),
+        sensitive=Raw(_sql(attribute)), entity=None, text=_table(attribute).text,
+    )  # fmt: skip
+    return Raw(engine.materialize(f"sqlaudit_lattice_lanes_{attribute.position}", statement).sql)
+
+
+def _numbers(attribute: Attribute) -> Raw:
+    """All lanes, as a FROM item."""
+    return Raw(f"(SELECT range AS lane FROM range({_table(attribute).distinct}))")
+
+
+def _sql(attribute: Attribute) -> str:
+    return attribute.resolved.sql if attribute.resolved else "NULL"
+
+
+def _table(attribute: Attribute) -> SensitiveTable:
+    if attribute.table is None:
+        raise ValueError("an attribute without a table has no lanes")
+    return attribute.table

@@ -1,0 +1,161 @@
+"""Verdicts of nodes of the lattice: the coded histogram made once, and everything that is asked of it.
+
+A node is safe when the rows in classes that fail any requirement number at most floor(limit * rows). Figures of the
+whole table are compared with their limits as an audit does. Where a model or a role needs more than count vectors (a
+population, an entity, NULLs that match anything), every node is audited on its own instead; slower, and the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from sqlaudit.engines.base import Engine, Relation
+from sqlaudit.errors import UsageError
+from sqlaudit.generalization.attributes import LANES, Attribute, decides, inherited, read_attributes
+from sqlaudit.generalization.base_histogram import base_histogram
+from sqlaudit.generalization.coding import KeyLayout, LatticeColumn, code_values
+from sqlaudit.generalization.figures import NodeFigures
+from sqlaudit.generalization.rollup import Rollup
+from sqlaudit.generalization.verdicts import CellWeight, LossParts, Node, Verdict
+from sqlaudit.models.base import QueryModel, SignatureModel
+from sqlaudit.opening import ResolvedRoles
+from sqlaudit.spec import NullPolicy, Requirement, Roles
+from sqlaudit.sql import Raw, render
+
+
+class Evaluator:
+    """Decides nodes on a coded histogram.
+
+    Args:
+        workbench: where the histogram lies. layout: the columns' places in its key. base: the histogram.
+        attributes: what is required of each sensitive attribute. rows: rows of the table.
+        limit: the share of the rows that may be suppressed.
+    """
+
+    def __init__(
+        self,
+        workbench: Engine,
+        layout: KeyLayout,
+        base: Relation,
+        attributes: Sequence[Attribute],
+        rows: int,
+        limit: Fraction,
+    ) -> None:
+        self.layout = layout
+        self.rows = rows
+        self.limit_rows = int(limit * rows)
+        words = [word for attribute in attributes for word in attribute.words]
+        self._rollup = Rollup(workbench, layout, base, words)
+        self._figures = NodeFigures(workbench, attributes, rows, self.limit_rows)
+        self._monotone = all_inherited(attributes, self.limit_rows)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the lattice, in the order of a node's levels."""
+        return tuple(column.label for column in self.layout.columns)
+
+    @property
+    def heights(self) -> tuple[int, ...]:
+        """The highest level of every column; 0 for a column that is kept as it is."""
+        return self.layout.heights
+
+    @property
+    def monotone(self) -> bool:
+        """Whether every node coarser than a safe one is safe, under this limit."""
+        return self._monotone
+
+    @property
+    def tuples(self) -> int:
+        """Classes of the finest node."""
+        return self._rollup.base.rows
+
+    def decide(self, nodes: Sequence[Node]) -> list[Verdict]:
+        """The verdicts in the order of the nodes.
+
+        Raises:
+            UsageError: a node that the lattice does not have.
+        """
+        for node in nodes:
+            self.layout.check(node)
+        found: dict[Node, Verdict] = {}
+        for chunk in self._rollup.walk(nodes):
+            found.update((verdict.node, verdict) for verdict in self._figures.verdicts(chunk))
+        return [found[node] for node in nodes]
+
+    def release(self) -> None:
+        """Drop what was kept between questions."""
+        self._rollup.release()
+
+
+def all_inherited(attributes: Sequence[Attribute], limit_rows: int) -> bool:
+    """Whether all that decides stays satisfied when a node is coarsened."""
+    return all(
+        inherited(item.model, limit_rows) for attribute in attributes for item in attribute.asked if decides(item)
+    )
+
+
+def needs_audits(attributes: Sequence[Attribute], roles: Roles) -> bool:
+    """Whether nodes must be audited one by one: count vectors do not tell what is asked."""
+    models = [item.model for attribute in attributes for item in attribute.asked if decides(item)]
+    return (
+        roles.nulls is not NullPolicy.EQUAL
+        or roles.entity is not None
+        or (roles.joint and len(roles.sensitive) > 1)
+        or any(isinstance(model, QueryModel) for model in models)
+        or any(a.counted and a.table is not None and a.table.distinct > LANES for a in attributes)
+    )
+
+
+def refuse_limit(attributes: Sequence[Attribute], roles: Roles, limit: Fraction) -> None:
+    """Refuse to suppress rows where nothing says which rows fail.
+
+    Raises:
+        UsageError: a limit above 0 with such a requirement or reading of NULLs.
+    """
+    if not limit:
+        return
+    for attribute in attributes:
+        for item in attribute.asked:
+            if decides(item) and (item.model.verdict_by_level or isinstance(item.model, SignatureModel | QueryModel)):
+                raise UsageError(
+                    f"{item.requirement.text!r} is about the whole table and names no rows to leave out, so it cannot "
+                    "be required together with suppression; search without --suppress."
+                )
+    if roles.nulls is NullPolicy.WILDCARD:
+        raise UsageError("--nulls wildcard: rows that are left out no longer match others; search without --suppress.")
+    if roles.joint and len(roles.sensitive) > 1:
+        raise UsageError("--joint: every sensitive attribute has classes of its own; search without --suppress.")
+
+
+def open_evaluator(
+    engine: Engine,
+    workbench: Engine,
+    relation: Relation,
+    roles: ResolvedRoles,
+    columns: Sequence[LatticeColumn],
+    given: Roles,
+    requirements: Sequence[Requirement],
+    *,
+    inputs: Mapping[str, Any] | None = None,
+    limit: Fraction = Fraction(0),
+) -> Evaluator:
+    """What decides the nodes of a lattice.
+
+    Args:
+        engine: where the table lies. workbench: where its histogram is kept (see `workbench_of`).
+        relation: the table. roles: its columns, resolved. given: the roles as they were given.
+        columns: the quasi-identifiers that take part, with their dictionaries, in the order of a node's levels.
+        requirements: what the table must satisfy. inputs: further inputs, as `read_inputs` gives them.
+        limit: the share of the rows that may be suppressed.
+
+    Raises:
+        UsageError: requirements that do not fit the roles, or a limit that has no meaning with them.
+    """
+    attributes = read_attributes(engine, relation, roles, given, requirements, inputs or {})
+    refuse_limit(attributes, given, limit)
+    layout = code_values(workbench, columns)
+    base = base_histogram(engine, workbench, relation, columns, layout, attributes)
+    rows = workbench.run(render("lattice_rows.sql", workbench.dialect, base=Raw(base.sql)))[0][0]
+    return Evaluator(workbench, layout, base, attributes, int(rows), limit)
