@@ -176,6 +176,19 @@ class Mistake:
 
 
 @dataclass(frozen=True)
+class Moment:
+    """A test in one run, for the history: levels are exact texts."""
+
+    run: int
+    finished: str
+    accepted: bool
+    outcome: str
+    level: str | None
+    failing_rows: int | None
+    rows: int | None
+
+
+@dataclass(frozen=True)
 class GateResult:
     """What one run of a policy found.
 

@@ -19,14 +19,17 @@ from sqlaudit.errors import ExitCode
 
 COMMANDS = {
     "audit": "Tell how easily people in a table can be re-identified.",
+    "baseline": "Accept today's state of a policy's tables; fail later on what got worse.",
     "columns": "Find the sets of columns that re-identify, with proof.",
     "compile": "Write checks as standalone SQL for any warehouse.",
     "demo": "Run a whole audit on a real table; nothing to prepare.",
     "disclosure": "Tell what an attacker with k pieces of knowledge can learn, with proof.",
+    "init": "Write a policy to begin with, with proposed roles.",
     "models": "List the privacy models, what they mean and what they need.",
     "profile": "Look at the columns of a table and propose their roles.",
     "report": "Lay out a stored result as a page, as Markdown or as text.",
     "records": "Tell which records are special, with SUDA scores and individual risk.",
+    "test": "Test a policy's tables: the gate before publication.",
 }
 """The commands with their line in the overview. Each lives in the module of its name, as an object called `command`."""
 

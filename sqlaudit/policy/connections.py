@@ -23,14 +23,13 @@ _NEVER = (
 )
 
 
-def read_connections(node: Node, mistakes: Mistakes) -> dict[str, Connection]:
-    """The connections by name; those with a mistake are left out, so that their tables say what is missing."""
+def read_connections(node: Node, mistakes: Mistakes) -> dict[str, Connection | None]:
+    """The connections by name, None for one with a mistake."""
     found = {}
     for key, value in mistakes.attempt(lambda one: tuple(one.pairs("'connections'")), node, NO_PAIRS):
         name = mistakes.attempt(text("a connection's name"), key, "")
-        connection = _connection(name, value, mistakes) if name else None
-        if connection is not None:
-            found[name] = connection
+        if name:
+            found[name] = _connection(name, value, mistakes)
     return found
 
 
@@ -53,7 +52,7 @@ def _connection(name: str, node: Node, mistakes: Mistakes) -> Connection | None:
             own.append(Mistake(place_of(found[key]), f"{key!r} belongs to a dbt_profile."))
     if "password_env" in found and kind not in ("url", "service"):
         own.append(Mistake(place_of(found["password_env"]), "'password_env' belongs to a url or service."))
-    if kind in ("url", "service") and _holds_password(said[kind]):
+    if kind in ("url", "service") and holds_password(said[kind]):
         own.append(Mistake(place_of(found[kind]), f"connection {name!r}: {_NEVER}"))
     mistakes += own
     if own:
@@ -65,8 +64,8 @@ def _connection(name: str, node: Node, mistakes: Mistakes) -> Connection | None:
     )  # fmt: skip
 
 
-def _holds_password(written: str) -> bool:
-    """Whether a URL or conninfo string holds a password; also one that is written so that it could."""
+def holds_password(written: str) -> bool:
+    """Whether a URL or conninfo string holds a password, or is written so oddly that it might."""
     if "://" not in written:
         return "password" in written.casefold()
     try:

@@ -10,24 +10,11 @@ from typing import Any
 
 import sqlaudit
 from sqlaudit.errors import UsageError
-from sqlaudit.gate_result import GateResult, GateTest
+from sqlaudit.gate_result import GateResult, GateTest, Moment
 from sqlaudit.policy.drift import Accepted, accepted_from, sets_of, sets_text
 from sqlaudit.sql import environment
 
 Key = tuple[str, str, str]
-
-
-@dataclass(frozen=True)
-class Moment:
-    """A test in one run, for the history: levels are exact texts."""
-
-    run: int
-    finished: str
-    accepted: bool
-    outcome: str
-    level: str | None
-    failing_rows: int | None
-    rows: int | None
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from sqlaudit.engines.base import Engine
 from sqlaudit.errors import Interrupted, SqlauditError, UsageError
 from sqlaudit.gate_result import ColumnSetFigures, GateTest
 from sqlaudit.policy.judging import blank, errored, judged
+from sqlaudit.policy.nodes import in_policy_words
 from sqlaudit.policy.spec import ColumnLimit, TableEntry, TestSpec
 from sqlaudit.quasi_identifiers import ColumnRequest, Find, find_columns
 from sqlaudit.result import AuditResult, Check, FailingClass, Status, Warned
@@ -60,7 +61,9 @@ class TableTests:
             else:
                 results += found.get(position, [])
         audit = self._audits.get(_key(entry))
-        return results, audit.warnings if audit else ()
+        return results, tuple(
+            replace(one, message=in_policy_words(one.message)) for one in audit.warnings
+        ) if audit else ()
 
     def _modelled(self, entry: TableEntry, specs: Sequence[TestSpec]) -> Mapping[int, list[GateTest]]:
         """The results of all tests that a privacy model decides, by their position in the entry."""

@@ -70,7 +70,8 @@ def load_policy(path: str | Path) -> Policy:
         mistakes.append(Mistake(place_of(root), "the policy has no 'tables'; name what is to be tested."))
     listed = mistakes.attempt(lambda node: tuple(node.items("'tables'")), chosen(found, "tables"), NO_NODES)
     tables = [_table(node, defaults, connections, file.parent) for node in listed]
-    return Policy(str(path), connections, tuple(once(tables)), tuple(mistakes))
+    sound = {name: connection for name, connection in connections.items() if connection is not None}
+    return Policy(str(path), sound, tuple(once(tables)), tuple(mistakes))
 
 
 def table_of(
@@ -91,7 +92,7 @@ def table_of(
 
 
 def _table(
-    node: Node, defaults: Mapping[str, Node], connections: Mapping[str, Connection], folder: Path
+    node: Node, defaults: Mapping[str, Node], connections: Mapping[str, Connection | None], folder: Path
 ) -> TableEntry:  # fmt: skip
     mistakes = Mistakes()
     found = mistakes.section(node, "a table", TABLE)
@@ -128,7 +129,7 @@ def _filled(
 
 
 def _connection(
-    found: Mapping[str, Node], defaults: Mapping[str, Node], connections: Mapping[str, Connection], node: Node,
+    found: Mapping[str, Node], defaults: Mapping[str, Node], connections: Mapping[str, Connection | None], node: Node,
     mistakes: Mistakes,
 ) -> str:  # fmt: skip
     """The name of the connection, empty for a file."""
@@ -136,7 +137,7 @@ def _connection(
         return ""
     given = found.get("connection", defaults.get("connection"))
     if given is None and len(connections) == 1:
-        return next(iter(connections))
+        return _sound(next(iter(connections)), connections, node, mistakes)
     if given is None:
         if "file" not in found:
             said = (
@@ -148,6 +149,14 @@ def _connection(
     if name and name not in connections:
         hint = closest(name, connections) or (f" There are: {', '.join(connections)}." if connections else "")
         mistakes.append(Mistake(place_of(given), f"there is no connection {name!r}.{hint}"))
+        return name
+    return _sound(name, connections, given, mistakes)
+
+
+def _sound(name: str, connections: Mapping[str, Connection | None], node: Node, mistakes: Mistakes) -> str:
+    """The connection's name; a connection with a mistake keeps its tables from being tested."""
+    if name and connections[name] is None:
+        mistakes.append(Mistake(place_of(node), f"there is a mistake in its connection {name!r}."))
     return name
 
 

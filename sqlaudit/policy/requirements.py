@@ -128,7 +128,18 @@ def _tests(item: Node, common: Common, roles: Roles) -> list[TestSpec]:
 def _one_subject(names: Sequence[str]) -> str:
     if not names:
         return "no requirement stands beside its options; write for instance k: 5."
+    unknown = [name for name in names if not _is_subject(name)]
+    if unknown:
+        known = (*OPTIONS, *(short for model in REGISTRY.values() for short in (*model.short_forms, model.name)))
+        return f"there is no option or privacy model {unknown[0]!r}.{closest(unknown[0], known)}"
     return f"{' and '.join(map(repr, names))} stand in one requirement; write each as an item of its own."
+
+
+def _is_subject(name: str) -> bool:
+    try:
+        return name in (COLUMN_SETS, "preset") or bool(find_model(name.partition("@")[0]).name)
+    except UsageError:
+        return False
 
 
 def _options(

@@ -9,7 +9,7 @@ from sqlaudit.reports.document import Tone, Toned
 from sqlaudit.reports.figures import count, figure, level_against, limit, percent, plural
 from sqlaudit.result import Check, Status
 
-_WORDS = {">=": "at least", "<=": "at most", "<": "below", ">": "above"}
+WORDS = {">=": "at least", "<=": "at most", "<": "below", ">": "above"}
 _SIGNS = {">=": "≥", "<=": "≤"}
 _TITLES = {
     "k_anonymity": "k-anonymity",
@@ -85,7 +85,7 @@ def required_sentence(check: Check, classes: int, rows: int) -> Toned:
     verdict, tone = _opening(check)
     said = f"{verdict}{full_title(check)}{about} is {level_text(check)}"
     if check.required is not None:
-        wanted = f"{_WORDS.get(check.operator, check.operator)} {limit(check.required)}"
+        wanted = f"{WORDS.get(check.operator, check.operator)} {limit(check.required)}"
         said += f"; {wanted.strip()} is required"
     return Toned(f"{said}.{shortfall(check, classes, rows)}{_why(check)}", tone)
 

@@ -1,0 +1,135 @@
+"""`sqlaudit init`: write a policy to begin with."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from sqlaudit.cli.exits import say
+from sqlaudit.cli.options import Work, limit_options
+from sqlaudit.cli.output import print_data
+from sqlaudit.cli.sections import Sectioned, in_section
+from sqlaudit.cli.session import session
+from sqlaudit.errors import ExitCode, UsageError
+from sqlaudit.export import check_destination, write_text
+from sqlaudit.gate_result import Place
+from sqlaudit.policy.connections import database_of, holds_password
+from sqlaudit.policy.proposal import ProposedTable, proposed_policy, tables_of
+from sqlaudit.policy.schema import policy_schema
+from sqlaudit.policy.spec import Connection
+from sqlaudit.profiling.run import profile_target
+from sqlaudit.reports import render_json
+from sqlaudit.spec import Limits, Target
+
+MOST_TABLES = 50
+_where = in_section("Where the tables are")
+_out = in_section("Output")
+_PATH = click.Path(path_type=Path)
+
+
+@click.command(cls=Sectioned)
+@click.argument("names", nargs=-1, metavar="[TABLE|FILE]...")
+@_where("--db", metavar="DATABASE", help="A DuckDB file, or a PostgreSQL URL without a password.")
+@_where("--db-env", metavar="NAME", help="The environment variable that holds the database's URL.")
+@_where("--dbt-profile", metavar="NAME", help="A profile of dbt's profiles.yml.")
+@_out("--output", type=_PATH, default=Path("sqlaudit.yml"), show_default=True, metavar="FILE", help="- for stdout.")
+@_out("--force", is_flag=True, help="Replace a file that is there already.")
+@_out("--schema", type=_PATH, metavar="FILE", help="Write the JSON Schema for editors, too, and refer to it.")
+@limit_options
+def command(
+    names: tuple[str, ...], db: str | None, db_env: str | None, dbt_profile: str | None, output: Path, force: bool,
+    schema: Path | None, limits: Limits,
+) -> int:  # fmt: skip
+    """Write a commented policy for the tables of a database, or for files.
+
+    The roles in it are those that `sqlaudit profile` proposes. Only counts are read; nothing is
+    written to the database. Without a TABLE all tables and views are taken, 50 at most.
+
+    \b
+      sqlaudit init --db clinic.duckdb
+      sqlaudit init --db-env CLINIC_URL public.patients
+      sqlaudit init patients.csv
+    """
+    _check_destinations(output, force, schema)
+    connection = _connection(db, db_env, dbt_profile)
+    if connection is None and not names:
+        raise UsageError("Name a database with --db, --db-env or --dbt-profile, or files.")
+    database = None if connection is None else _database(connection)
+    targets = [Target(relation=name) for name in names]
+    with session(database, limits, Work(), *targets) as engine:
+        listed = list(names) or tables_of(engine)
+        if not listed:
+            raise UsageError("This database has no table or view that could be read.")
+        if len(listed) > MOST_TABLES:
+            say(f"there are {len(listed)} tables; the policy has the first {MOST_TABLES}. Name others as arguments.")
+        kind = "file" if connection is None else "table"
+        tables = [
+            ProposedTable(kind, _written(name, kind, output), profile_target(engine, Target(relation=name)))
+            for name in listed[:MOST_TABLES]
+        ]
+    text = proposed_policy(_relative(connection, output), tables, _beside(schema, output) if schema else "")
+    if schema is not None:
+        write_text(schema, render_json(policy_schema()))
+    if str(output) == "-":
+        print_data(text)
+    else:
+        write_text(output, text)
+        say(f"wrote {str(output)!r} with {len(tables)} tables. Check the roles, then run: sqlaudit test")
+    return ExitCode.OK
+
+
+def _check_destinations(output: Path, force: bool, schema: Path | None) -> None:
+    if schema is not None:
+        check_destination(schema, (".json",))
+    if str(output) == "-":
+        return
+    check_destination(output)
+    if output.exists() and not force:
+        raise UsageError(f"{str(output)!r} is there already; --force replaces it, --output names another file.")
+
+
+def _connection(db: str | None, db_env: str | None, dbt_profile: str | None) -> tuple[str, str] | None:
+    """What the policy will say of the connection, as (kind, value)."""
+    given = [(kind, value) for kind, value in (("db", db), ("env", db_env), ("dbt_profile", dbt_profile)) if value]
+    if len(given) > 1:
+        raise UsageError("Give one of --db, --db-env and --dbt-profile.")
+    if not given:
+        return None
+    kind, value = given[0]
+    if kind != "db":
+        return kind, value
+    if Path(value).exists():
+        return "duckdb", value
+    if holds_password(value):
+        raise UsageError(
+            "A password has no place in a policy: put the whole URL into an environment variable and name it with "
+            "--db-env."
+        )
+    service = value.removeprefix("service=")
+    return ("service", service) if value.startswith("service=") and " " not in service else ("url", value)
+
+
+def _database(connection: tuple[str, str]) -> str:
+    kind, value = connection
+    return database_of(Connection("main", kind, value, Place("the command line"), Path()))
+
+
+def _relative(connection: tuple[str, str] | None, output: Path) -> tuple[str, str] | None:
+    """A DuckDB file as the policy names it: from the policy's own folder."""
+    if connection is None or connection[0] != "duckdb":
+        return connection
+    return "duckdb", _beside(Path(connection[1]), output)
+
+
+def _written(name: str, kind: str, output: Path) -> str:
+    return _beside(Path(name), output) if kind == "file" else name
+
+
+def _beside(path: Path, output: Path) -> str:
+    folder = Path() if str(output) == "-" else output.absolute().parent
+    try:
+        return Path(os.path.relpath(path, folder)).as_posix()
+    except ValueError:  # another drive
+        return path.absolute().as_posix()

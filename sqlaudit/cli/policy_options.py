@@ -1,0 +1,147 @@
+"""The options of commands that run a policy, and how a run is reported."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from sqlaudit.cli.options import Work
+from sqlaudit.cli.output import Output
+from sqlaudit.cli.sections import in_section, shared
+from sqlaudit.cli.session import session
+from sqlaudit.engines.base import Engine
+from sqlaudit.errors import UsageError
+from sqlaudit.export import check_destination, write_text
+from sqlaudit.gate_result import GateResult
+from sqlaudit.reports import render_json, render_markdown, render_text
+from sqlaudit.reports.gate import gate_document
+from sqlaudit.reports.github import render_github
+from sqlaudit.reports.junit import render_junit
+from sqlaudit.reports.sarif import sarif_data
+from sqlaudit.spec import Limits, Target
+
+FORMATS = ("text", "json", "junit", "sarif", "markdown", "github")
+_BY_ENDING = {
+    ".json": "json", ".xml": "junit", ".sarif": "sarif", ".md": "markdown", ".markdown": "markdown", ".txt": "text",
+}  # fmt: skip
+_PATH = click.Path(path_type=Path)
+
+
+@dataclass(frozen=True)
+class WhichPolicy:
+    """Where the policy is: a file, or a dbt project with the target of its profile."""
+
+    file: Path
+    dbt_project: Path | None = None
+    dbt_target: str = ""
+
+
+@dataclass(frozen=True)
+class GateOutput:
+    """How a run is reported: one report on stdout or in a file, and further ones in files."""
+
+    output: Output
+    reports: tuple[Path, ...] = ()
+
+    def emit(self, result: GateResult) -> None:
+        """Write all reports.
+
+        Raises:
+            UsageError: a file cannot be written.
+        """
+        for path in self.reports:
+            write_text(path, rendered(result, format_of(path)))
+        self.output.write(rendered(result, self.output.format, self.output.width, self.output.colour))
+
+
+def rendered(result: GateResult, chosen: str, width: int = 80, colour: bool = False) -> str:
+    """A run in one of the formats."""
+    root = Path(os.environ.get("GITHUB_WORKSPACE") or Path.cwd()).absolute()
+    if chosen == "json":
+        return render_json(result.to_dict())
+    if chosen == "junit":
+        return render_junit(result)
+    if chosen == "sarif":
+        return render_json(sarif_data(result, root))
+    if chosen == "github":
+        return render_github(result, root)
+    document = gate_document(result)
+    return render_markdown(document) if chosen == "markdown" else render_text(document, width, colour)
+
+
+def format_of(path: Path) -> str:
+    """The format that a file's ending says.
+
+    Raises:
+        UsageError: it says none.
+    """
+    found = _BY_ENDING.get(path.suffix.lower())
+    if found is None:
+        raise UsageError(f"--report {str(path)!r} should end in {', '.join(_BY_ENDING)}.")
+    return found
+
+
+def _which(*, file: Path | None, dbt_project: Path | None, dbt_target: str | None) -> dict[str, WhichPolicy]:
+    if file is not None and dbt_project is not None:
+        raise UsageError("Give a policy with -f, or a dbt project with --dbt-project, not both.")
+    if dbt_target and dbt_project is None:
+        raise UsageError("--dbt-target belongs to --dbt-project; a policy's connection has a 'target' of its own.")
+    return {"which": WhichPolicy(file or Path("sqlaudit.yml"), dbt_project, dbt_target or "")}
+
+
+_what = in_section("What to test")
+policy_options = shared(
+    _which,
+    _what("-f", "--file", type=_PATH, metavar="POLICY", help="The policy. Default: sqlaudit.yml."),
+    _what(
+        "--dbt-project", type=_PATH, metavar="FOLDER", help="Read roles and requirements from the meta of dbt models."
+    ),
+    _what("--dbt-target", metavar="NAME", help="The target of the dbt profile. Default: dbt's own."),
+)
+"""Adds which policy is meant; the command gets `which: WhichPolicy`."""
+
+select_option = _what(
+    "--select", "select", multiple=True, metavar="TESTS",
+    help="As in dbt: tag:release,patients+ (a comma: both must fit; a space, or a second --select: either).",
+)  # fmt: skip
+
+
+def _output(*, output_format: str | None, output_file: Path | None, report: tuple[Path, ...]) -> dict[str, Any]:
+    for path in report:
+        check_destination(path)
+        format_of(path)
+    if output_file is not None and str(output_file) != "-":
+        check_destination(output_file)
+        chosen = output_format or _BY_ENDING.get(output_file.suffix.lower(), "text")
+        return {"output": GateOutput(Output(chosen, output_file), report)}
+    return {"output": GateOutput(Output(output_format or "text"), report)}
+
+
+_out = in_section("Output")
+gate_output_options = shared(
+    _output,
+    _out("--format", "output_format", type=click.Choice(FORMATS), help="Default: text, or by the ending of --output."),
+    _out("--output", "output_file", type=_PATH, metavar="FILE", help="Write the report to a file."),
+    _out("--report", multiple=True, type=_PATH, metavar="FILE",
+         help="Write one more report; .json, .xml (JUnit), .sarif, .md or .txt."),
+)  # fmt: skip
+"""Adds how a run is reported; the command gets `output: GateOutput`."""
+
+
+@dataclass(frozen=True)
+class Opener:
+    """Opens engines with progress, Ctrl-C and `--show-sql`."""
+
+    show_sql: bool = False
+
+    @contextmanager
+    def __call__(self, db: str | None, limits: Limits, targets: Sequence[Target]) -> Iterator[Engine]:
+        """An open engine."""
+        with session(db, limits, Work(show_sql=self.show_sql), *targets) as engine:
+            yield engine

@@ -1,0 +1,92 @@
+"""`sqlaudit test`: run a policy; the gate before publication."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from sqlaudit.api_gate import GateRequest, run_gate
+from sqlaudit.cli.exits import say, worst
+from sqlaudit.cli.options import limit_options
+from sqlaudit.cli.output import print_data
+from sqlaudit.cli.policy_options import (
+    GateOutput,
+    Opener,
+    WhichPolicy,
+    gate_output_options,
+    policy_options,
+    select_option,
+)
+from sqlaudit.cli.sections import Sectioned, in_section
+from sqlaudit.errors import ExitCode
+from sqlaudit.policy.run import mistakes_of
+from sqlaudit.policy.selection import select as selected
+from sqlaudit.policy.spec import Policy, TestSpec
+from sqlaudit.reports.escape import visible
+from sqlaudit.spec import Limits
+
+_what = in_section("What to test")
+_hold = in_section("What must hold")
+_class = in_section("Classes that fall short")
+_show = in_section("Showing the work")
+
+
+@click.command(cls=Sectioned)
+@policy_options
+@select_option
+@_what("--fail-fast", is_flag=True, help="Stop after the first table with a failing test.")
+@_what("--list", "list_only", is_flag=True, help="Read the policy and list its tests; connect to nothing.")
+@_hold("--baseline", type=click.Path(path_type=Path), metavar="FILE", help="Fail only on what got worse since then.")
+@_class(
+    "--store-failures",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Keep the classes that fall short in a .duckdb file, without their values.",
+)
+@_class("--show-values", is_flag=True, help="With their values, which may name persons.")
+@gate_output_options
+@_show("--show-sql", is_flag=True, help="Print every statement that runs, on stderr.")
+@limit_options
+def command(
+    which: WhichPolicy, select: tuple[str, ...], fail_fast: bool, list_only: bool, baseline: Path | None,
+    store_failures: Path | None, show_values: bool, output: GateOutput, show_sql: bool, limits: Limits,
+) -> int:  # fmt: skip
+    """Test whether the tables of a policy may be published.
+
+    The policy (sqlaudit.yml) names tables, the roles of their columns, and what must hold.
+    No report holds a value of a table; --store-failures does when --show-values asks for it.
+
+    \b
+      sqlaudit init --db clinic.duckdb
+      sqlaudit test
+      sqlaudit test --select tag:release --format github
+    Exit code 0: publish, 1: a test fails, 2: a mistake in the policy, 3: database trouble.
+    """
+    if show_values and store_failures is None:
+        raise click.UsageError("--show-values belongs to --store-failures; no report of a policy shows values.")
+    request = GateRequest(
+        which.file, which.dbt_project, which.dbt_target, select, fail_fast, baseline,
+        store_failures=store_failures, show_values=show_values, limits=limits,
+    )  # fmt: skip
+    if list_only:
+        return _list(request.read(), select)
+    result = run_gate(request, Opener(show_sql))
+    output.emit(result)
+    return worst(*result.exit_codes)
+
+
+def _list(policy: Policy, select: tuple[str, ...]) -> ExitCode:
+    """The tests on stdout and the mistakes on stderr."""
+    mistakes = mistakes_of(policy)
+    for mistake in mistakes:
+        say(f"{mistake.place}: {mistake.message}")
+    lines = [_line(table.name, test) for table in selected(policy.tables, select) for test in table.tests]
+    print_data("".join(f"{visible(line)}\n" for line in lines))
+    return ExitCode.USAGE if mistakes else ExitCode.OK
+
+
+def _line(table: str, test: TestSpec) -> str:
+    about = f" for {', '.join(test.sensitive)}" if test.sensitive else ""
+    gentle = " (warns)" if test.severity == "warn" else ""
+    return f"{test.place}: {table}: {test.requirement}{about}{gentle}"
