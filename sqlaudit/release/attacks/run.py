@@ -16,12 +16,19 @@ from sqlaudit.opening import ResolvedRoles, frame_of, key_labels, load_columns, 
 from sqlaudit.release.attacks.background import BackgroundKnowledge
 from sqlaudit.release.attacks.base import Attack, Attribute, Scene
 from sqlaudit.release.attacks.homogeneity import Homogeneity
+from sqlaudit.release.attacks.linkage import Linkage
 from sqlaudit.release.attacks.request import AttackRequest
 from sqlaudit.release.attacks.similarity import Similarity
 from sqlaudit.release.attacks.skewness import Skewness
 from sqlaudit.spec import Roles, Target
 
-ATTACKS: tuple[type[Attack], ...] = (Homogeneity, BackgroundKnowledge, Skewness, Similarity)
+ATTACKS: tuple[type[Attack], ...] = (
+    Linkage,
+    Homogeneity,
+    BackgroundKnowledge,
+    Skewness,
+    Similarity,
+)
 """Every attack, in the order of reports."""
 
 

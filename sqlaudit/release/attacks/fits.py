@@ -1,0 +1,172 @@
+"""Which cells of one table fit which cells of another: equal ones, and generalized cells that hold the other one.
+
+Only the different values of one column at a time are looked at, never rows. What fits without being equal goes back to
+the database as parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from sqlaudit.columns_of import Resolved, resolve
+from sqlaudit.engines.base import Engine, Kind, Relation
+from sqlaudit.errors import UsageError
+from sqlaudit.release.attacks.request import Pair
+from sqlaudit.spec import NullPolicy
+from sqlaudit.sql import Raw, render
+
+MAX_VALUES = 200_000
+"""Up to this many different values of a column are compared with generalized cells."""
+TOP = "=*"
+"""The cell that stands for everything, in the spelling of statements."""
+LOOKS_GENERALIZED = r"[][(){}<>≤≥*]|^=-?[0-9.]+ *[-–] *-?[0-9.]+$"
+_NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
+_SPELLED = {Kind.FLOAT: "float", Kind.DECIMAL: "decimal"}
+
+
+class Reader(Protocol):
+    """Knows what the generalized cells of one column stand for."""
+
+    @property
+    def reads_all(self) -> bool:
+        """Whether any text may be a generalized cell, because a hierarchy names it; else only those that look so."""
+
+    def covered(self, cell: str, others: Sequence[str]) -> Iterable[str]:
+        """The texts among `others` (values, or cells of another release) that the cell stands for.
+
+        Raises:
+            UsageError: the cell cannot be read; the sentence names the column, not the cell.
+        """
+
+
+Readers = Callable[[str], Reader]
+"""The reader of a column by its label."""
+
+
+@dataclass(frozen=True)
+class Match:
+    """A column of two tables. `pairs`: (mine, theirs) texts that fit without being equal; None = only equal ones do.
+
+    Args:
+        label: what the user calls it. mine, theirs: its SQL in each table.
+        form, other_form: how values are spelled on each side. null, other_null: the text of NULL on each side.
+    """
+
+    label: str
+    mine: Resolved
+    theirs: Resolved
+    form: str
+    other_form: str
+    null: str
+    other_null: str
+    pairs: tuple[tuple[str, str], ...] | None = None
+
+
+def named(matches: Sequence[Match]) -> tuple[list[dict[str, Any]], list[Any]]:
+    """The matches as templates take them, and the parameters of the statement."""
+    listed: list[dict[str, Any]] = []
+    parameters: list[Any] = []
+    for position, match in enumerate(matches, 1):
+        places = [Raw(f"${len(parameters) + 1}"), Raw(f"${len(parameters) + 2}")]
+        listed.append(
+            {
+                "name": f"m{position}", "mine": Raw(match.mine.sql), "theirs": Raw(match.theirs.sql),
+                "form": match.form, "other_form": match.other_form, "null": match.null, "other_null": match.other_null,
+                "listed": None if match.pairs is None else places,
+            }
+        )  # fmt: skip
+        if match.pairs is not None:
+            parameters += [[one for one, _ in match.pairs], [other for _, other in match.pairs]]
+    return listed, parameters
+
+
+def find_matches(
+    engine: Engine, mine: Relation, theirs: Relation, pairs: Iterable[Pair], nulls: NullPolicy, option: str,
+    readers: Readers, *, both_ways: bool = False,
+) -> tuple[Match, ...]:  # fmt: skip
+    """The columns that two tables are compared by, with the cells that fit.
+
+    Args:
+        pairs: the column's name in each table. nulls: what a NULL fits. option: how errors call the names.
+        readers: what generalized cells of a column stand for.
+        both_ways: whether cells of the second table may stand for cells of the first, too.
+
+    Raises:
+        UsageError: a column that is not there, a cell that cannot be read, or too many different values.
+    """
+    found = []
+    for left, right in pairs:
+        one, other = resolve(left, mine, engine.dialect, option), resolve(right, theirs, engine.dialect, option)
+        forms = _forms(one.kind, other.kind)
+        null = ("null", "other null") if nulls is NullPolicy.DISTINCT else ("", "")
+        match = Match(left, one, other, *forms, *null)
+        pairs_of = _Pairs(engine, mine, theirs, match, readers(left))
+        found.append(replace(match, pairs=pairs_of.found(both_ways, nulls is NullPolicy.WILDCARD)))
+    return tuple(found)
+
+
+def _forms(mine: Kind, theirs: Kind) -> tuple[str, str]:
+    """How the values of two columns are spelled so that equal ones are equal texts."""
+    if mine in _NUMBERS and theirs in _NUMBERS:
+        return ("", "") if mine is theirs is Kind.INTEGER else ("double", "double")
+    return _SPELLED.get(mine, ""), _SPELLED.get(theirs, "")
+
+
+@dataclass(frozen=True)
+class _Pairs:
+    """The cells of one column that fit without being equal."""
+
+    engine: Engine
+    mine: Relation
+    theirs: Relation
+    match: Match
+    reader: Reader
+
+    def found(self, both_ways: bool, wildcard: bool) -> tuple[tuple[str, str], ...] | None:
+        """(mine, theirs) pairs; None when no cell is generalized and NULL is no wildcard."""
+        cells = self._cells(first=True)
+        others = self._cells(first=False) if both_ways else []
+        if not cells and not others and not wildcard:
+            return None
+        pairs: dict[tuple[str, str], None] = {}
+        if cells or wildcard:
+            values = self._texts(first=False)
+            pairs |= dict.fromkeys((cell, value) for cell in cells for value in self._covered(cell, values))
+            pairs |= dict.fromkeys(("", value) for value in values if wildcard)
+        if others or wildcard:
+            values = self._texts(first=True)
+            pairs |= dict.fromkeys((value, cell) for cell in others for value in self._covered(cell, values))
+            pairs |= dict.fromkeys((value, "") for value in values if wildcard)
+        return tuple(pairs)
+
+    def _covered(self, cell: str, values: Sequence[str]) -> list[str]:
+        """The texts that a cell stands for, in the spelling of statements; NULL is covered by `*` alone."""
+        if cell == TOP:
+            return list(values)
+        known = {value[1:]: value for value in values if value.startswith("=")}
+        return [known[text] for text in self.reader.covered(cell[1:], list(known))]
+
+    def _cells(self, *, first: bool) -> list[str]:
+        """The texts of one side that may be generalized cells."""
+        found = self._texts(first=first, pattern="" if self.reader.reads_all else LOOKS_GENERALIZED)
+        return [text for text in found if text.startswith("=")]
+
+    def _texts(self, *, first: bool, pattern: str = "") -> list[str]:
+        match = self.match
+        side = (self.mine, match.mine, match.form, match.null)
+        relation, column, form, null = (
+            side if first else (self.theirs, match.theirs, match.other_form, match.other_null)
+        )
+        statement = render(
+            "attack_texts.sql", self.engine.dialect, step=f"values of {match.label}", source=Raw(relation.sql),
+            column=Raw(column.sql), form=form, null=null, pattern=pattern, limit=MAX_VALUES + 1,
+        )  # fmt: skip
+        found = [str(row[0]) for row in self.engine.run(statement)]
+        if len(found) > MAX_VALUES:
+            raise UsageError(
+                f"{match.label} has more than {MAX_VALUES:,} different values to compare with generalized cells; "
+                "leave it out, or compare by a coarser expression."
+            )
+        return sorted(found)
