@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from sqlaudit.gate_result import GateResult
     from sqlaudit.profile_result import ProfileResult
     from sqlaudit.result import AuditResult
+    from sqlaudit.standalone import compile_checks
 
 _WHERE = {
+    "compile_checks": "sqlaudit.standalone",
     "audit": "sqlaudit.api",
     "columns": "sqlaudit.api_columns",
     "records": "sqlaudit.api_columns",
@@ -36,6 +38,7 @@ __all__ = [
     "__version__",
     "audit",
     "columns",
+    "compile_checks",
     "disclosure_curve",
     "gate",
     "profile",
