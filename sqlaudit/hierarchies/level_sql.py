@@ -30,7 +30,7 @@ VALUE = "value"
 _NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
 _DATES = (Kind.DATE, Kind.TIMESTAMP)
 _MASKED = (Kind.TEXT, Kind.INTEGER, Kind.OTHER)
-_LIMITS = {Kind.FLOAT: 10**15, Kind.INTEGER: 10**20, Kind.DECIMAL: 10**20}
+LIMITS = {Kind.FLOAT: 10**15, Kind.INTEGER: 10**20, Kind.DECIMAL: 10**20}
 """Numbers beyond have no interval: exact decimals of every engine hold what lies within."""
 _FLOAT_DECIMALS = 20
 
@@ -177,7 +177,7 @@ def _interval(level: WidthLevel, value: Raw, dialect: str, holds: Holds) -> str:
         width=decimal_text(level.width), origin=decimal_text(level.origin), decimals=level.decimals,
         low=None if level.low is None else decimal_text(level.low),
         high=None if level.high is None else decimal_text(level.high),
-        cut_low=cuts(level.low), cut_high=cuts(level.high), limit=str(_LIMITS[holds.kind]),
+        cut_low=cuts(level.low), cut_high=cuts(level.high), limit=str(LIMITS[holds.kind]),
         upward=level.low is not None and level.low >= level.origin,
     )  # fmt: skip
 

@@ -1,0 +1,3 @@
+{# Pairs of cell and value, for tests and examples. #}
+SELECT code, id
+FROM {{ source }}
