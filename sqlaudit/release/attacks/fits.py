@@ -47,7 +47,8 @@ Readers = Callable[[str], Reader]
 
 @dataclass(frozen=True)
 class Match:
-    """A column of two tables. `pairs`: (mine, theirs) texts that fit without being equal; None = only equal ones do.
+    """A column of two tables. `pairs`: (mine, theirs) texts that fit without being equal, with what theirs then is:
+    `finer`, `coarser`, or `same` (the same in another spelling, or a NULL that fits anything); None = only equal ones.
 
     Args:
         label: what the user calls it. mine, theirs: its SQL in each table.
@@ -61,15 +62,15 @@ class Match:
     other_form: str
     null: str
     other_null: str
-    pairs: tuple[tuple[str, str], ...] | None = None
+    pairs: tuple[tuple[str, str, str], ...] | None = None
 
 
-def named(matches: Sequence[Match]) -> tuple[list[dict[str, Any]], list[Any]]:
-    """The matches as templates take them, and the parameters of the statement."""
+def named(matches: Sequence[Match], *, directions: bool = False) -> tuple[list[dict[str, Any]], list[Any]]:
+    """The matches as templates take them, and the parameters of the statement; three a match with `directions`."""
     listed: list[dict[str, Any]] = []
     parameters: list[Any] = []
     for position, match in enumerate(matches, 1):
-        places = [Raw(f"${len(parameters) + 1}"), Raw(f"${len(parameters) + 2}")]
+        places = [Raw(f"${len(parameters) + further}") for further in (1, 2, 3)[: 3 if directions else 2]]
         listed.append(
             {
                 "name": f"m{position}", "mine": Raw(match.mine.sql), "theirs": Raw(match.theirs.sql),
@@ -78,7 +79,7 @@ def named(matches: Sequence[Match]) -> tuple[list[dict[str, Any]], list[Any]]:
             }
         )  # fmt: skip
         if match.pairs is not None:
-            parameters += [[one for one, _ in match.pairs], [other for _, other in match.pairs]]
+            parameters += [[pair[part] for pair in match.pairs] for part in range(len(places))]
     return listed, parameters
 
 
@@ -124,22 +125,26 @@ class _Pairs:
     match: Match
     reader: Reader
 
-    def found(self, both_ways: bool, wildcard: bool) -> tuple[tuple[str, str], ...] | None:
-        """(mine, theirs) pairs; None when no cell is generalized and NULL is no wildcard."""
+    def found(self, both_ways: bool, wildcard: bool) -> tuple[tuple[str, str, str], ...] | None:
+        """(mine, theirs, direction); None when no cell is generalized and NULL is no wildcard."""
         cells = self._cells(first=True)
         others = self._cells(first=False) if both_ways else []
         if not cells and not others and not wildcard:
             return None
-        pairs: dict[tuple[str, str], None] = {}
+        finer: set[tuple[str, str]] = set()
+        coarser: set[tuple[str, str]] = set()
+        anything: set[tuple[str, str]] = set()
         if cells or wildcard:
             values = self._texts(first=False)
-            pairs |= dict.fromkeys((cell, value) for cell in cells for value in self._covered(cell, values))
-            pairs |= dict.fromkeys(("", value) for value in values if wildcard)
+            finer = {(cell, value) for cell in cells for value in self._covered(cell, values)}
+            anything |= {("", value) for value in values if wildcard}
         if others or wildcard:
             values = self._texts(first=True)
-            pairs |= dict.fromkeys((value, cell) for cell in others for value in self._covered(cell, values))
-            pairs |= dict.fromkeys((value, "") for value in values if wildcard)
-        return tuple(pairs)
+            coarser = {(value, cell) for cell in others for value in self._covered(cell, values)}
+            anything |= {(value, "") for value in values if wildcard}
+        same = (finer & coarser) | anything
+        named = [(finer - same, "finer"), (coarser - same, "coarser"), (same, "same")]
+        return tuple((*pair, direction) for pairs, direction in named for pair in sorted(pairs) if pair[0] != pair[1])
 
     def _covered(self, cell: str, values: Sequence[str]) -> list[str]:
         """The texts that a cell stands for, in the spelling of statements; NULL is covered by `*` alone."""

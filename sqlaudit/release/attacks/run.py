@@ -20,15 +20,12 @@ from sqlaudit.release.attacks.linkage import Linkage
 from sqlaudit.release.attacks.request import AttackRequest
 from sqlaudit.release.attacks.similarity import Similarity
 from sqlaudit.release.attacks.skewness import Skewness
+from sqlaudit.release.attacks.unsorted import UnsortedMatching
 from sqlaudit.spec import Roles, Target
 
 ATTACKS: tuple[type[Attack], ...] = (
-    Linkage,
-    Homogeneity,
-    BackgroundKnowledge,
-    Skewness,
-    Similarity,
-)
+    Linkage, Homogeneity, BackgroundKnowledge, Skewness, Similarity, UnsortedMatching,
+)  # fmt: skip
 """Every attack, in the order of reports."""
 
 

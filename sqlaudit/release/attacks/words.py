@@ -9,6 +9,7 @@ from sqlaudit.columns_result import percent
 SINGULAR = {
     "values": "value",
     "rows": "row",
+    "cells": "cell",
     "persons": "person",
     "people": "person",
     "positions": "position",
