@@ -52,7 +52,7 @@ def has_label(level: Level, key: str, kind: Kind) -> bool:
         return False
     below = level.low is not None and number < level.low
     above = level.high is not None and number >= level.high
-    return below or above or abs(number) < LIMITS[kind]
+    return below or above or -LIMITS[kind] < number < LIMITS[kind]
 
 
 def _of_width(level: WidthLevel, cell: Interval) -> Interval:

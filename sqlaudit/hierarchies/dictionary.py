@@ -13,7 +13,6 @@ from itertools import pairwise
 from sqlaudit.columns_of import Resolved
 from sqlaudit.engines.base import Engine, Kind, Relation, Statement
 from sqlaudit.errors import UsageError
-from sqlaudit.generalization.workbench import keep
 from sqlaudit.hierarchies.hierarchy import Hierarchy
 from sqlaudit.hierarchies.level_sql import Holds, level_sql, refuse_kind
 from sqlaudit.hierarchies.levels import MappedLevel, TopLevel
@@ -177,7 +176,9 @@ def _values(
     statement = values_statement(relation, column, hierarchy, holds, engine.dialect, with_value=here)
     types = [("id", "BIGINT"), ("key", "VARCHAR"), ("row_count", "BIGINT")]
     types += [(f"l{number}", "VARCHAR") for number in _computed(hierarchy)]
-    return keep(engine, workbench, name + "_values", statement, types)
+    if here:
+        return engine.materialize(name + "_values", statement)
+    return workbench.keep_rows(name + "_values", types, engine.stream(statement, _BATCH))
 
 
 def _with_labels(
