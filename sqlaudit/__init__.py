@@ -7,10 +7,13 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from sqlaudit.api import audit, profile
     from sqlaudit.api_columns import columns, records
+    from sqlaudit.api_compare import compare
     from sqlaudit.api_disclosure import disclosure_curve, what_if
     from sqlaudit.api_gate import gate
+    from sqlaudit.api_lattice import lattice
     from sqlaudit.errors import SqlauditError
     from sqlaudit.gate_result import GateResult
+    from sqlaudit.lattice_result import LatticeResult
     from sqlaudit.profile_result import ProfileResult
     from sqlaudit.result import AuditResult
     from sqlaudit.standalone import compile_checks
@@ -19,13 +22,16 @@ _WHERE = {
     "compile_checks": "sqlaudit.standalone",
     "audit": "sqlaudit.api",
     "columns": "sqlaudit.api_columns",
+    "compare": "sqlaudit.api_compare",
     "records": "sqlaudit.api_columns",
     "disclosure_curve": "sqlaudit.api_disclosure",
     "what_if": "sqlaudit.api_disclosure",
     "gate": "sqlaudit.api_gate",
+    "lattice": "sqlaudit.api_lattice",
     "profile": "sqlaudit.api",
     "AuditResult": "sqlaudit.result",
     "GateResult": "sqlaudit.gate_result",
+    "LatticeResult": "sqlaudit.lattice_result",
     "ProfileResult": "sqlaudit.profile_result",
     "SqlauditError": "sqlaudit.errors",
 }
@@ -33,14 +39,17 @@ _WHERE = {
 __all__ = [
     "AuditResult",
     "GateResult",
+    "LatticeResult",
     "ProfileResult",
     "SqlauditError",
     "__version__",
     "audit",
     "columns",
+    "compare",
     "compile_checks",
     "disclosure_curve",
     "gate",
+    "lattice",
     "profile",
     "records",
     "what_if",

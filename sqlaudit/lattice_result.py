@@ -146,10 +146,12 @@ class Published:
 
     Args:
         levels: of the node. sql: the statement that makes the view, or the query of a file; holds no value of the
-            table beyond those that the hierarchies list.
+            table beyond those that the hierarchies list. select: the query alone.
         view: the view's name, empty for a file. file: the file's name, empty for a view.
         executed: whether the view was made. suppressed: `drop` or `star`.
-        columns: of the release, in order. audit: what an audit of it says, None when nothing could be read.
+        columns: of the release, in order. keys: those that are quasi-identifiers. unnamed: those that no role was given
+            to, which are in it as they are.
+        audit: what an audit of it says, None when nothing could be read.
     """
 
     levels: Levels
@@ -159,7 +161,10 @@ class Published:
     executed: bool = False
     suppressed: str = "drop"
     columns: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+    unnamed: tuple[str, ...] = ()
     audit: Checked | None = None
+    select: str = field(default="", repr=False)
 
     def to_dict(self) -> dict[str, Any]:
         """The release as the JSON has it."""
@@ -170,6 +175,8 @@ class Published:
             "executed": self.executed,
             "suppressed": self.suppressed,
             "columns": list(self.columns),
+            "keys": list(self.keys),
+            "unnamed": list(self.unnamed),
             "sql": self.sql,
             "audit": self.audit.to_dict() if self.audit else None,
         }
@@ -193,7 +200,8 @@ class LatticeResult:
         chain: with `find` chain the nodes of the chain. safe_nodes: with `find` all every safe node, smallest loss
             first. top: the coarsest node of all; when it is not safe no node may be.
         bound: when the search was stopped, a loss below which there is no safe node; None when not known.
-        complete: whether the question was answered. unknown: nodes that are not decided when it was not.
+        complete: whether the question was answered. stopped: why not: `budget`, `interrupted` or `limit`.
+        unknown: nodes that are not decided when it was not.
         walk: every node that was counted, in order, when that was asked for.
         why: why there is no safe node, in sentences. published: the release, if one was asked for.
         statements: what ran in the database. versions: of programs.
@@ -214,8 +222,8 @@ class LatticeResult:
     monotone: bool
     nodes: int
     checked: int
-    tagged_safe: int
-    tagged_unsafe: int
+    tagged_safe: int | None
+    tagged_unsafe: int | None
     safe: int | None
     minimal: tuple[LatticeNode, ...] | None
     best: LatticeNode | None
@@ -224,7 +232,8 @@ class LatticeResult:
     safe_nodes: tuple[LatticeNode, ...] = ()
     bound: float | None = None
     complete: bool = True
-    unknown: int = 0
+    stopped: str = ""
+    unknown: int | None = 0
     walk: tuple[LatticeNode, ...] = field(default=(), repr=False)
     warn_only: tuple[str, ...] = ()
     why: tuple[str, ...] = ()
@@ -262,6 +271,7 @@ class LatticeResult:
             "algorithm": self.algorithm,
             "monotone": self.monotone,
             "complete": self.complete,
+            "stopped": self.stopped,
             "hierarchies": [column.to_dict() for column in self.columns],
             "lattice": self._lattice(),
             "why": list(self.why),

@@ -25,6 +25,7 @@ COMMANDS = {
     "demo": "Run a whole audit on a real table; nothing to prepare.",
     "disclosure": "Tell what an attacker with k pieces of knowledge can learn, with proof.",
     "init": "Write a policy to begin with, with proposed roles.",
+    "lattice": "Find how little a table must be coarsened to be safe, and publish that.",
     "models": "List the privacy models, what they mean and what they need.",
     "profile": "Look at the columns of a table and propose their roles.",
     "report": "Lay out a stored result as a page, as Markdown or as text.",

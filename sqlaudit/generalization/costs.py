@@ -22,7 +22,7 @@ Listed = Mapping[int, Mapping[str | None, int]]
 
 @dataclass(frozen=True)
 class Label:
-    """A label of one level: the rows and different values of the table under it, and the entropy among these in bits."""
+    """A label of one level: rows and different values of the table under it, and the entropy among these in bits."""
 
     level: int
     text: str | None

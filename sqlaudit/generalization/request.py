@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 from sqlaudit.errors import UsageError
 from sqlaudit.generalization.losses import find_measure
+from sqlaudit.generalization.search.choice import AUTO, FITS
 from sqlaudit.generalization.verdicts import Node
 from sqlaudit.spec import NullPolicy, Requirement, Roles, Target
 
@@ -27,26 +29,6 @@ class Find(StrEnum):
     CHAIN = "chain"
 
 
-class Algorithm(StrEnum):
-    """How they are found. `AUTO` takes what the requirements allow and the lattice asks for."""
-
-    AUTO = "auto"
-    INCOGNITO = "incognito"
-    OLA = "ola"
-    CHAIN = "chain"
-    BOUNDS = "bounds"
-    EXHAUSTIVE = "exhaustive"
-
-
-FITS: Mapping[Find, tuple[Algorithm, ...]] = {
-    Find.BEST: (Algorithm.INCOGNITO, Algorithm.OLA, Algorithm.BOUNDS, Algorithm.EXHAUSTIVE),
-    Find.MINIMAL: (Algorithm.INCOGNITO, Algorithm.EXHAUSTIVE),
-    Find.ALL: (Algorithm.EXHAUSTIVE,),
-    Find.CHAIN: (Algorithm.CHAIN, Algorithm.EXHAUSTIVE),
-}
-"""The algorithms that can answer each question."""
-
-
 @dataclass(frozen=True)
 class LatticeRequest:
     """A search in the generalization lattice.
@@ -57,7 +39,7 @@ class LatticeRequest:
         hierarchies: for each quasi-identifier how it is coarsened: a YAML file, a folder of CSV files, or a mapping.
         inputs: further inputs of models by name.
         suppression: the share of the rows that may be left out, in classes that fail.
-        find, measure, algorithm: which nodes, by which loss, in which way.
+        find, measure, algorithm: which nodes, by which loss, in which way (`auto`: what fits best).
         weights: of columns in the loss, by name.
         chain: the nodes of the chain, from fine to coarse; empty = one that the search takes.
         time_budget: seconds, None = no limit. walk: whether every decided node is kept in the result.
@@ -74,7 +56,7 @@ class LatticeRequest:
     suppression: Fraction = Fraction(0)
     find: Find = Find.BEST
     measure: str = "loss"
-    algorithm: Algorithm = Algorithm.AUTO
+    algorithm: str = AUTO
     weights: Mapping[str, Fraction] = field(default_factory=dict)
     chain: Sequence[Node] = ()
     time_budget: float | None = None
@@ -89,9 +71,9 @@ class LatticeRequest:
             raise UsageError("Every requirement only warns, so every node would be safe; require at least one.")
         if not 0 <= self.suppression < 1:
             raise UsageError(f"--suppress is a share of at least 0 and below 1 (below 100%); it is {self.suppression}.")
-        if self.algorithm is not Algorithm.AUTO and self.algorithm not in FITS[self.find]:
-            listed = ", ".join(FITS[self.find])
-            raise UsageError(f"--algorithm {self.algorithm} does not find {self.find}; there are: auto, {listed}.")
+        if self.algorithm not in (AUTO, *FITS[self.find]):
+            listed = ", ".join((AUTO, *FITS[self.find]))
+            raise UsageError(f"--algorithm {self.algorithm} does not find {self.find}; there are: {listed}.")
         if self.chain and self.find is not Find.CHAIN:
             raise UsageError("--chain names the nodes of a chain; it belongs to --find chain.")
         if self.time_budget is not None and self.time_budget < 0:
@@ -106,6 +88,49 @@ def _check_roles(roles: Roles) -> None:
             f"--nulls {roles.nulls} has no meaning in the lattice: a coarser value stands for a group of values, and "
             "missing ones are one of them. Use --nulls equal."
         )
+
+
+class Suppressed(StrEnum):
+    """What a release does with the rows of classes that fall short: leave them out, or make their keys `*`."""
+
+    DROP = "drop"
+    STAR = "star"
+
+
+@dataclass(frozen=True)
+class Publication:
+    """What becomes of the best node.
+
+    Args:
+        view: the view to write, empty = none. execute: make it in the database, too. replace: a view of that name may
+            be replaced.
+        file: a .parquet or .csv file to write the release to, None = none.
+        suppressed: what happens to rows of classes that fall short.
+
+    Raises:
+        UsageError: a combination that has no meaning.
+    """
+
+    view: str = ""
+    execute: bool = False
+    replace: bool = False
+    file: Path | None = None
+    suppressed: Suppressed = Suppressed.DROP
+
+    def __post_init__(self) -> None:
+        if self.view and self.file is not None:
+            raise UsageError("Give --publish-view or --to, not both.")
+        if self.execute and not self.view:
+            raise UsageError("--execute makes a view; name it with --publish-view.")
+        if self.replace and not self.execute:
+            raise UsageError("--replace is for a view that is made; add --execute.")
+        if self.suppressed is Suppressed.STAR and not self.wanted:
+            raise UsageError("--suppressed says what a release does; add --publish-view or --to.")
+
+    @property
+    def wanted(self) -> bool:
+        """Whether anything is published."""
+        return bool(self.view) or self.file is not None
 
 
 def parse_chain(text: str) -> tuple[Node, ...]:

@@ -1,0 +1,221 @@
+"""`sqlaudit lattice`: how little a table must be coarsened to be safe, and the view that publishes it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import click
+
+from sqlaudit.api_lattice import exact_share, make, search_and_publish, targets_of
+from sqlaudit.cli.exits import say
+from sqlaudit.cli.options import (
+    Asked,
+    Work,
+    limit_options,
+    output_options,
+    require_options,
+    role_options,
+    target_options,
+    work_options,
+)
+from sqlaudit.cli.output import Output
+from sqlaudit.cli.parsing import duration, split_lists
+from sqlaudit.cli.plan import show_statements
+from sqlaudit.cli.sections import Sectioned, in_section, shared
+from sqlaudit.cli.session import session
+from sqlaudit.engines.base import Engine
+from sqlaudit.errors import ExitCode, UsageError
+from sqlaudit.export import TABLE_SUFFIXES, check_destination
+from sqlaudit.generalization.losses import MEASURES
+from sqlaudit.generalization.request import Find, LatticeRequest, Publication, Suppressed, parse_chain
+from sqlaudit.generalization.run import plan_lattice
+from sqlaudit.generalization.search.choice import AUTO, FITS
+from sqlaudit.generalization.search.inquiry import Progress, Tell
+from sqlaudit.lattice_result import LatticeResult
+from sqlaudit.reports import render_markdown, render_text
+from sqlaudit.reports.escape import visible
+from sqlaudit.reports.figures import figure
+from sqlaudit.reports.lattice import lattice_document
+from sqlaudit.spec import Limits, Roles, Target
+
+_PATH = click.Path(path_type=Path)
+_ALGORITHMS = (AUTO, *dict.fromkeys(name for names in FITS.values() for name in names))
+_coarser = in_section("How columns become coarser")
+_what = in_section("Which nodes")
+_publish = in_section("The release")
+
+
+def _choice(kind: type[StrEnum]) -> click.Choice[str]:
+    return click.Choice([one.value for one in kind])
+
+
+def _search(
+    *, hierarchies: Path | None, suppress: str, find: str, measure: str, weights: tuple[str, ...], algorithm: str,
+    chain: str | None, time_budget: float | None, show_walk: bool,
+) -> dict[str, Any]:  # fmt: skip
+    return {
+        "search": {
+            "hierarchies": hierarchies, "suppression": _share(suppress, "--suppress"), "find": Find(find),
+            "measure": measure, "algorithm": algorithm, "weights": _weights(weights),
+            "chain": parse_chain(chain) if chain else (), "time_budget": time_budget, "walk": show_walk,
+        }
+    }  # fmt: skip
+
+
+def _share(text: str, option: str) -> Fraction:
+    try:
+        return exact_share(text)
+    except UsageError:
+        raise UsageError(f"{option} takes a share such as 5% or 0.05; {text!r} is none.") from None
+
+
+def _weights(texts: tuple[str, ...]) -> dict[str, Fraction]:
+    found: dict[str, Fraction] = {}
+    for item in split_lists(texts, "--weights"):
+        name, equals, number = item.rpartition("=")
+        if not equals or not name:
+            raise UsageError(f"--weights takes column=number, for instance age=2; {item!r} is none.")
+        if name in found:
+            raise UsageError(f"--weights names {name!r} twice.")
+        found[name.strip()] = _number(number, item)
+    return found
+
+
+def _number(text: str, item: str) -> Fraction:
+    try:
+        return exact_share(text)
+    except UsageError:
+        raise UsageError(f"--weights takes column=number, for instance age=2; {item!r} is none.") from None
+
+
+def _publication(
+    *, publish_view: str | None, execute: bool, replace_view: bool, to: Path | None, suppressed: str
+) -> dict[str, Publication]:
+    if publish_view == "":
+        raise UsageError("--publish-view takes the name of a view.")
+    return {"publication": Publication(publish_view or "", execute, replace_view, to, Suppressed(suppressed))}
+
+
+_search_options = shared(
+    _search,
+    _coarser("--hierarchies", type=_PATH, metavar="FILE|DIR", help="A YAML file, or a folder with …COLUMN.csv files."),
+    _what("--suppress", default="0", metavar="SHARE", help="Rows that may be left out, in failing classes: 5%."),
+    _what("--find", type=_choice(Find), default="best", show_default=True, help="Which safe nodes are wanted."),
+    _what(
+        "--measure", type=click.Choice(list(MEASURES)), default="loss", show_default=True,
+        help="The loss that the best node minimizes.",
+    ),
+    _what("--weights", multiple=True, metavar="COLUMN=NUMBER", help="How much columns weigh in the loss: age=2,sex=1."),
+    _what(
+        "--algorithm", type=click.Choice(_ALGORITHMS), default=AUTO, show_default=True,
+        help="How they are searched; auto takes what fits.",
+    ),
+    _what("--chain", metavar="NODES", help='The nodes of a chain, from fine to coarse: "0,0 1,0 2,1".'),
+    _what("--time-budget", callback=duration, metavar="TIME", help="Stop after this time with the best node so far."),
+    _what("--show-walk", is_flag=True, help="Show the nodes that were counted, and what they fall short of."),
+)  # fmt: skip
+_publish_options = shared(
+    _publication,
+    _publish("--publish-view", metavar="NAME", help="Print the CREATE VIEW of the best node."),
+    _publish("--execute", is_flag=True, help="Make that view in the database; the one thing that writes there."),
+    _publish("--replace", "replace_view", is_flag=True, help="A view of that name may be replaced."),
+    _publish("--to", type=_PATH, metavar="FILE", help="Write the release to a .parquet or .csv file."),
+    _publish(
+        "--suppressed", type=_choice(Suppressed), default="drop", show_default=True,
+        help="Rows in classes that fall short are left out, or their quasi-identifiers become *.",
+    ),
+)  # fmt: skip
+
+
+@click.command(cls=Sectioned)
+@target_options
+@role_options
+@require_options
+@_search_options
+@_publish_options
+@output_options
+@work_options
+@limit_options
+def command(
+    target: Target, db: str | None, roles: Roles, asked: Asked, search: Mapping[str, Any], publication: Publication,
+    output: Output, work: Work, limits: Limits,
+) -> int:  # fmt: skip
+    """Find how little TARGET must be coarsened to be safe, and publish that.
+
+    A node of the lattice chooses one level of coarseness for every quasi-identifier. The
+    table is counted once, in its database; nothing is changed there without --execute.
+
+    \b
+      sqlaudit lattice patients.csv --qi age,sex,zip --sensitive diagnosis \\
+          --hierarchies hierarchies.yml --require k=5 --require l=3 --suppress 2%
+    Exit code 0: a safe node was found, 1: there is none, 4: out of time.
+    """
+    request = LatticeRequest(target, roles, asked.requirements, inputs=asked.inputs, **search)
+    _check(db, publication)
+    with session(db, limits, work, *targets_of(request)) as engine:
+        if work.dry_run or work.explain:
+            tables = engine.open(target).tables or (target.name,)
+            show_statements(engine, tables, plan_lattice(engine, request), work, output)
+            return ExitCode.OK
+        result = search_and_publish(engine, request, publication, _teller(engine))
+        if result.stopped == "interrupted":  # what is known is worth telling before the way out
+            _emit(output, result)
+            return ExitCode.INTERRUPTED
+    result = make(db, request, publication, result, limits)
+    _emit(output, result)
+    _tell(result, publication)
+    return code_of(result)
+
+
+def _check(db: str | None, publication: Publication) -> None:
+    """What can be said before any work."""
+    if publication.file is not None:
+        check_destination(publication.file, TABLE_SUFFIXES)
+    if publication.execute and not db:
+        raise UsageError("--execute makes a view in a database; name it with --db.")
+
+
+def code_of(result: LatticeResult) -> ExitCode:
+    """The exit code that a result asks for."""
+    if not result.complete:
+        return ExitCode.INCOMPLETE
+    return ExitCode.OK if result.passed else ExitCode.REQUIREMENT_FAILED
+
+
+def _emit(output: Output, result: LatticeResult) -> None:
+    """The report; in layouts for people the SQL of the release stands after it, letter by letter."""
+    sql = result.published.sql if result.published else ""
+    if sql and output.format == "text":
+        shown = "\n".join(visible(line) for line in sql.splitlines())
+        output.write(f"{render_text(lattice_document(result), output.width, output.colour)}\n{shown};\n")
+    elif sql and output.format == "markdown":
+        output.write(f"{render_markdown(lattice_document(result))}\n```sql\n{sql};\n```\n")
+    else:
+        output.emit(lambda: lattice_document(result), result.to_dict)
+
+
+def _tell(result: LatticeResult, publication: Publication) -> None:
+    made = result.published
+    if publication.wanted and made is None:
+        say("nothing was published: there is no safe node.")
+    elif made is not None and made.executed:
+        say(f"made the view {made.view!r}.")
+    elif made is not None and made.file and made.audit is not None:
+        say(f"wrote {made.audit.rows:,} rows to {made.file!r}.")
+
+
+def _teller(engine: Engine) -> Tell:
+    """Progress of a search: nodes decided of all, and the best loss so far."""
+
+    def tell(progress: Progress) -> None:
+        if engine.progress is None:
+            return
+        best = "" if progress.best is None else f", best so far {figure(progress.best)}"
+        share = progress.decided / progress.total if progress.total else None
+        engine.progress(f"{progress.decided:,} of {progress.total:,} nodes decided{best}", share)
+
+    return tell

@@ -1,0 +1,269 @@
+"""The report of a lattice search: the node to publish, why others fail, what was decided, and the release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlaudit.lattice_result import LatticeNode, LatticeResult, Published, Shortfall
+from sqlaudit.reports.document import (
+    Block,
+    Bullets,
+    Code,
+    Column,
+    Document,
+    Facts,
+    Paragraph,
+    Table,
+    Toned,
+    Words,
+    section,
+)
+from sqlaudit.reports.figures import count, figure, limit, part, plural
+from sqlaudit.reports.moments import finished
+from sqlaudit.reports.phrases import listing
+
+MOST = 20
+"""Nodes that a table of the report shows; the JSON has all of them."""
+AS_THEY_ARE = "values"
+
+
+def lattice_document(result: LatticeResult) -> Document:
+    """The result of a search as a document for any layout."""
+    return Document(
+        headline(result),
+        (_about(result), Bullets(tuple(_lead(result)))),
+        (
+            *section("The node", *_node(result)),
+            *section("Why no node is safe", Bullets(tuple(result.why))),
+            *section("Minimal safe nodes", *_minimal(result)),
+            *section("Safe nodes", *_safe(result)),
+            *section("Nodes along the chain", _chain(result)),
+            *section("The release", *_release(result.published)),
+            *section("Nodes in the order they were checked", *_walk(result)),
+            *section("The lattice", _columns(result)),
+            *section("How it was searched", _how(result)),
+        ),
+    )
+
+
+def headline(result: LatticeResult) -> Toned:
+    """The answer in a few words."""
+    if not result.rows:
+        return Toned("UNDETERMINED: there is no row to publish", "warn")
+    if result.complete and result.best is None:
+        return Toned("NO SAFE NODE: no release of this lattice satisfies the requirements", "bad")
+    if not result.complete:
+        so_far = "before a safe node was found" if result.best is None else "this is the best safe node so far"
+        return Toned(f"INCOMPLETE: the search was stopped{'; ' if result.best else ' '}{so_far}", "warn")
+    return Toned(_answers(result)[result.find], "good")
+
+
+def _answers(result: LatticeResult) -> dict[str, str]:
+    return {
+        "best": "The best safe node",
+        "chain": "The finest safe node of the chain",
+        "minimal": f"{plural(len(result.minimal or ()), 'minimal safe node')}; there are no others",
+        "all": f"{plural(result.safe or 0, 'safe node')} of {count(result.nodes)}",
+    }
+
+
+def _about(result: LatticeResult) -> Paragraph:
+    required = " and ".join(result.requirements)
+    allowed = f", {plural(result.limit_rows, 'row')} suppressed at most" if result.limit_rows else ""
+    return Paragraph(f"{result.target}: {plural(result.rows, 'row')}; required: {required}{allowed}.")
+
+
+def _lead(result: LatticeResult) -> Iterator[Words]:
+    best = result.best
+    if best is not None:
+        yield Toned(f"{_said(result, best)}.", "good" if result.complete else "warn")
+        yield f"{_measured(result, best)}{_left_out(result, best)}."
+    yield from _stopped(result)
+
+
+def _said(result: LatticeResult, node: LatticeNode) -> str:
+    """A node in words: `age as width 10, sex as *; zip unchanged`."""
+    named = result.named(node.levels)
+    changed = [f"{name} as {level}" for name, level in named.items() if level != AS_THEY_ARE]
+    same = [name for name, level in named.items() if level == AS_THEY_ARE]
+    said = [", ".join(changed)] if changed else []
+    if same:
+        said.append(f"{listing(same)} unchanged")
+    dropped = [column.name for column in result.columns if column.use == "drop"]
+    if dropped:
+        said.append(f"{listing(dropped)} left out")
+    return f"Levels {_levels(node)}: {'; '.join(said)}"
+
+
+def _measured(result: LatticeResult, node: LatticeNode) -> str:
+    classes = plural(node.classes, "class", "classes")
+    loss = "" if node.loss is None else f"{_title(result)} {figure(node.loss)}; "
+    smallest = "" if node.failing_rows else f", the smallest of {plural(node.smallest, 'row')}"
+    return f"{loss}{classes}{smallest}"
+
+
+def _title(result: LatticeResult) -> str:
+    return {"loss": "Loss"}.get(result.measure, result.measure.replace("-", " ").capitalize())
+
+
+def _left_out(result: LatticeResult, node: LatticeNode) -> str:
+    if not node.failing_rows:
+        return ""
+    rows = f"{plural(node.failing_rows, 'row')} ({part(node.failing_rows, result.rows)})"
+    return f"; {rows} in classes that fall short are suppressed"
+
+
+def _stopped(result: LatticeResult) -> Iterator[Words]:
+    if result.complete:
+        return
+    unknown = f"{plural(result.unknown, 'node')} of {count(result.nodes)} are not decided" if result.unknown else ""
+    bound = "" if result.bound is None else f"no safe node has a loss below {figure(result.bound)}"
+    known = "; ".join(text for text in (unknown, bound) if text)
+    yield Toned(f"The search was stopped. Not known: whether there is a better node. {known.capitalize()}.", "warn")
+
+
+def _node(result: LatticeResult) -> Iterator[Block]:
+    best = result.best
+    if best is None:
+        return
+    named = result.named(best.levels)
+    rows = tuple(
+        (column.name, f"{level} of {column.height}", named[column.name])
+        for column, level in zip(result.searched, best.levels, strict=True)
+    )
+    yield Table((Column("column"), Column("level", True), Column("values become")), rows)
+    if best.fails:
+        yield Paragraph("Classes that fall short and are suppressed:")
+        yield Bullets(tuple(_short(one, result.rows) for one in best.fails))
+
+
+def _short(one: Shortfall, rows: int) -> str:
+    about = f" for {one.sensitive}" if one.sensitive else ""
+    if one.classes is None:
+        return f"{one.requirement}{about}: the figure is {figure(one.level)}"
+    classes = plural(one.classes, "class", "classes")
+    short = f"{plural(one.rows or 0, 'row')}{f' ({part(one.rows, rows)})' if one.rows and rows else ''}"
+    return f"{one.requirement}{about}: {classes} with {short}"
+
+
+def _minimal(result: LatticeResult) -> Iterator[Block]:
+    if result.find not in ("minimal", "all") or not result.minimal:
+        return
+    yield from _nodes(result, result.minimal, "minimal safe node")
+
+
+def _safe(result: LatticeResult) -> Iterator[Block]:
+    if result.safe_nodes:
+        yield from _nodes(result, result.safe_nodes, "safe node")
+
+
+def _nodes(result: LatticeResult, nodes: tuple[LatticeNode, ...], what: str) -> Iterator[Block]:
+    if len(nodes) > MOST:
+        yield Paragraph(f"The {MOST} with the smallest {_title(result).lower()} of {plural(len(nodes), what)}.")
+    ranked = sorted(nodes, key=lambda node: (node.loss is None, node.loss or 0.0, node.levels))
+    heads = (
+        Column("levels"), Column(_title(result), True), Column("suppressed rows", True), Column("classes", True),
+        Column("smallest", True),
+    )  # fmt: skip
+    yield Table(heads, tuple(_line(node) for node in ranked[:MOST]))
+
+
+def _line(node: LatticeNode) -> tuple[Words, ...]:
+    loss = "" if node.loss is None else figure(node.loss)
+    return (_levels(node), loss, count(node.suppressed_rows or 0), count(node.classes), count(node.smallest))
+
+
+def _levels(node: LatticeNode) -> str:
+    return ",".join(map(str, node.levels))
+
+
+def _chain(result: LatticeResult) -> Table | None:
+    if not result.chain:
+        return None
+    known = {node.levels: node for node in result.walk}
+    rows: list[tuple[Words, ...]] = []
+    for levels in result.chain:
+        node = known.get(levels)
+        verdict: Words = "" if node is None else Toned("safe", "good") if node.safe else Toned("not safe", "bad")
+        short = "" if node is None else count(node.failing_rows)
+        rows.append((",".join(map(str, levels)), verdict, short))
+    return Table((Column("levels"), Column("checked"), Column("rows that fall short", True)), tuple(rows))
+
+
+def _walk(result: LatticeResult) -> Iterator[Block]:
+    if not result.walk or result.find == "chain":
+        return
+    if len(result.walk) > MOST:
+        yield Paragraph(f"The first {MOST} of {count(len(result.walk))}; the JSON has all of them.")
+    rows = tuple(
+        (
+            ",".join(map(str, node.levels)),
+            Toned("safe", "good") if node.safe else Toned("not safe", "bad"),
+            "; ".join(_short(one, result.rows) for one in node.fails),
+        )
+        for node in result.walk[:MOST]
+    )
+    yield Table((Column("levels"), Column("verdict"), Column("falls short of")), rows)
+
+
+def _release(made: Published | None) -> Iterator[Block]:
+    if made is None:
+        return
+    yield Bullets(tuple(_release_sentences(made)))
+    yield Code("The SQL of the release", made.sql)
+
+
+def _release_sentences(made: Published) -> Iterator[Words]:
+    if made.file:
+        yield f"Written to {made.file}."
+    elif made.executed:
+        yield f"The view {made.view} was made in the database."
+    else:
+        yield f"The view {made.view} was not made: its SQL is below; --execute makes it."
+    if made.unnamed:
+        yield Toned(
+            f"Columns without a role are in it as they are: {listing(made.unnamed)}. Name those that say something "
+            "about a person with --qi, or leave them out with --identifier.", "warn",
+        )  # fmt: skip
+    audit = made.audit
+    if audit is None:
+        return
+    rows, classes = plural(audit.rows, "row"), plural(audit.classes, "class", "classes")
+    suppressed = f", {plural(audit.suppressed, 'row')} {'starred' if made.suppressed == 'star' else 'left out'}"
+    holds = audit.status in ("pass", "warn")
+    verdict = "PASS" if holds else audit.status.upper()
+    said = f"An audit of the release says {verdict}: {rows} in {classes}{suppressed if audit.suppressed else ''}."
+    yield Toned(said + (f" {audit.note}" if audit.note else ""), "good" if holds else "bad")
+
+
+def _columns(result: LatticeResult) -> Table:
+    weighted = any(column.weight is not None for column in result.columns)
+    heads = [Column("column"), Column("values", True), Column("levels")] + (
+        [Column("weight", True)] if weighted else []
+    )
+    rows = []
+    for column in result.columns:
+        use = {"keep": "kept as it is", "drop": "left out"}.get(column.use)
+        levels = use or ", ".join(column.levels)
+        line: tuple[Words, ...] = (column.name, "" if column.values is None else count(column.values), levels)
+        rows.append((*line, limit(column.weight)) if weighted else line)
+    return Table(tuple(heads), tuple(rows))
+
+
+def _how(result: LatticeResult) -> Facts:
+    decided = f"{count(result.nodes)} nodes, {count(result.checked)} checked"
+    tagged = (result.tagged_safe or 0) + (result.tagged_unsafe or 0)
+    if tagged:
+        decided += f", {count(tagged)} follow from these"
+    inherited = "yes" if result.monotone else "no: suppression breaks it for these requirements"
+    pairs: list[tuple[str, Words]] = [
+        ("question", f"{result.find}, by {result.measure}"),
+        ("algorithm", result.algorithm),
+        ("lattice", decided),
+        ("safe nodes", "" if result.safe is None else count(result.safe)),
+        ("coarser than safe is safe", inherited),
+        ("only warned of", ", ".join(result.warn_only)),
+        ("computed by", f"sqlaudit {result.versions.get('sqlaudit', '')}".rstrip() + f" on {result.engine}"),
+        ("finished", finished(result.time, result.statements)),
+    ]
+    return Facts(tuple(pair for pair in pairs if pair[1]))
