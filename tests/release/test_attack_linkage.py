@@ -28,7 +28,7 @@ def link(
 ) -> Any:  # fmt: skip
     targets = Target(query=values_query(release, RELEASE)), Target(query=values_query(people, kinds or PEOPLE))
     roles = Roles(("zip", "age"), ("s",), nulls=NullPolicy(nulls))
-    asked = AttackRequest(identified=targets[1], match=(("zip", "plz"), ("age", "age")), **request)
+    asked = AttackRequest(identified=targets[1], match=(("zip", "plz"), ("age", "age")), only=("linkage",), **request)
     return attack_release(engine, targets[0], roles, asked)
 
 

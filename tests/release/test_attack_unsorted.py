@@ -32,7 +32,9 @@ def match(engine: Engine, left: list[tuple[Any, ...]], right: list[tuple[Any, ..
         values_query([dict(zip(COLUMNS, (i, *row), strict=True)) for i, row in enumerate(rows)], COLUMNS)
         for rows in (left, right)
     ]
-    asked = AttackRequest(other=Target(query=tables[1]), position=("row", "row"), **request)
+    asked = AttackRequest(
+        other=Target(query=tables[1]), position=("row", "row"), only=("unsorted_matching",), **request
+    )
     return attack_release(engine, Target(query=tables[0]), Roles(("zip", "age")), asked)
 
 

@@ -85,13 +85,13 @@ def named(matches: Sequence[Match], *, directions: bool = False) -> tuple[list[d
 
 def find_matches(
     engine: Engine, mine: Relation, theirs: Relation, pairs: Iterable[Pair], nulls: NullPolicy, option: str,
-    readers: Readers, *, both_ways: bool = False,
+    readers: Readers | None = None, *, both_ways: bool = False,
 ) -> tuple[Match, ...]:  # fmt: skip
     """The columns that two tables are compared by, with the cells that fit.
 
     Args:
         pairs: the column's name in each table. nulls: what a NULL fits. option: how errors call the names.
-        readers: what generalized cells of a column stand for.
+        readers: what generalized cells of a column stand for; None = only equal cells fit, whatever they look like.
         both_ways: whether cells of the second table may stand for cells of the first, too.
 
     Raises:
@@ -103,8 +103,10 @@ def find_matches(
         forms = _forms(one.kind, other.kind)
         null = ("null", "other null") if nulls is NullPolicy.DISTINCT else ("", "")
         match = Match(left, one, other, *forms, *null)
-        pairs_of = _Pairs(engine, mine, theirs, match, readers(left))
-        found.append(replace(match, pairs=pairs_of.found(both_ways, nulls is NullPolicy.WILDCARD)))
+        if readers is not None:
+            cells = _Pairs(engine, mine, theirs, match, readers(left))
+            match = replace(match, pairs=cells.found(both_ways, nulls is NullPolicy.WILDCARD))
+        found.append(match)
     return tuple(found)
 
 

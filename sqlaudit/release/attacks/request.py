@@ -43,7 +43,7 @@ class AttackRequest:
             has; position: a column that numbers the rows in both, empty = the order of the rows.
         published: how the release was made, for the minimality attack.
         show_values, top: whether classes and values may be shown, and how many at most for each attack.
-        seed: of random shuffles.
+        seed: of random shuffles. only: the attacks to try, by name; empty = all.
 
     Raises:
         UsageError: a number without a meaning, or a part that lacks what it needs.
@@ -65,6 +65,7 @@ class AttackRequest:
     show_values: bool = False
     top: int = 10
     seed: int = 0
+    only: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         self._check_numbers()

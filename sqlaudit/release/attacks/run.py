@@ -10,11 +10,13 @@ from sqlaudit.attribute_inputs import inputs_of, refuse_unclear
 from sqlaudit.columns_of import Resolved
 from sqlaudit.engines.base import Engine, Relation, Statement
 from sqlaudit.errors import UsageError
+from sqlaudit.guard import closest
 from sqlaudit.histogram import HistogramBuilder
 from sqlaudit.inputs import read_inputs
 from sqlaudit.opening import ResolvedRoles, frame_of, key_labels, load_columns, resolve_roles, sensitive_table
 from sqlaudit.release.attacks.background import BackgroundKnowledge
 from sqlaudit.release.attacks.base import Attack, Attribute, Scene
+from sqlaudit.release.attacks.complementary import ComplementaryReleases
 from sqlaudit.release.attacks.homogeneity import Homogeneity
 from sqlaudit.release.attacks.linkage import Linkage
 from sqlaudit.release.attacks.request import AttackRequest
@@ -24,7 +26,7 @@ from sqlaudit.release.attacks.unsorted import UnsortedMatching
 from sqlaudit.spec import Roles, Target
 
 ATTACKS: tuple[type[Attack], ...] = (
-    Linkage, Homogeneity, BackgroundKnowledge, Skewness, Similarity, UnsortedMatching,
+    Linkage, Homogeneity, BackgroundKnowledge, Skewness, Similarity, UnsortedMatching, ComplementaryReleases,
 )  # fmt: skip
 """Every attack, in the order of reports."""
 
@@ -52,7 +54,7 @@ def attack_release(engine: Engine, target: Target, roles: Roles, request: Attack
     scene, sizes = _scene(engine, target, roles, request)
     exposures: list[Exposure] = []
     not_tried: list[NotTried] = []
-    for kind in ATTACKS:
+    for kind in chosen(request.only):
         attack = kind()
         reason = attack.lacks(scene)
         if reason:
@@ -65,6 +67,20 @@ def attack_release(engine: Engine, target: Target, roles: Roles, request: Attack
         sensitive=roles.sensitive, entity=roles.entity, nulls=roles.nulls.value, k=request.k,
         exposures=tuple(exposures), not_tried=tuple(not_tried),
     )  # fmt: skip
+
+
+def chosen(names: Sequence[str]) -> tuple[type[Attack], ...]:
+    """The attacks of these names, in the order of reports; all when there are none.
+
+    Raises:
+        UsageError: there is no such attack; the sentence names the closest.
+    """
+    known = {kind.name: kind for kind in ATTACKS}
+    wanted = [name.strip().replace("-", "_") for name in names]
+    for name in wanted:
+        if name not in known:
+            raise UsageError(f"There is no attack {name!r}.{closest(name, known)} There are: {', '.join(known)}.")
+    return tuple(kind for name, kind in known.items() if name in wanted or not wanted)
 
 
 def plan_attacks(engine: Engine, target: Target, roles: Roles) -> list[Statement]:
