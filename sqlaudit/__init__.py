@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from sqlaudit.api_compare import compare
     from sqlaudit.api_disclosure import disclosure_curve, what_if
     from sqlaudit.api_gate import gate
+    from sqlaudit.api_hierarchy import hierarchy
     from sqlaudit.api_lattice import lattice
     from sqlaudit.errors import SqlauditError
     from sqlaudit.gate_result import GateResult
@@ -27,6 +28,7 @@ _WHERE = {
     "disclosure_curve": "sqlaudit.api_disclosure",
     "what_if": "sqlaudit.api_disclosure",
     "gate": "sqlaudit.api_gate",
+    "hierarchy": "sqlaudit.api_hierarchy",
     "lattice": "sqlaudit.api_lattice",
     "profile": "sqlaudit.api",
     "AuditResult": "sqlaudit.result",
@@ -49,6 +51,7 @@ __all__ = [
     "compile_checks",
     "disclosure_curve",
     "gate",
+    "hierarchy",
     "lattice",
     "profile",
     "records",

@@ -24,6 +24,7 @@ COMMANDS = {
     "compile": "Write checks as standalone SQL for any warehouse.",
     "demo": "Run a whole audit on a real table; nothing to prepare.",
     "disclosure": "Tell what an attacker with k pieces of knowledge can learn, with proof.",
+    "hierarchy": "Make, check and write the hierarchy of a column, for a coarser release.",
     "init": "Write a policy to begin with, with proposed roles.",
     "lattice": "Find how little a table must be coarsened to be safe, and publish that.",
     "models": "List the privacy models, what they mean and what they need.",

@@ -1,0 +1,35 @@
+"""A hierarchy of the values that occur as a CSV file, as ARX reads and writes it."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+from sqlaudit.engines.base import Engine
+from sqlaudit.export import check_destination, replacing
+from sqlaudit.hierarchies.dictionary import Dictionary
+from sqlaudit.sql import Raw, render
+
+BATCH = 20_000
+
+
+def write_csv(made: Dictionary, workbench: Engine, path: Path) -> int:
+    """Write `value;level1;…;*`, one line a value that occurs, in the values' order; returns how many lines.
+
+    NULL has a line, with an empty first field, only when it has labels of its own below the top: without one it stays
+    NULL there. The empty text is spelled the same way, so when both have labels the empty text's line is left out.
+
+    Raises:
+        UsageError: the file cannot be written.
+    """
+    check_destination(path, (".csv",))
+    statement = render(
+        "hierarchy_lines.sql", workbench.dialect, source=Raw(made.relation.sql), height=made.hierarchy.height
+    )  # fmt: skip
+    written = 0
+    with replacing(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, delimiter=";", lineterminator="\n")
+        for batch in workbench.stream(statement, BATCH):
+            writer.writerows(batch)
+            written += len(batch)
+    return written
