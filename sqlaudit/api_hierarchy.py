@@ -166,8 +166,8 @@ def _notes(found: Dictionary, to: Path | None) -> Iterator[str]:
     made = found.hierarchy
     if found.holds.kind is Kind.INTEGER and any(isinstance(level, MaskLevel) for level in made.levels):
         yield (
-            f"{made.column} holds whole numbers: leading zeros are lost, and masks count the digits that are left "
-            "(--all-text keeps them where the table is a CSV file)."
+            f"{made.column} holds whole numbers: leading zeros, if there were any, are lost, and masks count "
+            "the digits that are left."
         )
     if found.missing_rows and made.levels:
         yield "Missing values stay missing below the highest level, unless a value table names them."

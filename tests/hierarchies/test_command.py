@@ -1,0 +1,176 @@
+"""`sqlaudit hierarchy` as a stranger types it, and the Python call of the same name."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import sqlaudit
+from sqlaudit.errors import UsageError
+from tests.cli.runner import run, write_csv
+from tests.postgres_load import Loader
+from tests.reports.schemas import schema, validator
+
+ROWS = ["34,02138,flu", "38,02139,cold", "38,10115,Secret Disease", "51,2139,flu", ",02138,cold"]
+
+
+def people(folder: Path) -> Path:
+    """Five rows of age, zip and disease; one age is missing."""
+    return write_csv(folder / "people.csv", "age,zip,disease", *ROWS)
+
+
+def test_levels_are_told_and_values_are_not(tmp_path: Path) -> None:
+    ran = run("hierarchy", people(tmp_path), "age", "--widths", "5,10", "--low", 20, "--high", 50)
+    assert (ran.code, ran.err) == (0, "")
+    assert "people.csv: the hierarchy of age can be used" in ran.said
+    assert "3 values in 5 rows; 1 row with none." in ran.said
+    assert "Level What Groups Smallest Largest Nested" in ran.said
+    assert "0 values 4 1 2 1 width 5 4 1 2 yes 2 width 10 3 1 3 yes 3 * 1 5 5 yes" in ran.said
+    assert "Missing values stay missing below the highest level" in ran.said
+    assert "34" not in ran.out
+    shown = run("hierarchy", people(tmp_path), "age", "--widths", "5,10", "--show-values")
+    assert "34 [30, 35) [30, 40) *" in shown.said
+
+
+def test_a_hierarchy_that_cannot_be_used_is_exit_code_1_and_no_file(tmp_path: Path) -> None:
+    (tmp_path / "h.csv").write_text("flu;a;b;*\ncold;a;c;*\n", encoding="utf-8")
+    options = ("--from", tmp_path / "h.csv", "--to", tmp_path / "out.csv")
+    ran = run("hierarchy", people(tmp_path), "disease", *options)
+    assert ran.code == 1
+    assert "the hierarchy of disease cannot be used" in ran.said
+    assert "disease, level 1: 1 value in 1 row is not listed in" in ran.said
+    assert "disease, level 2 (listed): is not coarser than level 1; 1 of its 2 groups" in ran.said
+    assert "2 listed 3 1 2 NO 1" in ran.said
+    assert "No file was written" in ran.said
+    assert "Secret" not in ran.out
+    assert not (tmp_path / "out.csv").exists()
+    assert "1 of its 2 groups" in run("hierarchy", people(tmp_path), "disease", *options, "--default", "*").said
+
+
+@pytest.mark.parametrize(
+    ("options", "lines"),
+    [
+        (("zip", "--mask", "1,4", "--all-text"),
+         ["02138;0213*;0****;*", "02139;0213*;0****;*", "10115;1011*;1****;*", "2139;213*;****;*"]),
+        (("age", "--mask", 1), ["34;3*;*", "38;3*;*", "51;5*;*"]),
+        (("age", "--widths", "0.5,10"),
+         ["34;[34.0, 34.5);[30, 40);*", "38;[38.0, 38.5);[30, 40);*", "51;[51.0, 51.5);[50, 60);*"]),
+    ],
+)  # fmt: skip
+def test_the_file_is_read_back_and_says_the_same(tmp_path: Path, options: tuple[str, ...], lines: list[str]) -> None:
+    file = tmp_path / "h.csv"
+    ran = run("hierarchy", people(tmp_path), *options, "--to", file)
+    assert ran.code == 0
+    assert f"{len(lines)} lines of values and labels were written." in ran.said
+    assert file.read_text(encoding="utf-8").splitlines() == lines
+    first, again = (
+        json.loads(run("hierarchy", people(tmp_path), options[0], *more, "--format", "json").out)["levels"]
+        for more in (options[1:], ("--from", file, *options[3:]))
+    )
+    assert [level["groups"] for level in first] == [level["groups"] for level in again]
+
+
+def test_whole_numbers_have_no_leading_zeros_to_mask(tmp_path: Path) -> None:
+    said = "age holds whole numbers: leading zeros, if there were any, are lost"
+    assert said in run("hierarchy", people(tmp_path), "age", "--mask", 1).said
+    assert "Worth knowing" not in run("hierarchy", people(tmp_path), "zip", "--mask", 3).said
+
+
+def test_trees_dates_folders_and_yaml(tmp_path: Path) -> None:
+    table = write_csv(tmp_path / "t.csv", "born,job", "1980-02-29,nurse", "1981-01-01,doctor", "1992-07-01,teacher")
+    ran = run("hierarchy", table, "born", "--dates")
+    assert "month 3 1 1 yes 2 quarter 3 1 1 yes 3 year 3 1 1 yes 4 decade 2 1 2 yes 5 * 1 3 3 yes" in ran.said
+    assert "Not coarser than the level below, for these values: level 1, 2, 3." in ran.said
+    ran = run("hierarchy", table, "born", "--dates", "year,century")
+    assert "1 year 3 1 1 yes 2 century 1 3 3 yes" in ran.said
+    (tmp_path / "tree.yml").write_text("health: [nurse, doctor]\nschool: [teacher]\n", encoding="utf-8")
+    assert "1 listed 2 1 2 yes" in run("hierarchy", table, "job", "--tree", tmp_path / "tree.yml").said
+    (tmp_path / "jobs_job.csv").write_text("nurse;a;*\ndoctor;b;*\n", encoding="utf-8")
+    ran = run("hierarchy", table, "job", "--from", tmp_path, "--default", "other")
+    assert (ran.code, "1 listed 3 1 1 yes" in ran.said) == (0, True)
+    (tmp_path / "h.yml").write_text("hierarchies:\n  job: {mask: 1}\n  sex: keep\n", encoding="utf-8")
+    assert "last 1 masked" in run("hierarchy", table, "JOB", "--from", tmp_path / "h.yml").said
+    assert "Did you mean 'job'?" in run("hierarchy", table, "jobs", "--from", tmp_path / "h.yml").err
+
+
+def test_a_query_has_no_target(tmp_path: Path) -> None:
+    query = f"SELECT age + 1 AS older FROM '{people(tmp_path)}'"
+    ran = run("hierarchy", "--query", query, "older", "--widths", 10)
+    assert (ran.code, "query: the hierarchy of older can be used" in ran.said) == (0, True)
+    ran = run("hierarchy", people(tmp_path), "age // 10 * 10", "--mask", 1)
+    assert "the hierarchy of age // 10 * 10 can be used" in ran.said
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("age",), "Say how values become coarser, with one of --widths, --mask, --dates, --tree, --from."),
+        (("age", "--widths", "5", "--mask", "1"), "with one of"),
+        (("age", "--mask", "1", "--low", "3"), "--low belongs to --widths."),
+        ((), "Name the COLUMN"),
+        (("agee", "--mask", "1"), "has no column 'agee'. Did you mean 'age'?"),
+        (("age", "--widths", "5,10,25"), "--widths, age, level 3 (width 25): is not a multiple of level 2 (width 10)"),
+        (("disease", "--widths", "5"), "disease, level 1 (width 5): intervals are for numbers"),
+        (("age", "--dates", "year"), "is for dates, and the column holds whole numbers"),
+        (("age", "--mask", "1", "--to", "h.txt"), "should end in .csv"),
+        (("age", "--from", "missing.csv"), "missing.csv: cannot be read"),
+        (("disease", "--widths", "5", "--dry-run"), "intervals are for numbers"),
+    ],
+)  # fmt: skip
+def test_what_is_refused(tmp_path: Path, options: tuple[str, ...], said: str) -> None:
+    ran = run("hierarchy", people(tmp_path), *options)
+    assert ran.code == 2
+    assert said in ran.err
+
+
+def test_the_plan_is_one_statement_over_the_table(tmp_path: Path) -> None:
+    ran = run("hierarchy", people(tmp_path), "age", "--widths", 5, "--dry-run")
+    assert ran.code == 0
+    assert ran.out.count("GROUP BY v") == 1
+
+
+def test_the_python_call_and_its_schema(tmp_path: Path) -> None:
+    data = pd.DataFrame({"age": [34.0, 38.0, None, 38.0], "job": ["a", "b", "b", "c"]})
+    found = sqlaudit.hierarchy(data, "age", {"widths": [5, 10]}, to=tmp_path / "age.csv")
+    assert (found.usable, found.written, found.missing_rows, found.values) == (True, 2, 1, ())
+    assert (tmp_path / "age.csv").read_text() == "34.0;[30, 35);[30, 40);*\n38.0;[35, 40);[30, 40);*\n"
+    assert found.levels[1].sql is not None
+    assert found.levels[1].sql.startswith("CASE")
+    again = sqlaudit.hierarchy(data, "age", tmp_path / "age.csv", show_values=True)
+    assert again.values == (("34.0", "[30, 35)", "[30, 40)", "*"), ("38.0", "[35, 40)", "[30, 40)", "*"),
+                            (None, None, None, "*"))  # fmt: skip
+    broken = sqlaudit.hierarchy(data, "job", {"values": {"a": ["x"], "b": ["y"]}}, to=tmp_path / "job.csv")
+    for result in (found, again, broken):
+        validator("hierarchy").validate(result.to_dict())
+        assert result.to_dict()["schema"] == schema("hierarchy")["title"] == "sqlaudit-hierarchy/1"
+    assert broken.problems == (
+        "job, level 1: 1 value in 1 row is not listed in the hierarchy; add them, or give a default label.",
+    )
+    assert "No file was written, since the hierarchy cannot be used." in broken.notes
+    (tmp_path / "h.yml").write_text("hierarchies: {job: keep}\n", encoding="utf-8")
+    with pytest.raises(UsageError, match="kept or dropped, so there is nothing to check"):
+        sqlaudit.hierarchy(data, "job", tmp_path / "h.yml")
+
+
+def test_null_and_the_empty_text_share_a_line(tmp_path: Path) -> None:
+    data = pd.DataFrame({"job": ["", "a", None]})
+    levels = {"values": {"": ["empty"], "a": ["x"], None: ["none"]}}
+    assert sqlaudit.hierarchy(data, "job", levels, to=tmp_path / "job.csv").written == 2
+    assert (tmp_path / "job.csv").read_text() == "a;x;*\n;none;*\n"
+    data = pd.DataFrame({"job": ["", "a"]})
+    assert sqlaudit.hierarchy(data, "job", {"mask": 1}, to=tmp_path / "job.csv").written == 2
+    assert (tmp_path / "job.csv").read_text() == ";;*\na;*;*\n"
+
+
+@pytest.mark.postgres
+def test_on_postgres(load: Loader, postgres_url: str, tmp_path: Path) -> None:
+    table = load("aged", [(34, "a'b"), (38, "c"), (None, "c")], ["age", "job"]).replace('"', "")
+    ran = run("hierarchy", "--db", postgres_url, table, "age", "--widths", "5,10", "--to", tmp_path / "age.csv")
+    assert (ran.code, "2 values in 3 rows; 1 row with none." in ran.said) == (0, True)
+    assert (tmp_path / "age.csv").read_text() == "34;[30, 35);[30, 40);*\n38;[35, 40);[30, 40);*\n"
+    (tmp_path / "job.csv").write_text("a'b;x;*\nc;y;*\n", encoding="utf-8")
+    ran = run("hierarchy", "--db", postgres_url, table, "job", "--from", tmp_path / "job.csv", "--show-values")
+    assert "a'b x * c y *" in ran.said
