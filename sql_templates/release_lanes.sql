@@ -1,0 +1,10 @@
+{# The sensitive values of both tables with their lane: a rank, those of the original first and in its order, NULL last;
+   and their rows in each table. #}
+SELECT
+    CAST(ROW_NUMBER() OVER (ORDER BY COALESCE(original.t, released.t) IS NULL, original.v NULLS LAST, released.t) - 1 AS INTEGER) AS lane,
+    original.v,
+    COALESCE(original.t, released.t) AS t,
+    COALESCE(original.n, 0) AS total,
+    COALESCE(released.n, 0) AS released
+FROM {{ original }} AS original
+FULL JOIN {{ released }} AS released ON original.t IS NOT DISTINCT FROM released.t

@@ -1,0 +1,3 @@
+{# The largest number of a column. #}
+SELECT MAX({{ column }}) AS largest
+FROM {{ source }}

@@ -1,0 +1,4 @@
+{# The rows that have an original; released rows without one stand for nobody. #}
+SELECT *
+FROM {{ coded }}
+WHERE q IS NOT NULL

@@ -1,0 +1,3 @@
+{# Every tuple under its own number. #}
+SELECT key, n, key AS a
+FROM {{ tuples }}

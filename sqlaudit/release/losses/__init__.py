@@ -1,0 +1,1 @@
+"""Losses: what a release lost against its original, measure by measure."""

@@ -1,0 +1,172 @@
+"""A comparison from the request to the result."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+
+import sqlaudit
+from sqlaudit.attribute_inputs import refuse_unclear
+from sqlaudit.auditor import Auditor
+from sqlaudit.compare_result import Answer, CompareResult, Loss
+from sqlaudit.engines.base import Engine, Relation
+from sqlaudit.generalization.workbench import workbench_of
+from sqlaudit.hierarchies import read_hierarchies
+from sqlaudit.inputs import read_inputs
+from sqlaudit.release.bench import Bench
+from sqlaudit.release.coding import Attribute, Coded, code_rows, read_columns, read_sensitive
+from sqlaudit.release.covers import Covered, measured_cells, read_cover
+from sqlaudit.release.distances import Distance, distance_of
+from sqlaudit.release.generalization_check import Check, Found
+from sqlaudit.release.losses.columns import column_costs, column_losses
+from sqlaudit.release.losses.noise import MEASURE as NOISE
+from sqlaudit.release.losses.noise import noise_loss
+from sqlaudit.release.losses.registry import Measure, chosen
+from sqlaudit.release.losses.views import Scene, View, blocks_of, class_losses, views_of
+from sqlaudit.release.pairing import Pairing, Side, alike, copied, find_pairing, open_side
+from sqlaudit.release.regions import Regions, assigned, find_classes, find_regions
+from sqlaudit.release.request import CompareRequest
+from sqlaudit.result import AuditResult, Timing
+from sqlaudit.spec import AuditSpec, Roles
+
+
+def compare_tables(engine: Engine, request: CompareRequest) -> CompareResult:
+    """Everything that the request asks for.
+
+    Raises:
+        UsageError: columns, cells, keys or inputs that do not fit.
+        EngineError: the database refused, failed or went away.
+    """
+    already = len(engine.executed)
+    measures = chosen(request.measures)
+    with workbench_of(engine) as workbench, closing(Bench(engine, workbench)) as bench:
+        result = _Comparison(bench, request, measures).result()
+        executed = engine.executed[already:] + ([] if workbench is engine else workbench.executed)
+    return _finished(result, [Timing(one.name, one.seconds, one.sql) for one in executed])
+
+
+def _finished(result: CompareResult, statements: Sequence[Timing]) -> CompareResult:
+    return replace(result, statements=tuple(statements))
+
+
+@dataclass(frozen=True)
+class _Opened:
+    """Both tables on the workbench, with what their cells stand for."""
+
+    coded: Coded
+    covered: tuple[Covered, ...]
+    regions: Regions | None
+    found: Found
+    pairs: Relation | None
+    pairing: str
+
+
+def open_tables(bench: Bench, request: CompareRequest, original: Side, release: Side, pairing: Pairing) -> _Opened:
+    """Reads both tables: values, cells, rows, regions, and which rows belong together."""
+    hierarchies = read_hierarchies(request.hierarchies or {}).for_columns(request.qi)
+    columns = read_columns(bench, original, release, hierarchies)
+    covers = [read_cover(bench, column) for column in columns]
+    coded = code_rows(bench, pairing, original, release, columns, read_sensitive(bench, original, release))
+    covered = measured_cells(bench, coded, covers)
+    tuples, classes = find_classes(bench, coded, covered)
+    regions = find_regions(bench, coded, covered, tuples, classes)
+    found = Check(bench, coded, covered, classes, regions).found()
+    if coded.paired:
+        return _Opened(coded, covered, regions, found, coded.original, pairing.by)
+    fits = found.generalization.answer is not Answer.NO
+    pairs = assigned(bench, coded, covered, regions) if regions is not None and fits else None
+    return _Opened(coded, covered, regions, found, pairs, "none" if pairs is None else "containment")
+
+
+@dataclass(frozen=True)
+class _Comparison:
+    """One comparison over one pair of engine and workbench."""
+
+    bench: Bench
+    request: CompareRequest
+    measures: Sequence[Measure]
+
+    def result(self) -> CompareResult:
+        """What was found."""
+        bench, request = self.bench, self.request
+        original, release = (open_side(bench.engine, target, request) for target in (request.original, request.release))
+        original, release = copied(bench, original, "original"), copied(bench, release, "release")
+        original, release = alike(original, release)
+        pairing = find_pairing(bench, request, original, release)
+        opened = open_tables(bench, request, original, release, pairing)
+        audit = self._audit()
+        return CompareResult(
+            original=request.original.name,
+            release=request.release.name,
+            rows=opened.coded.rows,
+            released=opened.coded.released,
+            qi=tuple(one.column.label for one in opened.covered),
+            sensitive=tuple(attribute.label for attribute in opened.coded.sensitive),
+            pairing=opened.pairing,
+            distance=request.distance,
+            generalization=opened.found.generalization,
+            losses=tuple(self._losses(opened)),
+            audit=audit,
+            engine=bench.engine.version(),
+            time=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+            versions={"sqlaudit": sqlaudit.__version__, "engine": bench.engine.version()},
+        )
+
+    def _audit(self) -> AuditResult:
+        """The release by itself."""
+        request = self.request
+        roles = Roles(request.qi, request.sensitive)
+        spec = AuditSpec(request.release, roles, request.requirements, request.inputs)
+        return Auditor(self.bench.engine, failing_classes=0).audit(spec)
+
+    def _losses(self, opened: _Opened) -> Iterator[Loss]:
+        """The losses in the order of the measures: of all columns, then of each, attribute by attribute."""
+        found = [*self._of_cells(opened), *self._of_classes(opened)]
+        names = [measure.name for measure in self.measures]
+        labels = [one.column.label for one in opened.covered]
+        order = {label: place for place, label in enumerate([None, *labels])}
+        attributes = {a.label: place for place, a in enumerate(opened.coded.sensitive)}
+        yield from sorted(
+            found, key=lambda loss: (
+                names.index(loss.measure), attributes.get(loss.sensitive or "", 0), order[loss.column],
+            ),
+        )  # fmt: skip
+
+    def _of_cells(self, opened: _Opened) -> Iterator[Loss]:
+        if not any(measure.by == "cells" for measure in self.measures):
+            return
+        changed = opened.found.changed_values
+        costs = [
+            column_costs(self.bench, opened.coded, one, self.request.beta, other)
+            for one, other in zip(opened.covered, changed, strict=True)
+        ]
+        yield from column_losses(costs, self.measures)
+
+    def _of_classes(self, opened: _Opened) -> Iterator[Loss]:
+        wanted = [measure for measure in self.measures if measure.by != "cells"]
+        if not wanted:
+            return
+        coded, bench = opened.coded, self.bench
+        scene = Scene(bench, coded, opened.pairs)
+        inputs = read_inputs(self.request.inputs)
+        refuse_unclear(inputs, [attribute.label for attribute in coded.sensitive])
+        attributes: list[tuple[Attribute | None, Distance | None]] = [
+            (attribute, distance_of(bench, attribute, self.request.distance, inputs))
+            for attribute in coded.sensitive if any(measure.sensitive for measure in wanted)
+        ]  # fmt: skip
+        regions = None if opened.regions is None else opened.regions.table
+        for view in views_of(bench, opened.covered, regions):
+            for place, (attribute, distance) in enumerate(attributes or [(None, None)]):
+                asked = [measure for measure in wanted if not place or measure.sensitive]
+                yield from self._of_view(scene, view, attribute, distance, asked)
+
+    def _of_view(
+        self, scene: Scene, view: View, attribute: Attribute | None, distance: Distance | None,
+        measures: Sequence[Measure],
+    ) -> Iterator[Loss]:  # fmt: skip
+        blocks = blocks_of(scene, view, attribute, distance)
+        yield from class_losses(scene, blocks, measures)
+        if any(measure.name == NOISE for measure in measures):
+            yield noise_loss(scene, view, attribute, distance, self.request.noise_queries, self.request.seed)
