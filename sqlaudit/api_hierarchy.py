@@ -21,7 +21,7 @@ from sqlaudit.hierarchies import Hierarchy, Use, read_hierarchies, read_hierarch
 from sqlaudit.hierarchies.dictionary import Dictionary, dictionary, held, values_statement
 from sqlaudit.hierarchies.level_sql import level_sql, refuse_kind
 from sqlaudit.hierarchies.levels import MappedLevel, MaskLevel
-from sqlaudit.hierarchies.write import write_csv
+from sqlaudit.hierarchy_file import write_csv
 from sqlaudit.hierarchy_result import CheckedLevel, HierarchyResult
 from sqlaudit.inputs import nodes_of
 from sqlaudit.result import Timing
