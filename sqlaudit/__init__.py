@@ -6,6 +6,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from sqlaudit.api import audit, profile
+    from sqlaudit.api_attack import attack
     from sqlaudit.api_columns import columns, records
     from sqlaudit.api_compare import compare
     from sqlaudit.api_disclosure import disclosure_curve, what_if
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from sqlaudit.standalone import compile_checks
 
 _WHERE = {
+    "attack": "sqlaudit.api_attack",
     "compile_checks": "sqlaudit.standalone",
     "audit": "sqlaudit.api",
     "columns": "sqlaudit.api_columns",
@@ -45,6 +47,7 @@ __all__ = [
     "ProfileResult",
     "SqlauditError",
     "__version__",
+    "attack",
     "audit",
     "columns",
     "compare",

@@ -18,6 +18,7 @@ from sqlaudit.cli.exits import Boundary
 from sqlaudit.errors import ExitCode
 
 COMMANDS = {
+    "attack": "Try attacks on a release: how many persons does each expose, and how surely?",
     "audit": "Tell how easily people in a table can be re-identified.",
     "baseline": "Accept today's state of a policy's tables; fail later on what got worse.",
     "columns": "Find the sets of columns that re-identify, with proof.",

@@ -13,6 +13,7 @@ from sqlaudit.engines.base import Engine, Relation
 from sqlaudit.facts import ClassHistogram, Fact, SensitiveTable
 from sqlaudit.histogram import HistogramBuilder
 from sqlaudit.opening import ResolvedRoles
+from sqlaudit.release.attacks.readers import Readers, readers_for
 from sqlaudit.release.attacks.request import AttackRequest
 from sqlaudit.spec import NullPolicy, Roles
 
@@ -67,6 +68,11 @@ class Scene:
     rows: int
     identified: Relation | None = None
     other: Relation | None = None
+
+    @property
+    def readers(self) -> Readers:
+        """What generalized cells stand for, column by column."""
+        return readers_for(self.request.hierarchies)
 
     @property
     def unit(self) -> str:

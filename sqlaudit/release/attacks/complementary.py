@@ -15,7 +15,6 @@ from sqlaudit.columns_of import find_column, resolve
 from sqlaudit.engines.base import Relation
 from sqlaudit.release.attacks.base import SWEENEY, Attack, Scene
 from sqlaudit.release.attacks.fits import find_matches, named
-from sqlaudit.release.attacks.readers import readers_of
 from sqlaudit.release.attacks.unsorted import shared_columns
 from sqlaudit.release.attacks.words import some
 from sqlaudit.spec import NullPolicy
@@ -67,7 +66,7 @@ def _joined(scene: Scene, other: Relation) -> list[int | None]:
     common = [name for name in scene.given.quasi_identifiers if name in other_qi]
     shared = [name for name in shared_columns(scene, other) if name in scene.given.sensitive and name not in other_qi]
     matches = find_matches(
-        scene.engine, scene.relation, other, [(name, name) for name in common], nulls, "--other-qi", readers_of(scene),
+        scene.engine, scene.relation, other, [(name, name) for name in common], nulls, "--other-qi", scene.readers,
         both_ways=True,
     )  # fmt: skip
     listed, parameters = named(matches)

@@ -6,43 +6,23 @@ the database as parameters.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 from sqlaudit.columns_of import Resolved, resolve
 from sqlaudit.engines.base import Engine, Kind, Relation
 from sqlaudit.errors import UsageError
+from sqlaudit.release.attacks.readers import ColumnReader, Readers
 from sqlaudit.release.attacks.request import Pair
 from sqlaudit.spec import NullPolicy
 from sqlaudit.sql import Raw, render
 
 MAX_VALUES = 200_000
 """Up to this many different values of a column are compared with generalized cells."""
-TOP = "=*"
-"""The cell that stands for everything, in the spelling of statements."""
 LOOKS_GENERALIZED = r"[][(){}<>≤≥*]|^=-?[0-9.]+ *[-–] *-?[0-9.]+$"
 _NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
 _SPELLED = {Kind.FLOAT: "float", Kind.DECIMAL: "decimal"}
-
-
-class Reader(Protocol):
-    """Knows what the generalized cells of one column stand for."""
-
-    @property
-    def reads_all(self) -> bool:
-        """Whether any text may be a generalized cell, because a hierarchy names it; else only those that look so."""
-
-    def covered(self, cell: str, others: Sequence[str]) -> Iterable[str]:
-        """The texts among `others` (values, or cells of another release) that the cell stands for.
-
-        Raises:
-            UsageError: the cell cannot be read; the sentence names the column, not the cell.
-        """
-
-
-Readers = Callable[[str], Reader]
-"""The reader of a column by its label."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +105,7 @@ class _Pairs:
     mine: Relation
     theirs: Relation
     match: Match
-    reader: Reader
+    reader: ColumnReader
 
     def found(self, both_ways: bool, wildcard: bool) -> tuple[tuple[str, str, str], ...] | None:
         """(mine, theirs, direction); None when no cell is generalized and NULL is no wildcard."""
@@ -138,26 +118,34 @@ class _Pairs:
         anything: set[tuple[str, str]] = set()
         if cells or wildcard:
             values = self._texts(first=False)
-            finer = {(cell, value) for cell in cells for value in self._covered(cell, values)}
+            finer = self._covered(cells, values)
             anything |= {("", value) for value in values if wildcard}
         if others or wildcard:
             values = self._texts(first=True)
-            coarser = {(value, cell) for cell in others for value in self._covered(cell, values)}
+            coarser = {(value, cell) for cell, value in self._covered(others, values)}
             anything |= {(value, "") for value in values if wildcard}
         same = (finer & coarser) | anything
         named = [(finer - same, "finer"), (coarser - same, "coarser"), (same, "same")]
         return tuple((*pair, direction) for pairs, direction in named for pair in sorted(pairs) if pair[0] != pair[1])
 
-    def _covered(self, cell: str, values: Sequence[str]) -> list[str]:
-        """The texts that a cell stands for, in the spelling of statements; NULL is covered by `*` alone."""
-        if cell == TOP:
-            return list(values)
-        known = {value[1:]: value for value in values if value.startswith("=")}
-        return [known[text] for text in self.reader.covered(cell[1:], list(known))]
+    def _covered(self, cells: Sequence[str], values: Sequence[str]) -> set[tuple[str, str]]:
+        """(cell, text it stands for), in the spelling of statements; a NULL is covered by what covers everything."""
+        if not cells:
+            return set()
+        kinds = (self.match.theirs.kind, self.match.mine.kind)
+        kind = next((kind for kind in kinds if kind is not Kind.TEXT), Kind.TEXT)
+        texts = [cell[1:] for cell in cells]
+        known = [value[1:] for value in values if value.startswith("=")]
+        nulls = [value for value in values if not value.startswith("=")]
+        found = {("=" + cell, "=" + value) for cell, value in self.reader.pairs(texts, known, kind)}
+        every = {"=" + cell for cell in self.reader.everything(texts)}
+        return found | {(cell, value) for cell in every for value in (*nulls, *("=" + value for value in known))}
 
     def _cells(self, *, first: bool) -> list[str]:
         """The texts of one side that may be generalized cells."""
-        found = self._texts(first=first, pattern="" if self.reader.reads_all else LOOKS_GENERALIZED)
+        mine, theirs = self.match.mine.kind, self.match.theirs.kind
+        all_of_them = self.reader.reads_all(mine, theirs) if first else self.reader.reads_all(theirs, mine)
+        found = self._texts(first=first, pattern="" if all_of_them else LOOKS_GENERALIZED)
         return [text for text in found if text.startswith("=")]
 
     def _texts(self, *, first: bool, pattern: str = "") -> list[str]:

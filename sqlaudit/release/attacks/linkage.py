@@ -13,7 +13,6 @@ from sqlaudit.engines.base import Relation
 from sqlaudit.errors import UsageError
 from sqlaudit.release.attacks.base import SWEENEY, Attack, Scene
 from sqlaudit.release.attacks.fits import find_matches, named
-from sqlaudit.release.attacks.readers import readers_of
 from sqlaudit.release.attacks.words import of_all, some
 from sqlaudit.sql import Raw, render
 
@@ -134,7 +133,7 @@ def _sizes(scene: Scene, identified: Relation) -> tuple[list[Size], list[Size]]:
     request, dialect = scene.request, scene.engine.dialect
     pairs = request.match or tuple((name, name) for name in scene.given.quasi_identifiers)
     matches = find_matches(
-        scene.engine, scene.relation, identified, pairs, scene.given.nulls, "--match", readers_of(scene)
+        scene.engine, scene.relation, identified, pairs, scene.given.nulls, "--match", scene.readers
     )  # fmt: skip
     key = _key(scene, identified)
     listed, parameters = named(matches)

@@ -16,7 +16,6 @@ from sqlaudit.errors import UsageError
 from sqlaudit.release.attacks.base import SWEENEY, Attack, Scene
 from sqlaudit.release.attacks.chance import Paired, shuffled
 from sqlaudit.release.attacks.fits import Match, find_matches, named
-from sqlaudit.release.attacks.readers import readers_of
 from sqlaudit.release.attacks.words import of_all, some
 from sqlaudit.sql import Raw, render
 
@@ -59,7 +58,7 @@ class UnsortedMatching(Attack):
         shared = shared_columns(scene, scene.other)
         matches = find_matches(
             scene.engine, scene.relation, scene.other, [(name, name) for name in shared], scene.given.nulls, "--qi",
-            readers_of(scene), both_ways=True,
+            scene.readers, both_ways=True,
         )  # fmt: skip
         position = _position(scene, scene.other)
         tests = [_test(scene, scene.other, match, position) for match in matches]

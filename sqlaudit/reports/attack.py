@@ -1,0 +1,124 @@
+"""The report of attacks on a release: what each achieves, in words and figures, and what was not tried."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from sqlaudit.attack_result import AttackResult, Example, Exposure, Figure, exposed_most
+from sqlaudit.reports.columns import READS
+from sqlaudit.reports.document import Block, Bullets, Column, Document, Facts, Paragraph, Section, Table, Toned, section
+from sqlaudit.reports.figures import count, figure, part, percent, plural
+
+_SHARES = ("highest", "highest_of_the_rest", "chance_of_agreeing", "chance_of_alike", "posterior")
+_NAMES = {
+    "exposed": "People", "of": "Of", "certain_if_ruled_out_for_all": "Certain, ruled out for all",
+    "highest_of_the_rest": "Best chance of the rest", "highest": "Best chance", "times": "More than … times",
+}  # fmt: skip
+
+
+def attack_document(result: AttackResult) -> Document:
+    """Attacks as a document for any layout."""
+    hit = [one for one in result.exposures if one.exposed]
+    tried = plural(len(result.exposures), "attack")
+    headline = f"{result.target}: {count(len(hit))} of {tried} expose somebody" if hit else (
+        f"{result.target}: none of {tried} exposes anybody"
+    )  # fmt: skip
+    return Document(
+        Toned(headline, "bad" if hit else "good"),
+        (Bullets(tuple(_lead(result))),),
+        (
+            *section("What each attack achieves", _overview(result)),
+            *(detail for one in result.exposures for detail in _details(one)),
+            *section("Not tried", Bullets(tuple(f"{one.title}: {one.reason}" for one in result.not_tried))),
+            *section("How it was attacked", _how(result)),
+        ),
+    )
+
+
+def _lead(result: AttackResult) -> Iterator[Toned]:
+    for one in exposed_most(result.exposures):
+        yield Toned(one.sentence, "bad" if one.exposed else "good")
+
+
+def _overview(result: AttackResult) -> Table:
+    columns = (
+        Column("Attack"), Column("About"), Column("Exposed", True), Column("Of", True), Column("Share", True),
+        Column("At least as sure as", True), Column("Best chance", True),
+    )  # fmt: skip
+    return Table(columns, tuple(_row(one) for one in result.exposures))
+
+
+def _row(one: Exposure) -> tuple[str, ...]:
+    sure, best = ("" if share is None else percent(share) for share in (one.probability, one.highest))
+    of = f"{count(one.of)} {one.unit}"
+    return (one.title, one.about or "", count(one.exposed), of, part(one.exposed, one.of), sure, best)
+
+
+def _details(one: Exposure) -> tuple[Section, ...]:
+    title = one.title if one.about is None else f"{one.title}: {one.about}"
+    blocks: list[Block] = []
+    if one.figures:
+        blocks.append(Facts(tuple((_name(name), _shown(name, value)) for name, value in one.figures.items())))
+    if one.steps:
+        names = list(one.steps[0])
+        rows = tuple(tuple(_shown(name, step[name]) for name in names) for step in one.steps)
+        blocks.append(Table(tuple(Column(_name(name), _is_number(one.steps, name)) for name in names), rows))
+    if one.examples:
+        blocks.append(_examples(one.examples))
+    if one.note:
+        blocks.append(Paragraph(one.note))
+    return section(title, *blocks)
+
+
+def _examples(examples: tuple[Example, ...]) -> Table:
+    keys = list(next((one.key for one in examples if one.key is not None), {}))
+    widest = max(len(one.value) for one in examples)
+    values = ["Value"] if widest == 1 else [f"Value {number}" for number in range(1, widest + 1)]
+    rows = tuple(
+        (
+            *(_text((one.key or {}).get(name)) for name in keys),
+            count(one.size),
+            *(_text(one.value[place]) if place < len(one.value) else "" for place in range(widest)),
+        )
+        for one in examples
+    )
+    return Table((*(Column(name) for name in keys), Column("Size", True), *(Column(name) for name in values)), rows)
+
+
+def _text(value: object) -> str:
+    return "" if value is None else str(value)
+
+
+def _name(name: str) -> str:
+    return _NAMES.get(name) or name.replace("_", " ").capitalize()
+
+
+def _is_number(steps: tuple[Mapping[str, Figure], ...], name: str) -> bool:
+    return not any(isinstance(step[name], str) for step in steps)
+
+
+def _shown(name: str, value: Figure) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, str):
+        return value
+    if name in _SHARES or name.startswith("right_guesses"):
+        return percent(value)
+    return figure(value)
+
+
+def _how(result: AttackResult) -> Facts:
+    classes = "overlapping classes" if result.classes is None else plural(result.classes, "class", "classes")
+    pairs = [
+        ("Rows", count(result.rows)),
+        ("Classes", classes if result.smallest is None else f"{classes}, the smallest has {count(result.smallest)}"),
+        ("Quasi-identifiers", ", ".join(result.quasi_identifiers)),
+        ("Sensitive", ", ".join(result.sensitive) or "none"),
+        ("Missing values", READS[result.nulls]),
+        ("Found", f"who hides among fewer than {count(result.k)}"),
+    ]
+    if result.entity is not None:
+        pairs.append(("Persons", result.entity))
+    return Facts(tuple(pairs))
