@@ -1,7 +1,7 @@
-/* The file of a baseline: one row a run, and one row a test of it. Levels are exact texts; no value of a row is kept. */
+/* The file of a baseline: one row a run (times in UTC), and one row a test of it. Levels are exact texts; no value of a row is kept. */
 CREATE TABLE IF NOT EXISTS runs (
     run INTEGER PRIMARY KEY,
-    finished TIMESTAMPTZ NOT NULL,
+    finished TIMESTAMP NOT NULL,
     accepted BOOLEAN NOT NULL,
     policy TEXT NOT NULL,
     version TEXT NOT NULL

@@ -8,7 +8,7 @@ WITH last_runs AS (
 
 SELECT
     results.table_name, results.requirement, results.sensitive, last_runs.run,
-    strftime(last_runs.finished AT TIME ZONE 'UTC', '%Y-%m-%d %H:%M UTC') AS finished, last_runs.accepted,
+    strftime(last_runs.finished, '%Y-%m-%d %H:%M UTC') AS finished, last_runs.accepted,
     results.outcome, results.level, results.failing_rows, results.table_rows
 FROM results
 INNER JOIN last_runs ON results.run = last_runs.run

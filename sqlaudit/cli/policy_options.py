@@ -19,16 +19,17 @@ from sqlaudit.engines.base import Engine
 from sqlaudit.errors import UsageError
 from sqlaudit.export import check_destination, write_text
 from sqlaudit.gate_result import GateResult
-from sqlaudit.reports import render_json, render_markdown, render_text
+from sqlaudit.reports import render_html, render_json, render_markdown, render_text, stored_document
 from sqlaudit.reports.gate import gate_document
 from sqlaudit.reports.github import render_github
 from sqlaudit.reports.junit import render_junit
 from sqlaudit.reports.sarif import sarif_data
 from sqlaudit.spec import Limits, Target
 
-FORMATS = ("text", "json", "junit", "sarif", "markdown", "github")
+FORMATS = ("text", "json", "junit", "sarif", "markdown", "html", "github")
 _BY_ENDING = {
-    ".json": "json", ".xml": "junit", ".sarif": "sarif", ".md": "markdown", ".markdown": "markdown", ".txt": "text",
+    ".json": "json", ".xml": "junit", ".sarif": "sarif", ".md": "markdown", ".markdown": "markdown", ".html": "html",
+    ".txt": "text",
 }  # fmt: skip
 _PATH = click.Path(path_type=Path)
 
@@ -63,8 +64,6 @@ class GateOutput:
 def rendered(result: GateResult, chosen: str, width: int = 80, colour: bool = False) -> str:
     """A run in one of the formats."""
     root = Path(os.environ.get("GITHUB_WORKSPACE") or Path.cwd()).absolute()
-    if chosen == "json":
-        return render_json(result.to_dict())
     if chosen == "junit":
         return render_junit(result)
     if chosen == "sarif":
@@ -72,6 +71,10 @@ def rendered(result: GateResult, chosen: str, width: int = 80, colour: bool = Fa
     if chosen == "github":
         return render_github(result, root)
     document = gate_document(result)
+    if chosen == "json":
+        return render_json({**result.to_dict(), "report": stored_document(document)})
+    if chosen == "html":
+        return render_html(document)
     return render_markdown(document) if chosen == "markdown" else render_text(document, width, colour)
 
 
@@ -129,7 +132,7 @@ gate_output_options = shared(
     _out("--format", "output_format", type=click.Choice(FORMATS), help="Default: text, or by the ending of --output."),
     _out("--output", "output_file", type=_PATH, metavar="FILE", help="Write the report to a file."),
     _out("--report", multiple=True, type=_PATH, metavar="FILE",
-         help="Write one more report; .json, .xml (JUnit), .sarif, .md or .txt."),
+         help="Write one more report; .json, .xml (JUnit), .sarif, .md, .html or .txt."),
 )  # fmt: skip
 """Adds how a run is reported; the command gets `output: GateOutput`."""
 

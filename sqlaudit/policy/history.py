@@ -49,7 +49,7 @@ class History:
         with self._open(must_exist=False) as run:
             run("create_history.sql")
             number = int(run("next_run.sql")[0][0])
-            run("add_run.sql", [number, result.time, accept, result.policy, sqlaudit.__version__])
+            run("add_run.sql", [number, result.time[:19], accept, result.policy, sqlaudit.__version__])
             for test, state in kept:
                 run("add_result.sql", _row(number, test, state))
         return len(kept)

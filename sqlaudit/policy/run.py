@@ -159,7 +159,10 @@ class _Run:
                 self._keep([(table, skipped(table))])
                 continue
             self.tested += 1
-            engine.progress = _progress(inner, f"{self.tested} of {self.number} {table.name}")
+            name = f"{self.tested} of {self.number} {table.name}"
+            engine.progress = _progress(inner, name)
+            if inner is not None:
+                inner(name, None)
             tests, warnings = runner.run(table)
             self.warnings += [(table.name, warning) for warning in warnings]
             self._keep([(table, tests)])

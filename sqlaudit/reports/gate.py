@@ -55,7 +55,15 @@ def gate_document(result: GateResult) -> Document:
             *_how(result),
             *section("What this does not say", Bullets(_NOT_SAID)),
         ),
+        tuple(_worst(result)),
     )  # fmt: skip
+
+
+def _worst(result: GateResult) -> Iterator[Words]:
+    """The tests that keep tables back, at most three, in a few words."""
+    for test in [test for test in result.tests if test.blocks][:3]:
+        short = f": {short_cell(test.check, test.rows or 0)} rows" if test.check and test.check.failing_rows else ""
+        yield Toned(f"{test.name} {OUTCOMES[test.outcome].text}{short}", "bad")
 
 
 def gate_headline(result: GateResult) -> Toned:

@@ -1,0 +1,27 @@
+"""`database(tables)` puts tables into a database of the engine in turn, for policies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.policy.databases import Database, Rows, in_duckdb, in_postgres
+
+Make = Callable[[Mapping[str, Rows]], Database]
+
+
+@pytest.fixture
+def database(
+    engine_name: str, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> Make:  # fmt: skip
+    """Makes a database with tables, on every engine in turn."""
+
+    def make(tables: Mapping[str, Rows]) -> Database:
+        if engine_name == "duckdb":
+            return in_duckdb(tmp_path, tables)
+        load, server = request.getfixturevalue("load"), request.getfixturevalue("postgres_server")
+        return in_postgres(tmp_path, load, server, tables, monkeypatch)
+
+    return make
