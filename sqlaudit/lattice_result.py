@@ -145,8 +145,8 @@ class Published:
     """The release of the best node.
 
     Args:
-        levels: of the node. sql: the statement that makes the view, or the query of a file; holds no value of the
-            table beyond those that the hierarchies list. select: the query alone.
+        levels: of the node. sql: the statement that makes the view, or the query of a file as it ran in the session;
+            holds no value of the table beyond those that the hierarchies list. select: the query alone.
         view: the view's name, empty for a file. file: the file's name, empty for a view.
         executed: whether the view was made. suppressed: `drop` or `star`.
         columns: of the release, in order. keys: those that are quasi-identifiers. unnamed: those that no role was given

@@ -187,8 +187,8 @@ def code_of(result: LatticeResult) -> ExitCode:
 
 
 def _emit(output: Output, result: LatticeResult) -> None:
-    """The report; in layouts for people the SQL of the release stands after it, letter by letter."""
-    sql = result.published.sql if result.published else ""
+    """The report; in layouts for people the SQL of a view stands after it, letter by letter."""
+    sql = result.published.sql if result.published and result.published.view else ""
     if sql and output.format == "text":
         shown = "\n".join(visible(line) for line in sql.splitlines())
         output.write(f"{render_text(lattice_document(result), output.width, output.colour)}\n{shown};\n")

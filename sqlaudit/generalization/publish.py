@@ -7,8 +7,9 @@ compares with the whole table, the counts of the table at the time of writing st
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import sqlglot
@@ -60,12 +61,14 @@ class Release:
     Args:
         sql: the SELECT, in the engine's dialect. columns: its columns. keys: those that are quasi-identifiers.
         unnamed: columns that no role was given to, published as they are.
+        over: the same over another FROM item that has the same rows, for instance one that lasts.
     """
 
     sql: str
     columns: tuple[str, ...]
     keys: tuple[str, ...]
     unnamed: tuple[str, ...]
+    over: Callable[[str], str] = field(repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -92,14 +95,11 @@ class _Layout:
         return wanted
 
 
-def release(
-    opened: Opened, levels: Mapping[str, int], *, source: str, suppress: bool, star: bool, persons: bool = False
-) -> Release:
+def release(opened: Opened, levels: Mapping[str, int], *, suppress: bool, star: bool, persons: bool = False) -> Release:
     """The release of a node.
 
     Args:
         opened: the table. levels: of each quasi-identifier that takes part, by its label.
-        source: the FROM item that the release reads; the relation's own, or one that lasts.
         suppress: whether classes fall short at this node. star: star them instead of leaving them out.
         persons: whether the column of persons is in it, for an audit that counts them.
 
@@ -107,12 +107,13 @@ def release(
         UsageError: a requirement whose classes no SELECT can tell, or columns that would give values away.
     """
     layout = _layout(opened, levels, persons)
-    parameters = _short(opened, layout, source) if suppress else {"short": ""}
-    sql = _render(opened, layout, source, star=star, **parameters)
+    parameters = _short(opened, layout) if suppress else {"short": ""}
+    over = partial(_render, opened, layout, star=star, **parameters)
     columns = tuple(column.name for column in layout.published)
     named = {name for names in _role_columns(opened) for name in names}
     keys = tuple(column.name for column in layout.published if column.key)
-    return Release(sql, columns, keys, tuple(name for name in columns if name not in {*keys, *named}))
+    unnamed = tuple(name for name in columns if name not in {*keys, *named})
+    return Release(over(opened.relation.sql), columns, keys, unnamed, over)
 
 
 def _role_columns(opened: Opened) -> list[set[str]]:
@@ -203,7 +204,7 @@ def _render(opened: Opened, layout: _Layout, source: str, **parameters: Any) -> 
     return statement.sql.partition("\n")[2]
 
 
-def _short(opened: Opened, layout: _Layout, source: str) -> dict[str, Any]:
+def _short(opened: Opened, layout: _Layout) -> dict[str, Any]:
     """How the release tells which classes fall short."""
     keys = [quote(column.name, "duckdb") for column in layout.published if column.key]
     asked = [item for attribute in opened.attributes for item in attribute.asked if decides(item)]
@@ -213,17 +214,17 @@ def _short(opened: Opened, layout: _Layout, source: str) -> dict[str, Any]:
     if by_size and opened.roles.entity is None and not taken & {"size", "n"}:
         condition = " OR ".join(f"({item.model.failing()})" for item in asked)
         return {"short": "size", "keys": keys, "condition": condition, "flag": flag}
-    found = _failing(opened, layout, source, keys)
+    found = _failing(opened, layout, keys)
     return {"short": "facts", "flag": flag} | found if found["failing"] else {"short": ""}
 
 
-def _failing(opened: Opened, layout: _Layout, source: str, keys: Sequence[str]) -> dict[str, Any]:
+def _failing(opened: Opened, layout: _Layout, keys: Sequence[str]) -> dict[str, Any]:
     """For each sensitive attribute the number of a class, and the statement of those that fall short."""
     sensitive = [_sensitive(opened, layout, attribute) for attribute in opened.attributes]
     entity = _entity(opened, layout)
     names = [layout.name(f"sqlaudit_class_{place + 1}") for place, _ in enumerate(opened.attributes)]
     classes = [(quote(name, "duckdb"), [*keys, *_joint(opened, sensitive, place)]) for place, name in enumerate(names)]
-    numbers = _render(opened, layout, source, short="facts", classes=classes, numbers=True)
+    numbers = _render(opened, layout, opened.relation.sql, short="facts", classes=classes, numbers=True)
     kept = f"({numbers})"
     if opened.engine.can_materialize:
         kept = opened.engine.materialize(KEPT, render("given.sql", opened.engine.dialect, step="coarsened table",

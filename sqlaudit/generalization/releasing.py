@@ -51,19 +51,17 @@ def publish(
         EngineError: the audit contradicts the search.
     """
     opened, node = opened_for_release(engine, request, table), _best(result)
-    source = engine.lasting(table.relation) if publication.view else table.relation.sql
     made = release(
-        opened, levels_of(result, node), source=source, suppress=node.failing_rows > 0,
-        star=publication.suppressed is Suppressed.STAR,
-    )  # fmt: skip
-    view = View(publication.view, made.sql)
-    sql = view.statement(engine.dialect) if publication.view else made.sql
+        opened, levels_of(result, node), suppress=node.failing_rows > 0, star=publication.suppressed is Suppressed.STAR
+    )
     checked = audit_release(opened, request, result, publication)
     if publication.file is not None and _write(engine, made, publication.file) != checked.rows:
         raise EngineError(_disagree("the file has another number of rows"))
+    select = made.over(engine.lasting(table.relation)) if publication.view else made.sql
+    sql = View(publication.view, select).statement(engine.dialect) if publication.view else select
     return Published(
         node.levels, sql, publication.view, str(publication.file or ""), False, publication.suppressed.value,
-        made.columns, made.keys, made.unnamed, checked, made.sql,
+        made.columns, made.keys, made.unnamed, checked, select,
     )  # fmt: skip
 
 
@@ -120,9 +118,8 @@ def _audit(opened: Opened, request: LatticeRequest, result: LatticeResult, *, st
     node = _best(result)
     entity = opened.roles.entity
     made = release(
-        opened, levels_of(result, node), source=opened.relation.sql, suppress=node.failing_rows > 0, star=star,
-        persons=entity is not None,
-    )  # fmt: skip
+        opened, levels_of(result, node), suppress=node.failing_rows > 0, star=star, persons=entity is not None
+    )
     with _kept(opened.engine, made) as relation:
         auditor = Auditor(opened.engine, failing_classes=0, relation=relation)
         return auditor.audit(audit_of(request, made.keys, Target(relation=result.target)))

@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from functools import partial
 
 from sqlaudit.attribute_inputs import refuse_unclear
+from sqlaudit.columns_of import Resolved
 from sqlaudit.engines.base import Engine, Relation, Statement
+from sqlaudit.errors import UsageError
 from sqlaudit.facts import Frame
 from sqlaudit.generalization.answer import Searched, result_of
 from sqlaudit.generalization.attributes import read_attributes
@@ -30,6 +32,7 @@ from sqlaudit.inputs import read_inputs
 from sqlaudit.lattice_result import LatticeResult
 from sqlaudit.opening import ResolvedRoles, frame_of, load_columns, resolve_roles
 from sqlaudit.quasi_identifiers.budget import Stop, never
+from sqlaudit.sql import Raw, render
 
 
 @dataclass(frozen=True)
@@ -137,7 +140,7 @@ def _dictionaries(
     made: dict[int, Dictionary] = {}
     try:
         for place in table.taking_part:
-            made[place] = dictionary(
+            made[place] = _dictionary(
                 engine, workbench, relation, roles.quasi_identifiers[place], table.hierarchies[place],
                 f"{NAME}_{place}",
             )  # fmt: skip
@@ -145,6 +148,22 @@ def _dictionaries(
     finally:
         for one in made.values():
             workbench.drop(one.relation.label)
+
+
+def _dictionary(
+    engine: Engine, workbench: Engine, relation: Relation, column: Resolved, hierarchy: Hierarchy, name: str
+) -> Dictionary:
+    """The dictionary of a column; of a table without rows it is said that there is none, whatever its columns hold.
+
+    Raises:
+        UsageError: as `dictionary`.
+    """
+    try:
+        return dictionary(engine, workbench, relation, column, hierarchy, name)
+    except UsageError:
+        if engine.run(render("row_count.sql", engine.dialect, source=Raw(relation.sql)))[0][0]:
+            raise
+        raise UsageError(f"{relation.label} has no rows, so there is nothing to search.") from None
 
 
 def _costed(workbench: Engine, dictionaries: Mapping[int, Dictionary]) -> list[CostedColumn]:

@@ -25,6 +25,11 @@ from sqlaudit.reports.phrases import listing
 MOST = 20
 """Nodes that a table of the report shows; the JSON has all of them."""
 AS_THEY_ARE = "values"
+_STOPPED = {
+    "budget": " when its time was over",
+    "interrupted": " by hand",
+    "limit": " since there are too many minimal nodes",
+}
 
 
 def lattice_document(result: LatticeResult) -> Document:
@@ -76,13 +81,14 @@ def _about(result: LatticeResult) -> Paragraph:
 def _lead(result: LatticeResult) -> Iterator[Words]:
     best = result.best
     if best is not None:
-        yield Toned(f"{_said(result, best)}.", "good" if result.complete else "warn")
+        among = {"minimal": "Least loss among them: levels", "all": "Least loss: levels"}.get(result.find, "Levels")
+        yield Toned(f"{among} {_said(result, best)}.", "good" if result.complete else "warn")
         yield f"{_measured(result, best)}{_left_out(result, best)}."
     yield from _stopped(result)
 
 
 def _said(result: LatticeResult, node: LatticeNode) -> str:
-    """A node in words: `age as width 10, sex as *; zip unchanged`."""
+    """A node in words: `2,1,0: age as width 10, sex as *; zip unchanged`."""
     named = result.named(node.levels)
     changed = [f"{name} as {level}" for name, level in named.items() if level != AS_THEY_ARE]
     same = [name for name, level in named.items() if level == AS_THEY_ARE]
@@ -92,7 +98,7 @@ def _said(result: LatticeResult, node: LatticeNode) -> str:
     dropped = [column.name for column in result.columns if column.use == "drop"]
     if dropped:
         said.append(f"{listing(dropped)} left out")
-    return f"Levels {_levels(node)}: {'; '.join(said)}"
+    return f"{_levels(node)}: {'; '.join(said)}"
 
 
 def _measured(result: LatticeResult, node: LatticeNode) -> str:
@@ -103,7 +109,8 @@ def _measured(result: LatticeResult, node: LatticeNode) -> str:
 
 
 def _title(result: LatticeResult) -> str:
-    return {"loss": "Loss"}.get(result.measure, result.measure.replace("-", " ").capitalize())
+    special = {"precision": "Loss of precision", "class-size": "Average class size"}
+    return special.get(result.measure, result.measure.replace("-", " ").capitalize())
 
 
 def _left_out(result: LatticeResult, node: LatticeNode) -> str:
@@ -116,10 +123,11 @@ def _left_out(result: LatticeResult, node: LatticeNode) -> str:
 def _stopped(result: LatticeResult) -> Iterator[Words]:
     if result.complete:
         return
-    unknown = f"{plural(result.unknown, 'node')} of {count(result.nodes)} are not decided" if result.unknown else ""
-    bound = "" if result.bound is None else f"no safe node has a loss below {figure(result.bound)}"
-    known = "; ".join(text for text in (unknown, bound) if text)
-    yield Toned(f"The search was stopped. Not known: whether there is a better node. {known.capitalize()}.", "warn")
+    yield Toned(f"The search was stopped{_STOPPED.get(result.stopped, '')}, so there may be a better node.", "warn")
+    if result.unknown:
+        yield f"Not decided: {plural(result.unknown, 'node')} of {count(result.nodes)}."
+    if result.bound is not None:
+        yield f"Proven: no safe node has a loss below {figure(result.bound)}."
 
 
 def _node(result: LatticeResult) -> Iterator[Block]:
@@ -210,7 +218,8 @@ def _release(made: Published | None) -> Iterator[Block]:
     if made is None:
         return
     yield Bullets(tuple(_release_sentences(made)))
-    yield Code("The SQL of the release", made.sql)
+    if made.view:
+        yield Code("The SQL of the view", made.sql)
 
 
 def _release_sentences(made: Published) -> Iterator[Words]:

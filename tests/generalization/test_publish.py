@@ -93,7 +93,7 @@ def test_a_release_is_the_table_at_its_node(engine: Engine, data: st.DataObject)
     levels = {ODD: data.draw(st.integers(0, 2)), "age": data.draw(st.integers(0, 3))}
     star = data.draw(st.booleans())
     found = opened(engine, rows, ROLES, [requirement_from(name, given) for name, given, _ in required])
-    made = release(found, levels, source=found.relation.sql, suppress=True, star=star)
+    made = release(found, levels, suppress=True, star=star)
     coarse = generalized(rows, levels)
     short = failing_keys(coarse, required)
     assert made.columns == ("age", ODD, "s", "note", "n")
@@ -111,7 +111,7 @@ def test_a_release_is_the_table_at_its_node(engine: Engine, data: st.DataObject)
 def test_nothing_is_looked_for_when_nothing_is_suppressed(engine: Engine) -> None:
     rows = [{"age": 12, ODD: "", "s": "flu", "note": None, "name": "Ann", "n": 1}] * 2
     found = opened(engine, rows, ROLES, [requirement_from("k", 2)])
-    made = release(found, {ODD: 1, "age": 2}, source=found.relation.sql, suppress=False, star=False)
+    made = release(found, {ODD: 1, "age": 2}, suppress=False, star=False)
     assert rows_of(engine, made) == {("[0, 20)", "y", "flu", None, 1): 2}
     assert "OVER" not in made.sql
 
@@ -119,14 +119,14 @@ def test_nothing_is_looked_for_when_nothing_is_suppressed(engine: Engine) -> Non
 def test_size_is_counted_by_a_window_unless_a_column_is_called_so(engine: Engine) -> None:
     rows = [{"age": 12, ODD: "", "s": "flu", "note": None, "name": "Ann", "n": 1}] * 2
     found = opened(engine, rows, ROLES, [requirement_from("k", 3)])
-    made = release(found, {ODD: 1, "age": 2}, source=found.relation.sql, suppress=True, star=False)
+    made = release(found, {ODD: 1, "age": 2}, suppress=True, star=False)
     assert "DENSE_RANK" in made.sql  # n is a column of the table
     assert rows_of(engine, made) == {}
     plain = opened(
         engine, rows, Roles(("age",)), [requirement_from("k", 3)], {"age": {"widths": [10]}},
         Target(query="SELECT 12 AS age, 'x' AS note"),
     )  # fmt: skip
-    made = release(plain, {"age": 1}, source=plain.relation.sql, suppress=True, star=True)
+    made = release(plain, {"age": 1}, suppress=True, star=True)
     assert "OVER (PARTITION BY" in " ".join(made.sql.split())
     assert rows_of(engine, made) == {("*", "x"): 1}
 
@@ -135,12 +135,12 @@ def test_dropped_columns_and_expressions_leave_nothing_behind(engine: Engine) ->
     rows = [{"age": 12, ODD: "", "s": "flu", "note": "p", "name": "Ann", "n": 1}]
     roles = Roles(("age % 5", "note", "n"), ("s",))
     found = opened(engine, rows, roles, [requirement_from("k", 1)], {"n": "drop", "note": "keep"})
-    made = release(found, {"age % 5": 0, "note": 0}, source=found.relation.sql, suppress=True, star=False)
+    made = release(found, {"age % 5": 0, "note": 0}, suppress=True, star=False)
     assert made.columns == ("age % 5", ODD, "s", "note", "name")
     assert rows_of(engine, made) == {(2, "", "flu", "p", "Ann"): 1}
     both = opened(engine, rows, Roles(("age",), ("age > 3",)), [requirement_from("k", 1)], {})
     with pytest.raises(UsageError, match="gives the first away"):
-        release(both, {"age": 1}, source=both.relation.sql, suppress=False, star=False)
+        release(both, {"age": 1}, suppress=False, star=False)
 
 
 def test_persons_are_counted_but_not_published(engine: Engine) -> None:
@@ -148,8 +148,8 @@ def test_persons_are_counted_but_not_published(engine: Engine) -> None:
             for age, s, name in [(1, "flu", "a"), (1, "flu", "a"), (12, "flu", "a"), (12, "cold", "b")]]  # fmt: skip
     roles = Roles(("age",), ("s",), entity="name")
     found = opened(engine, rows, roles, [requirement_from("k", 2)], {"age": {"widths": [10]}})
-    made = release(found, {"age": 1}, source=found.relation.sql, suppress=True, star=False)
+    made = release(found, {"age": 1}, suppress=True, star=False)
     assert "name" not in made.columns
     assert sum(rows_of(engine, made).values()) == 2
-    checked = release(found, {"age": 1}, source=found.relation.sql, suppress=True, star=False, persons=True)
+    checked = release(found, {"age": 1}, suppress=True, star=False, persons=True)
     assert "name" in checked.columns
