@@ -28,12 +28,10 @@ class LatticeColumn:
     Args:
         column: the column or expression in the audited relation.
         dictionary: its values on the workbench with their labels.
-        population: the same for the values of table and population together, when a model asks for a population.
     """
 
     column: Resolved
     dictionary: Dictionary
-    population: Dictionary | None = None
 
     @property
     def height(self) -> int:
@@ -126,7 +124,7 @@ def code_values(workbench: Engine, columns: Sequence[LatticeColumn], name: str =
     for i, (column, (places, _)) in enumerate(zip(columns, placed, strict=True)):
         statement = render(
             "lattice_codes.sql", workbench.dialect, step="codes of " + column.column.label, places=Raw(places.sql),
-            names=[info.name for info in column.dictionary.relation.columns],
+            names=[info.name for info in column.dictionary.relation.columns], height=column.height,
             words=[[(part.level, part.shift) for part in parts[i] if part.word == word] for word in range(words)],
         )  # fmt: skip
         codes = workbench.materialize(f"sqlaudit_codes{name}_{i}", statement)

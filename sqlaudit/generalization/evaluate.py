@@ -17,6 +17,7 @@ from sqlaudit.generalization.attributes import LANES, Attribute, decides, inheri
 from sqlaudit.generalization.base_histogram import base_histogram
 from sqlaudit.generalization.coding import KeyLayout, LatticeColumn, code_values
 from sqlaudit.generalization.figures import NodeFigures
+from sqlaudit.generalization.parts import NodeLosses
 from sqlaudit.generalization.rollup import Rollup
 from sqlaudit.generalization.verdicts import CellWeight, LossParts, Node, Verdict
 from sqlaudit.models.base import QueryModel, SignatureModel
@@ -49,6 +50,7 @@ class Evaluator:
         words = [word for attribute in attributes for word in attribute.words]
         self._rollup = Rollup(workbench, layout, base, words)
         self._figures = NodeFigures(workbench, attributes, rows, self.limit_rows)
+        self._losses = NodeLosses(workbench, layout, base, self._figures, rows, self.tuples)
         self._monotone = all_inherited(attributes, self.limit_rows)
 
     @property
@@ -82,6 +84,23 @@ class Evaluator:
         found: dict[Node, Verdict] = {}
         for chunk in self._rollup.walk(nodes):
             found.update((verdict.node, verdict) for verdict in self._figures.verdicts(chunk))
+        return [found[node] for node in nodes]
+
+    def loss_parts(
+        self, nodes: Sequence[Node], weights: Iterable[CellWeight] = (), bits: bool = False
+    ) -> list[LossParts]:
+        """What losses need to know of the nodes, in their order; see `LossParts`.
+
+        Args:
+            nodes: of the lattice. weights: of the labels of columns; the same ones at every call.
+            bits: whether to add up what the cells leave open about their values, too.
+        """
+        for node in nodes:
+            self.layout.check(node)
+        given = tuple(weights)
+        found: dict[Node, LossParts] = {}
+        for chunk in self._rollup.walk(nodes):
+            found.update((part.node, part) for part in self._losses.parts(chunk, given, bits))
         return [found[node] for node in nodes]
 
     def release(self) -> None:
