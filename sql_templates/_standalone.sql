@@ -170,6 +170,10 @@ gapped AS (
 {% macro range_of_values() %}highest_value - lowest_value{% endmacro %}
 {% macro range_below(limit) %}({{ range_of_values() }}) * {{ limit.denominator }} < {{ limit.numerator }}{% endmacro %}
 
+{# What rules a check out: how many rows of a relation are so; how many persons have two values, or lie in two classes. #}
+{% macro count_where(relation, condition) %}(SELECT COUNT(*) FROM {{ relation }} WHERE {{ condition }}){% endmacro %}
+{% macro persons_in_several_places() %}(SELECT COUNT(*) FROM (SELECT e FROM members GROUP BY e HAVING COUNT(*) > 1) AS found){% endmacro %}
+
 {# Figures of the whole table from the sizes of its classes. #}
 {% macro folded(fold, expression) %}{{ fold }}({{ expression }}){% endmacro %}
 {% macro some_class() %}SUM(falls_short) > 0{% endmacro %}

@@ -1,6 +1,6 @@
 {# One check as one statement with one row: figures and verdict of all classes of a table. `levels` are (name, aggregate);
    `failing` and `doubtful` are predicates of a class, `table_fails` and `table_doubtful` of the whole table; `unusable`
-   are conditions of rows that rule the check out. #}
+   are counts of what rules the check out. #}
 {% import "_standalone.sql" as relation with context %}
 {% import "_written_out.sql" as pieces %}
 {% set columns = pieces.target_columns(keys, sensitive, entity, solo) %}
@@ -28,15 +28,7 @@ tested AS (
 {% endif %}
 {% if unusable %}
 ruled_out AS (
-    SELECT COUNT(*) AS unusable_rows
-    FROM {{ "facts" if population else "target" }}
-    WHERE {{ unusable | join(" OR ") }}
-),
-{% endif %}
-{% if one_value_per_person %}
-in_several_places AS (
-    SELECT COUNT(*) AS unusable_persons
-    FROM (SELECT e FROM members GROUP BY e HAVING COUNT(*) > 1) AS found
+    SELECT {{ unusable | join(" + ") }} AS unusable_rows
 ),
 {% endif %}
 {% endif %}
@@ -61,21 +53,18 @@ judged AS (
 {% if required %}
 SELECT
     classes, table_rows, failing_classes, failing_rows, undecided_classes,
-    {{ " + ".join(["unusable_rows"] * (1 if unusable else 0) + ["unusable_persons"] * (1 if one_value_per_person else 0)) or "0" }} AS unusable,
+    {{ "unusable_rows" if unusable else "0" }} AS unusable,
     {% for name, aggregate in levels %}
     level_{{ name }},
     {% endfor %}
     CASE
-        WHEN table_rows = 0{{ " OR unusable_rows > 0" if unusable }}{{ " OR unusable_persons > 0" if one_value_per_person }} THEN 'undecided'
+        WHEN table_rows = 0{{ " OR unusable_rows > 0" if unusable }} THEN 'undecided'
         WHEN finding = 'pass' AND undecided_classes > 0 THEN 'undecided'
         ELSE finding
     END AS verdict
 FROM judged
 {% if unusable %}
 CROSS JOIN ruled_out
-{% endif %}
-{% if one_value_per_person %}
-CROSS JOIN in_several_places
 {% endif %}
 {% else %}
 SELECT classes, table_rows{% for name, aggregate in levels %}, level_{{ name }}{% endfor %}

@@ -150,14 +150,13 @@ class _Job:
         entity = None if roles.entity is None else self._raw(roles.entity, "--entity")
         solo = roles.nulls is NullPolicy.DISTINCT
         keys = [self._raw(name, "--qi") for name in self._keys()]
-        unusable = (*recipe.unusable, *(("e IS NULL",) if entity and not recipe.population else ()))
         statement = render(
             "standalone.sql", self.dialect, step="standalone check", plain_order=True,
             source=Raw(source(self.target, self.dialect)), keys=keys, entity=entity, solo=solo,
             sensitive=self._raw(self.attribute, "--sensitive") if recipe.by_value and self.attribute else None,
             levels=list(recipe.levels), required=bool(recipe.table_fails), table_fails=recipe.table_fails,
-            table_doubtful=recipe.table_doubtful, where=recipe.where, unusable=list(unusable), cells=StandaloneCells(),
-            form="cells", total="total", one_value_per_person=recipe.one_value_per_person,
+            table_doubtful=recipe.table_doubtful, cells=StandaloneCells(), form="cells",
+            total="total",
             **self._population(recipe, keys, entity), **recipe.parameters(),
         )  # fmt: skip
         sql = statement.sql.partition("\n")[2]  # headed by comments of its own

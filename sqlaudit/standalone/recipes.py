@@ -38,11 +38,10 @@ class Recipe:
         levels: (name, aggregate over the classes), the main one first.
         failing, doubtful: predicates of a class, empty = none. table_fails: the same of the whole table.
         by_value: whether sensitive values are counted. uses: see `_standalone.sql`.
-        unusable: conditions of rows that rule the check out.
+        unusable: counts of what rules the check out, as subqueries.
         table_doubtful: a predicate of the whole table that floats cannot tell. where: which classes count, empty = all.
         population: whether the classes of a population stand beside those of the table.
         atoms: of maximum disclosure, 0 = another model.
-        one_value_per_person: whether persons in several places rule the check out.
     """
 
     facts: tuple[Fact, ...] = ()
@@ -58,7 +57,6 @@ class Recipe:
     where: str = ""
     population: bool = False
     atoms: int = 0
-    one_value_per_person: bool = False
 
     def parameters(self) -> dict[str, Any]:
         """As the templates take them."""
@@ -66,7 +64,7 @@ class Recipe:
         return {
             "facts": list(self.facts), "more_facts": list(self.more_facts), "by_value": self.by_value,
             "uses": list(self.uses), "atoms": self.atoms, "partitions": split, "failing": self.failing,
-            "doubtful": self.doubtful,
+            "doubtful": self.doubtful, "unusable": list(self.unusable), "where": self.where,
         }  # fmt: skip
 
 
@@ -91,10 +89,10 @@ def recipe_of(requirement: Requirement, inputs: Mapping[str, Any], sensitive: st
         raise UsageError(f"{requirement.text or kind.name!r} needs a sensitive attribute; name one with --sensitive.")
     _refuse(kind, requirement, inputs)
     context = Context(unknown_table(sensitive) if sensitive is not None else None, 0, {})
-    if issubclass(kind, RangeControl):
-        return _range(requirement)
     model = kind(requirement.parameters, context)
-    if isinstance(model, SignatureModel):
+    if isinstance(model, RangeControl):
+        recipe = _range(requirement)
+    elif isinstance(model, SignatureModel):
         recipe = _disclosure(model)
     elif isinstance(model, SizeModel):
         recipe = _sizes(model)
@@ -102,7 +100,15 @@ def recipe_of(requirement: Requirement, inputs: Mapping[str, Any], sensitive: st
         recipe = population_recipe(model)
     else:
         recipe = _general(model)
-    return replace(recipe, one_value_per_person=entity and model.one_value_per_person)
+    return _with_persons(recipe, model) if entity else recipe
+
+
+def _with_persons(recipe: Recipe, model: Model) -> Recipe:
+    """What further rules the check out when rows belong to persons."""
+    further = [piece("count_where", relation="target", condition="e IS NULL")]
+    if model.one_value_per_person:
+        further.append(piece("persons_in_several_places"))
+    return replace(recipe, unusable=(*recipe.unusable, *further))
 
 
 def _refuse(kind: type[Model], requirement: Requirement, inputs: Mapping[str, Any]) -> None:
@@ -161,7 +167,7 @@ def _general(model: Model) -> Recipe:
     return Recipe(
         facts=facts, levels=tuple(levels), failing=failing, doubtful=doubtful,
         table_fails=piece("some_class") if failing else "",
-        by_value=model.needs_sensitive, uses=tuple(uses), unusable=("s IS NULL",) if ordered else (),
+        by_value=model.needs_sensitive, uses=tuple(uses), unusable=(_without_value(),) if ordered else (),
     )  # fmt: skip
 
 
@@ -183,7 +189,11 @@ def population_recipe(model: PopulationModel) -> Recipe:
     """A risk against a population."""
     limit = model.values[model.main]
     exact = None if limit is None else Fraction(limit)
-    recipe = Recipe(population=True, where=piece("met"), unusable=(piece("more_than_population"),))
+    recipe = Recipe(
+        population=True,
+        where=piece("met"),
+        unusable=(piece("count_where", relation="facts", condition=piece("more_than_population")),),
+    )
     if model.name == "marketer_risk":
         level = piece("marketer_risk")
         if exact is None:
@@ -247,5 +257,9 @@ def _range(requirement: Requirement) -> Recipe:
         more_facts=(("highest_value", piece("highest_value")), ("lowest_value", piece("lowest_value"))),
         levels=(("delta", piece("folded", fold="MIN", expression=piece("range_of_values"))),),
         failing=failing, table_fails=piece("some_class") if failing else "",
-        by_value=True, unusable=("s IS NULL",),
+        by_value=True, unusable=(_without_value(),),
     )  # fmt: skip
+
+
+def _without_value() -> str:
+    return piece("count_where", relation="target", condition="s IS NULL")

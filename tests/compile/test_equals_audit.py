@@ -212,7 +212,7 @@ def test_rows_that_cannot_be_judged_leave_a_check_undecided(engine: Engine) -> N
         one.model: executed(engine, one)
         for one in compiled_of(engine, query, require, qi=["a"], sensitive=["s"], entity="p")
     }
-    assert found["t_closeness_ordered"]["unusable"] == 1  # it has neither a value nor a person
+    assert found["t_closeness_ordered"]["unusable"] == 2  # a row without a person, and one without a value
     assert found["distinct_l_diversity"]["unusable"] == 1  # a row without a person
     assert found["c_k_safety"]["unusable"] == 2  # and a person with two values
     assert {row["verdict"] for row in found.values()} == {"undecided"}

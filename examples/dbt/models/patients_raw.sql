@@ -1,0 +1,3 @@
+-- what must not leave the house: ages and ZIP codes as they are
+select age, sex, zip, diagnosis, days
+from {{ ref('patients') }}

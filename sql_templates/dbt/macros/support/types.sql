@@ -1,0 +1,23 @@
+{# Types that warehouses spell in different ways. #}
+
+{# Counts: whole numbers up to nine quintillion. #}
+{% macro type_of_counts() %}{{ return(adapter.dispatch('type_of_counts', 'sqlaudit')()) }}{% endmacro %}
+{% macro default__type_of_counts() %}{{ return('BIGINT') }}{% endmacro %}
+{% macro bigquery__type_of_counts() %}{{ return('INT64') }}{% endmacro %}
+
+{# Products of counts, exact up to 38 digits. #}
+{% macro type_of_products() %}{{ return(adapter.dispatch('type_of_products', 'sqlaudit')()) }}{% endmacro %}
+{% macro default__type_of_products() %}{{ return('DECIMAL(38, 0)') }}{% endmacro %}
+{% macro postgres__type_of_products() %}{{ return('DECIMAL(38, 0)') }}{% endmacro %}
+{% macro snowflake__type_of_products() %}{{ return('DECIMAL(38, 0)') }}{% endmacro %}
+{% macro spark__type_of_products() %}{{ return('DECIMAL(38, 0)') }}{% endmacro %}
+{% macro duckdb__type_of_products() %}{{ return('HUGEINT') }}{% endmacro %}
+{% macro bigquery__type_of_products() %}{{ return('BIGNUMERIC') }}{% endmacro %}
+
+{# Floating point of double precision. #}
+{% macro type_of_floats() %}{{ return(adapter.dispatch('type_of_floats', 'sqlaudit')()) }}{% endmacro %}
+{% macro default__type_of_floats() %}{{ return('DOUBLE PRECISION') }}{% endmacro %}
+{% macro duckdb__type_of_floats() %}{{ return('DOUBLE') }}{% endmacro %}
+{% macro snowflake__type_of_floats() %}{{ return('DOUBLE') }}{% endmacro %}
+{% macro spark__type_of_floats() %}{{ return('DOUBLE') }}{% endmacro %}
+{% macro bigquery__type_of_floats() %}{{ return('FLOAT64') }}{% endmacro %}
