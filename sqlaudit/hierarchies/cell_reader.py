@@ -201,6 +201,11 @@ class CellReader:
                     found.setdefault((label, number), set()).add(key)
         return {group: frozenset(keys) for group, keys in found.items()}
 
+    @cached_property
+    def _leaves_of(self) -> dict[Cell, frozenset[str]]:
+        """Leaves of cells that are no labels, each looked up once."""
+        return {}
+
     @property
     def _top_label(self) -> str:
         return self.hierarchy.table.top if self.hierarchy.table is not None else "*"
@@ -229,7 +234,10 @@ class CellReader:
     def _leaves(self, cell: Cell) -> frozenset[str]:
         if isinstance(cell, Node):
             return self._groups.get((cell.label, cell.level), frozenset())
-        return frozenset(key for key in self.labels if key is not None and self.contains(cell, key))
+        if cell not in self._leaves_of:
+            found = frozenset(key for key in self.labels if key is not None and self.contains(cell, key))
+            self._leaves_of[cell] = found
+        return self._leaves_of[cell]
 
     def _rest(self, cell: Cell, other: Cell) -> bool:
         """For cells without listed values: the default's group at one level lies in itself at any other."""

@@ -7,6 +7,7 @@ spelling. `cell_text` reads the spellings, `cell_reader` knows the column's hier
 from __future__ import annotations
 
 import datetime
+import functools
 import math
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
@@ -105,6 +106,7 @@ class Values:
 Cell = AnyValue | Exact | Interval | Mask | Node | Values
 
 
+@functools.lru_cache(maxsize=1 << 17)
 def point_of(key: str, kind: str) -> Bound | float | None:
     """The number or point in time of a key, None when it has none; infinite and undefined floats stay floats."""
     if kind in NUMBERS:
