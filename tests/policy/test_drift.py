@@ -157,6 +157,24 @@ def test_a_table_through_its_runs(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+def test_a_baseline_where_nothing_can_be_written_is_still_compared_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, kept = in_duckdb(tmp_path, {"patients": PATIENTS}), tmp_path / "kept.duckdb"
+    policy = made.policy(POLICY)
+    sqlaudit.gate(policy, baseline=kept, accept=True)
+
+    def refuse(*_: object, **__: object) -> int:
+        raise UsageError("the disk is read-only.")
+
+    monkeypatch.setattr(History, "add", refuse)
+    found = sqlaudit.gate(policy, baseline=kept)
+    assert found.tests[0].outcome is Outcome.ACCEPTED
+    assert found.notes == ("This run is not part of the history: the disk is read-only.",)
+    with pytest.raises(UsageError, match="the disk is read-only"):
+        sqlaudit.gate(policy, baseline=kept, accept=True)
+
+
 def test_what_the_policy_no_longer_has_is_said(tmp_path: Path) -> None:
     made, kept = in_duckdb(tmp_path, {"patients": PATIENTS}), tmp_path / "kept.duckdb"
     sqlaudit.gate(made.policy(POLICY), baseline=kept, accept=True)
