@@ -152,7 +152,8 @@ def command(
     \b
       sqlaudit lattice patients.csv --qi age,sex,zip --sensitive diagnosis \\
           --hierarchies hierarchies.yml --require k=5 --require l=3 --suppress 2%
-    Exit code 0: a safe node was found, 1: there is none, 4: out of time.
+    Exit code 0: a safe node was found, 1: there is none (or an audit of the release
+    says FAIL), 4: out of time.
     """
     request = LatticeRequest(target, roles, asked.requirements, inputs=asked.inputs, **search)
     _check(db, publication)
@@ -183,7 +184,9 @@ def code_of(result: LatticeResult) -> ExitCode:
     """The exit code that a result asks for."""
     if not result.complete:
         return ExitCode.INCOMPLETE
-    return ExitCode.OK if result.passed else ExitCode.REQUIREMENT_FAILED
+    audit = result.published.audit if result.published else None
+    failed = not result.passed or (audit is not None and audit.status == "fail")
+    return ExitCode.REQUIREMENT_FAILED if failed else ExitCode.OK
 
 
 def _emit(output: Output, result: LatticeResult) -> None:
