@@ -1,4 +1,6 @@
-{# A date or time cut to a part. The years 1 to 9999 have labels, infinity and what lies outside have none. #}
+{# A date or time cut to a part. The years 1 to 9999 have labels, infinity and what lies outside have none.
+   Days of moments with a zone are those of UTC, whatever the zone of the session that reads a view. #}
+{% set value = "(" ~ value ~ " AT TIME ZONE 'UTC')" if zoned else value %}
 {% macro part(name) %}CAST(EXTRACT({{ name }} FROM {{ value }}) AS INTEGER){% endmacro %}
 {% macro digits(number, width) %}LPAD(CAST({{ number }} AS VARCHAR), {{ width }}, '0'){% endmacro %}
 {% set year = part("YEAR") %}

@@ -110,7 +110,8 @@ def level_sql(hierarchy: Hierarchy, number: int, value_sql: str, dialect: str, h
     if isinstance(level, MaskLevel):
         return expression("hierarchy_mask.sql", dialect, value=value, count=level.count, keeps=level.keeps)
     if isinstance(level, DateLevel):
-        return expression("hierarchy_date.sql", dialect, value=value, cut=level.part.value)
+        zoned = "with time zone" in holds.type.lower()
+        return expression("hierarchy_date.sql", dialect, value=value, cut=level.part.value, zoned=zoned)
     if isinstance(level, SqlLevel):
         return _own(hierarchy, number, level, value.sql, dialect)
     if isinstance(level, MappedLevel):

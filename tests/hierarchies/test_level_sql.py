@@ -139,6 +139,15 @@ def test_times_are_cut_as_dates_are(engine: Engine) -> None:
     assert engine.run(Statement("times", "SELECT " + ", ".join(columns))) == [("2024-02-29", "2024-02", "2020-2029")]
 
 
+def test_moments_with_a_zone_have_the_day_that_utc_has(engine: Engine) -> None:
+    made = Hierarchy("v", date_levels(["day", "quarter", "decade"], "v"))
+    holds = Holds(Kind.TIMESTAMP, "timestamp with time zone")
+    columns = [level_sql(made, n, "v", engine.dialect, holds) for n in (1, 2, 3)]
+    moment = "SELECT CAST('2024-01-01 00:30:00+02' AS TIMESTAMPTZ) AS v"
+    found = engine.run(Statement("zoned", f"SELECT {', '.join(columns)} FROM ({moment}) AS t"))
+    assert found == [("2023-12-31", "2023-Q4", "2020-2029")]
+
+
 def test_single_precision_is_read_as_it_prints(engine: Engine) -> None:
     made = Hierarchy("v", width_levels([Fraction(1, 10)], "v"))
     sql = level_sql(made, 1, "CAST(0.7 AS REAL)", engine.dialect, Holds(Kind.FLOAT, "REAL"))
