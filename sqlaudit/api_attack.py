@@ -11,6 +11,7 @@ from sqlaudit.api import Require, make_target, requirements
 from sqlaudit.attack_result import AttackResult
 from sqlaudit.engines import connect
 from sqlaudit.engines.base import Engine
+from sqlaudit.generalization.workbench import workbench_of
 from sqlaudit.hierarchies.read import Hierarchies, read_hierarchies
 from sqlaudit.release.attacks.request import AttackRequest, Pair, Published, pair_of
 from sqlaudit.release.attacks.run import attack_release
@@ -98,9 +99,17 @@ def attack(
     )  # fmt: skip
     chosen = make_target(target, query=query, where=where, read=read)
     if isinstance(db, Engine):
-        return attack_release(db, chosen, roles, request)
+        return attacked(db, chosen, roles, request)
     with connect(db, limits or Limits(), chosen, *request.targets) as engine:
-        return attack_release(engine, chosen, roles, request)
+        return attacked(engine, chosen, roles, request)
+
+
+def attacked(engine: Engine, target: Target, roles: Roles, request: AttackRequest) -> AttackResult:
+    """`attack_release` with a workbench beside the engine where one is needed."""
+    if request.published is None:
+        return attack_release(engine, target, roles, request)
+    with workbench_of(engine) as workbench:
+        return attack_release(engine, target, roles, request, workbench)
 
 
 def inputs_from(categories: Mapping[str, Any] | str | Path | None) -> Mapping[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from sqlaudit.api_attack import hierarchies_from, inputs_from
+from sqlaudit.api_attack import attacked, hierarchies_from, inputs_from
 from sqlaudit.cli.options import Work, limit_options, output_options, role_options, target_options, work_options
 from sqlaudit.cli.output import Output
 from sqlaudit.cli.parsing import split_list, split_lists
@@ -18,7 +18,7 @@ from sqlaudit.cli.session import session
 from sqlaudit.errors import ExitCode, UsageError
 from sqlaudit.quasi_identifiers.request import share
 from sqlaudit.release.attacks.request import AttackRequest, Pair, Published, pair_of
-from sqlaudit.release.attacks.run import attack_release, chosen, plan_attacks
+from sqlaudit.release.attacks.run import chosen, plan_attacks
 from sqlaudit.reports.attack import attack_document
 from sqlaudit.requirements import parse_requirement
 from sqlaudit.spec import Limits, Roles, Target
@@ -137,6 +137,6 @@ def command(
                 engine, relation.tables or (target.name,), plan_attacks(engine, target, roles), work, output
             )
             return ExitCode.OK
-        result = attack_release(engine, target, roles, request)
+        result = attacked(engine, target, roles, request)
     output.emit(lambda: attack_document(result), result.to_dict)
     return ExitCode.OK

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sqlaudit.api_attack import hierarchies_from
 from sqlaudit.engines.base import Engine
 from sqlaudit.errors import UsageError
 from sqlaudit.release.attacks.request import AttackRequest, pair_of
@@ -114,3 +115,48 @@ def test_persons_are_not_rows(engine: Engine) -> None:
     roles = Roles(("zip",), ("s",), entity="id")
     result = attack_release(engine, target, roles, AttackRequest(identified=target))
     assert next(one for one in result.not_tried if one.attack == "linkage").reason.startswith("It counts rows")
+
+
+AGES = list(range(18, 44))
+SPELLED: dict[str, list[int]] = {
+    "*": AGES, "3*": list(range(30, 40)), "[20-30)": list(range(20, 30)), "20-29": list(range(20, 30)),
+    "[25, 35]": list(range(25, 36)), "<30": list(range(18, 30)), "≥40": [40, 41, 42, 43], ">=40": [40, 41, 42, 43],
+    "{31, 33}": [31, 33], "34": [34], "grown up": [age for age in AGES if age >= 21],
+}  # fmt: skip
+ZIPS = ["13053", "13068", "14850", "14853"]
+MASKED = {"130**": ZIPS[:2], "148**": ZIPS[2:], "1305*": ZIPS[:1], "*": ZIPS, "14850": ["14850"]}
+TREE = {"age": {"values": {str(age): ["minor" if age < 21 else "grown up"] for age in AGES}}}
+
+
+@st.composite
+def generalized(draw: st.DrawFn) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """A locally recoded release in every spelling of cells, and people."""
+    cells = st.tuples(st.sampled_from(list(MASKED)), st.sampled_from(list(SPELLED)), st.sampled_from(["x", "y"]))
+    rows = draw(st.lists(cells, max_size=7))
+    people = draw(st.lists(st.tuples(st.sampled_from(ZIPS), st.sampled_from(AGES)), max_size=6))
+    return (
+        [{"zip": z, "age": a, "s": s, "id": i} for i, (z, a, s) in enumerate(rows)],
+        [{"plz": z, "age": a, "name": "n", "id": i} for i, (z, a) in enumerate(people)],
+    )
+
+
+def test_generalized_cells_in_every_spelling(engine: Engine) -> None:
+    def fits(cell: Any, value: Any) -> bool:
+        return value in (SPELLED[cell] if isinstance(value, int) else MASKED[cell])
+
+    known = hierarchies_from(TREE, Roles(("zip", "age")))
+
+    @run(20 if engine.name == "PostgreSQL" else 60)
+    @given(generalized(), st.integers(1, 3))
+    def check(tables: tuple[list[dict[str, Any]], list[dict[str, Any]]], k: int) -> None:
+        release, people = tables
+        kinds = {**PEOPLE, "age": "int"}
+        found = link(engine, release, people, kinds=kinds, k=k, hierarchies=known).exposure("linkage")
+        expected = oracle.linkage(release, people, [("zip", "plz"), ("age", "age")], fits, k)
+        assert (found.exposed, found.of) == (expected["unique"], len(people))
+        assert (found.figures["matched"], found.figures["below_k"], found.figures["expected_right"]) == (
+            expected["matched"], expected["below_k"], expected["expected"],
+        )  # fmt: skip
+        assert found.figures["rows_of_one_person"] == expected["rows_unique"]
+
+    check()

@@ -56,7 +56,7 @@ class Scene:
     """What every attack may use: the release, its roles, its sensitive attributes, and what the attacker holds.
 
     `relation` and `roles` are the release as it stands, with its order of rows. `identified` and `other` are the
-    attacker's tables, None when there are none.
+    attacker's tables, None when there are none. `workbench` keeps the labels of hierarchies.
     """
 
     engine: Engine
@@ -68,6 +68,7 @@ class Scene:
     rows: int
     identified: Relation | None = None
     other: Relation | None = None
+    workbench: Engine | None = None
 
     @property
     def readers(self) -> Readers:
@@ -83,6 +84,10 @@ class Scene:
     def overlapping(self) -> bool:
         """Whether classes overlap, because a missing value matches any."""
         return self.given.nulls is NullPolicy.WILDCARD
+
+
+class CannotTry(Exception):
+    """An attack finds out on the way that it cannot be tried; the message says why, without a value."""
 
 
 class Attack(ABC):

@@ -22,7 +22,8 @@ MAX_VALUES = 200_000
 """Up to this many different values of a column are compared with generalized cells."""
 LOOKS_GENERALIZED = r"[][(){}<>≤≥*]|^=-?[0-9.]+ *[-–] *-?[0-9.]+$"
 _NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
-_SPELLED = {Kind.FLOAT: "float", Kind.DECIMAL: "decimal"}
+SPELLED = {Kind.FLOAT: "float", Kind.DECIMAL: "decimal"}
+"""How `text_of` writes numbers of a kind so that a text can equal them."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ def _forms(mine: Kind, theirs: Kind) -> tuple[str, str]:
     """How the values of two columns are spelled so that equal ones are equal texts."""
     if mine in _NUMBERS and theirs in _NUMBERS:
         return ("", "") if mine is theirs is Kind.INTEGER else ("double", "double")
-    return _SPELLED.get(mine, ""), _SPELLED.get(theirs, "")
+    return SPELLED.get(mine, ""), SPELLED.get(theirs, "")
 
 
 @dataclass(frozen=True)

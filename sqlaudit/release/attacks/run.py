@@ -15,10 +15,11 @@ from sqlaudit.histogram import HistogramBuilder
 from sqlaudit.inputs import read_inputs
 from sqlaudit.opening import ResolvedRoles, frame_of, key_labels, load_columns, resolve_roles, sensitive_table
 from sqlaudit.release.attacks.background import BackgroundKnowledge
-from sqlaudit.release.attacks.base import Attack, Attribute, Scene
+from sqlaudit.release.attacks.base import Attack, Attribute, CannotTry, Scene
 from sqlaudit.release.attacks.complementary import ComplementaryReleases
 from sqlaudit.release.attacks.homogeneity import Homogeneity
 from sqlaudit.release.attacks.linkage import Linkage
+from sqlaudit.release.attacks.minimality import Minimality
 from sqlaudit.release.attacks.request import AttackRequest
 from sqlaudit.release.attacks.similarity import Similarity
 from sqlaudit.release.attacks.skewness import Skewness
@@ -27,16 +28,20 @@ from sqlaudit.spec import Roles, Target
 
 ATTACKS: tuple[type[Attack], ...] = (
     Linkage, Homogeneity, BackgroundKnowledge, Skewness, Similarity, UnsortedMatching, ComplementaryReleases,
+    Minimality,
 )  # fmt: skip
 """Every attack, in the order of reports."""
 
 
-def attack_release(engine: Engine, target: Target, roles: Roles, request: AttackRequest) -> AttackResult:
+def attack_release(
+    engine: Engine, target: Target, roles: Roles, request: AttackRequest, workbench: Engine | None = None
+) -> AttackResult:
     """Try every attack that has what it needs.
 
     Args:
         engine: an open engine that knows the release and the attacker's tables.
         target: the release. roles: its quasi-identifiers and sensitive attributes. request: what the attacker holds.
+        workbench: where labels of hierarchies are kept; None = the engine itself, if it can keep relations.
 
     Raises:
         UsageError: a column that is not there, or an input that does not fit.
@@ -51,7 +56,8 @@ def attack_release(engine: Engine, target: Target, roles: Roles, request: Attack
         >>> found.exposure("homogeneity").exposed
         2
     """
-    scene, sizes = _scene(engine, target, roles, request)
+    bench = workbench or (engine if engine.can_materialize else None)
+    scene, sizes = _scene(engine, target, roles, request, bench)
     exposures: list[Exposure] = []
     not_tried: list[NotTried] = []
     for kind in chosen(request.only):
@@ -60,7 +66,10 @@ def attack_release(engine: Engine, target: Target, roles: Roles, request: Attack
         if reason:
             not_tried.append(NotTried(attack.name, attack.title, reason))
             continue
-        exposures += attack.run(scene)
+        try:
+            exposures += attack.run(scene)
+        except CannotTry as why:
+            not_tried.append(NotTried(attack.name, attack.title, str(why)))
     return AttackResult(
         target=target.name, rows=scene.rows, classes=None if scene.overlapping else sum(n for _, n in sizes),
         smallest=min((size for size, _ in sizes), default=None), quasi_identifiers=roles.quasi_identifiers,
@@ -99,7 +108,7 @@ def plan_attacks(engine: Engine, target: Target, roles: Roles) -> list[Statement
 
 
 def _scene(
-    engine: Engine, target: Target, roles: Roles, request: AttackRequest
+    engine: Engine, target: Target, roles: Roles, request: AttackRequest, workbench: Engine | None
 ) -> tuple[Scene, Sequence[tuple[int, int]]]:
     """The scene, and (size, classes) of the release."""
     if not roles.quasi_identifiers:
@@ -117,7 +126,7 @@ def _scene(
         for position, one in enumerate(where.sensitive, 1)
     ]
     rows = sum(int(row["table_rows"]) for row in sizes)
-    scene = Scene(engine, relation, resolved, roles, request, attributes, rows, identified, other)
+    scene = Scene(engine, relation, resolved, roles, request, attributes, rows, identified, other, workbench)
     return scene, [(int(row["size"]), int(row["classes"])) for row in sizes]
 
 

@@ -1,0 +1,175 @@
+"""Minimality: every possible world of small tables, then the attack on tables in both engines."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import sqlaudit
+from sqlaudit.engines.base import Engine
+from sqlaudit.errors import UsageError
+from sqlaudit.release.attacks import worlds
+from sqlaudit.release.attacks.worlds import Split, TooLarge, posteriors
+from sqlaudit.spec import Target
+from tests.audit_values import values_query
+from tests.release import attack_oracle as oracle
+from tests.strategies import run
+
+
+def diverse(values: int) -> worlds.Safe:
+    return lambda counts: len(counts) >= values
+
+
+def rare(share: Fraction) -> worlds.Safe:
+    return lambda counts: max(counts, default=0) <= share * sum(counts)
+
+
+@st.composite
+def split_class(draw: st.DrawFn) -> tuple[list[str], list[list[int]]]:
+    """The values of a class, and a partition of its people."""
+    values = draw(st.lists(st.sampled_from("abc"), min_size=1, max_size=4))
+    blocks: dict[int, list[int]] = {}
+    for person in range(len(values)):
+        blocks.setdefault(draw(st.integers(0, 2)), []).append(person)
+    return values, list(blocks.values())
+
+
+@run(150)
+@given(
+    st.lists(split_class(), min_size=1, max_size=2),
+    st.sampled_from([diverse(2), diverse(3), rare(Fraction(1, 2)), rare(Fraction(2, 3))]),
+)
+def test_posteriors_are_those_over_all_worlds(
+    classes: list[tuple[list[str], list[list[int]]]], safe: worlds.Safe
+) -> None:
+    def is_safe(counts: Any) -> bool:
+        return safe(tuple(sorted(counts.values(), reverse=True)))
+
+    expected = oracle.minimality([values for values, _ in classes], [[blocks for _, blocks in classes]], is_safe)
+    splits = [
+        Split([len(block) for block in blocks], list(Counter(values).values()), safe) for values, blocks in classes
+    ]
+    chance, found = posteriors([(split, 1) for split in splits])
+    assert (chance > 0) == (expected is not None)
+    if expected is None:
+        return
+    for (values, blocks), people, (split, learned) in zip(classes, expected, found, strict=True):
+        sizes = sorted({len(block) for block in blocks})
+        ordered = [(size, count) for size in dict.fromkeys(split.blocks) for count in sorted(set(split.counts))]
+        by_place = dict(zip(ordered, learned, strict=True))
+        assert sizes == sorted({size for size, _ in by_place})
+        for block in blocks:
+            for person in block:
+                for value, count in Counter(values).items():
+                    true = people[person].get(value, Fraction(0))
+                    one = by_place[len(block), count]
+                    assert abs(one.posterior - float(true)) < 1e-9
+                    assert one.certain == (true == 1 and count < len(values))
+
+
+def test_the_textbook_case() -> None:
+    """Two people share a block, two others another one; the class holds HIV twice, and flu and cold once. With l = 2
+    the finer node would have been safe unless one block holds HIV twice: so it does, in one of them."""
+    split = Split([2, 2], [2, 1, 1], diverse(2))
+    assert split.all_safe == Fraction(2, 3)
+    chance, ((_, learned),) = posteriors([(split, 1)])
+    assert abs(chance - 1 / 3) < 1e-15
+    assert [(one.prior, one.posterior, one.certain) for one in learned] == [
+        (Fraction(1, 4), 0.25, False), (Fraction(1, 2), 0.5, False),
+    ]  # fmt: skip
+    chance, ((_, learned),) = posteriors([(Split([2, 3], [2, 1, 1, 1], diverse(2)), 1)])
+    assert [(one.people, one.posterior, one.certain) for one in learned] == [
+        (2, 0.0, False), (2, 1.0, True), (3, pytest.approx(1 / 3), False), (3, 0.0, False),
+    ]  # fmt: skip
+
+
+def test_what_cannot_be_counted_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worlds, "MAX_STEPS", 10)
+    with pytest.raises(TooLarge):
+        Split([5, 5], [4, 3, 3], diverse(2))
+
+
+PEOPLE = [(34, "m"), (36, "m"), (31, "f"), (38, "f"), (37, "f"), (44, "m"), (46, "f"), (47, "f"), (48, "m")]
+VALUES = ["HIV", "HIV", "flu", "cold", "ulcer", "flu", "cold", "ulcer", "burn"]
+HIERARCHIES = {"age": {"widths": [10, 20]}, "sex": {"mask": [1]}}
+
+
+def release(age: int, sex: int) -> list[dict[str, Any]]:
+    """The people at a node: age in tens (1), twenties (2) or `*` (3); sex as it is (0) or masked (1, 2)."""
+
+    def interval(years: int) -> str:
+        width = 10 * age
+        return "*" if age == 3 else f"[{years // width * width}, {years // width * width + width})"
+
+    return [
+        {"age": interval(years), "sex": "*" if sex else s, "d": d} for (years, s), d in zip(PEOPLE, VALUES, strict=True)
+    ]
+
+
+def attacked(
+    engine: Engine, rows: list[dict[str, Any]], people: list[tuple[Any, ...]], *require: str, **more: Any
+) -> Any:
+    columns = {"age": "text", "sex": "text", "d": "text"}
+    persons = [dict(zip(("age", "sex"), person, strict=True)) for person in people]
+    return sqlaudit.attack(
+        Target(query=values_query(rows, columns)), qi=["age", "sex"], sensitive="d", db=engine, only=["minimality"],
+        identified=Target(query=values_query(persons, {"age": "int", "sex": "text"})), hierarchies=HIERARCHIES,
+        require=list(require), **more,
+    )  # fmt: skip
+
+
+def test_the_attack_finds_who_made_the_finer_node_unsafe(engine: Engine) -> None:
+    """Ages in tens, sex masked, l = 2: with sex as it was the two men in their thirties are the only block that can
+    hold one value only, so both have HIV."""
+    found = attacked(engine, release(1, 1), PEOPLE, "l=2").exposure("minimality")
+    steps = {step["column"]: step for step in found.steps}
+    assert (found.exposed, found.of, steps["sex"]["newly_certain"], steps["sex"]["level"]) == (2, 9, 2, 1)
+    assert steps["sex"]["prior"] == Fraction(2, 5)
+    assert steps["sex"]["posterior"] == 1
+    assert (
+        "raises the chance of a value of d from 40% to 100% for somebody, and makes 2 of 9 people (22%) certain."
+        in (found.sentence)
+    )
+    assert "HIV" not in str(found.to_dict())
+
+
+def test_the_attack_is_what_all_worlds_say(engine: Engine) -> None:
+    """The step of sex by brute force over all worlds of both classes (5! times 4!)."""
+    values = [VALUES[:5], VALUES[5:]]
+    finer = [[[[0, 1], [2, 3, 4]], [[0, 3], [1, 2]]]]
+    expected = oracle.minimality(values, finer, lambda counts: len(counts) >= 2)
+    assert expected is not None
+    best = max(share for people in expected for person in people for share in person.values())
+    found = attacked(engine, release(1, 1), PEOPLE, "l=2").exposure("minimality")
+    sex = next(step for step in found.steps if step["column"] == "sex")
+    assert abs(float(sex["posterior"]) - float(best)) < 1e-12
+
+
+def test_a_size_that_fails_anyway_tells_nothing(engine: Engine) -> None:
+    """With k = 3 the two men are too few in every world: the finer node says nothing about values."""
+    found = attacked(engine, release(1, 1), PEOPLE, "k=3", "l=2").exposure("minimality")
+    sex = next(step for step in found.steps if step["column"] == "sex")
+    assert (sex["chance_unsafe"], sex["newly_certain"]) == (1, 0)
+    assert sex["posterior"] == float(sex["prior"])
+
+
+def test_what_minimality_refuses(engine: Engine) -> None:
+    def reason(result: Any) -> str:
+        return str({one.attack: one.reason for one in result.not_tried}["minimality"])
+
+    assert "not for t=0.2" in reason(attacked(engine, release(1, 1), PEOPLE, "t=0.2"))
+    assert "finest node" in reason(attacked(engine, [{"age": "34", "sex": "m", "d": "flu"}], [(34, "m")], "l=1"))
+    with pytest.raises(UsageError, match="1 class have another number of people"):
+        attacked(engine, release(1, 1), PEOPLE[1:], "l=2")
+    with pytest.raises(UsageError, match="age: some cells of the release are not labels"):
+        attacked(engine, release(1, 1), PEOPLE, "l=2", node=[2, 1])
+    with pytest.raises(UsageError, match="--node has 1 levels"):
+        attacked(engine, release(1, 1), PEOPLE, "l=2", node=[1])
+    impossible = attacked(engine, release(3, 1), PEOPLE, "l=1").exposure("minimality")
+    assert "no minimal node for it" in impossible.note
+    assert impossible.exposed == 0
