@@ -1,0 +1,135 @@
+"""Every test on random tables counts the classes and rows that an audit of the same table counts."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+import sqlaudit
+from sqlaudit.result import Check
+from tests_dbt.conftest import Project, Ran
+
+CHECKS: list[tuple[str, dict[str, Any]]] = [
+    ("k_anonymity", {"k": 3}),
+    ("alpha_k_anonymity", {"alpha": 0.5, "k": 2}),
+    ("distinct_l_diversity", {"l": 2}),
+    ("entropy_l_diversity", {"l": 1.9}),
+    ("recursive_c_l_diversity", {"c": 2, "l": 2}),
+    ("recursive_c_l_diversity", {"c": 1.5, "l": 3}),
+    ("t_closeness", {"t": 0.3}),
+    ("t_closeness_ordered", {"t": 0.25}),
+    ("basic_beta_likeness", {"beta": 0.5}),
+    ("enhanced_beta_likeness", {"beta": 1}),
+    ("delta_disclosure_privacy", {"delta": 0.7}),
+    *(("c_k_safety", {"c": c, "k": k}) for c, k in ((0.5, 0), (0.75, 1), (0.9, 2), (1, 3))),
+]
+SETTINGS: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "apart": {"nulls": "distinct"},
+    "persons": {"entity": "person"},
+    "restricted": {"where": "b <> 'y' or b is null"},
+}
+QI = ["a", "b"]
+
+
+def model(seed: int) -> str:
+    """A table of 25 to 50 rows in which a person has one class and one value, some quasi-identifiers missing."""
+    chosen = random.Random(seed)
+    lines = []
+    for person in range(chosen.randint(20, 30)):
+        a, b = chosen.choice(["1", "2", "null"]), chosen.choice(["'x'", "'y'", "'x'", "null"])
+        value = min(chosen.randint(0, 4), chosen.randint(0, 4))
+        line = f"select cast({a} as int) as a, cast({b} as varchar(5)) as b, {value} as s, {person} as person"
+        lines += [line] * chosen.randint(1, 2)
+    return "\nunion all\n".join(lines)
+
+
+def every_test(table: str) -> list[dict[str, Any]]:
+    """Every check in every setting, named after both; all warn, so that all run."""
+    found = []
+    for setting, options in SETTINGS.items():
+        arguments = {name: value for name, value in options.items() if name != "where"}
+        for place, (name, limits) in enumerate(CHECKS):
+            for suffix, calculation in (("classes", "count(*)"), ("rows", "coalesce(sum(n_records), 0)")):
+                config = {"severity": "warn", "fail_calc": calculation}
+                config |= {"where": options["where"]} if "where" in options else {}
+                given = {"quasi_identifiers": QI, **limits, **arguments}
+                given |= {} if name == "k_anonymity" else {"sensitive": "s"}
+                test = {"name": f"{table}_{setting}_{place}_{suffix}", "arguments": given, "config": config}
+                found.append({f"sqlaudit.{name}": test})
+    return found
+
+
+@pytest.fixture(scope="module")
+def tested(project: Project) -> Ran:
+    """Two tables with all tests, in one build."""
+    project.models(
+        {"models": [{"name": name, "data_tests": every_test(name)} for name in ("t1", "t2")]}, t1=model(1), t2=model(2)
+    )
+    ran = project.dbt("build", "--threads", "4")
+    assert ran.code == 0, ran.said
+    return ran
+
+
+@pytest.mark.parametrize("table", ["t1", "t2"])
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_counts(table: str, setting: str, tested: Ran, project: Project) -> None:
+    failing = 0
+    for place, (name, limits) in enumerate(CHECKS):
+        audit = sqlaudit.audit(
+            project.table(table),
+            db=project.database,
+            qi=QI,
+            sensitive=["s"],
+            require={name: limits},
+            **SETTINGS[setting],
+        )
+        (check,) = audit.checks
+        classes, rows = counts(tested, f"{table}_{setting}_{place}")
+        assert classes == check.failing_classes, check
+        if (name, setting) != ("c_k_safety", "persons"):  # whose failing rows an audit counts in persons
+            assert rows == check.failing_rows, check
+        failing += told(check)
+    assert failing > 5, "limits lie where classes fall short"
+
+
+def counts(ran: Ran, name: str) -> tuple[int, ...]:
+    found = {unique.split(".")[2]: result for unique, result in ran.results.items()}
+    return tuple(found[f"{name}_{suffix}"]["failures"] for suffix in ("classes", "rows"))
+
+
+def told(check: Check) -> int:
+    return 1 if check.failing_classes else 0
+
+
+COLUMN_SETS = [
+    ({"k": 2, "max_size": 3}, {}),
+    ({"k": 5, "max_size": 2, "tolerance": "20%"}, {}),
+    ({"k": 3, "max_size": 3, "entity": "person"}, {}),
+    ({"k": 6, "max_size": 3, "tolerance": 0.3, "entity": "person"}, {}),
+]
+
+
+def test_minimal_column_sets(project: Project) -> None:
+    tested = [
+        {"sqlaudit.column_sets": {
+            "name": f"sets_{place}", "arguments": {"quasi_identifiers": ["a", "b", "s"], **arguments},
+            "config": {"severity": "warn", "store_failures": True},
+        }}
+        for place, (arguments, _) in enumerate(COLUMN_SETS)
+    ]  # fmt: skip
+    project.models({"models": [{"name": "t3", "data_tests": tested}]}, t3=model(3))
+    ran = project.dbt("build")
+    assert ran.code == 0, ran.said
+    schema = "clinic_dbt_test__audit" if project.target == "postgres" else "main_dbt_test__audit"
+    for place, (arguments, _) in enumerate(COLUMN_SETS):
+        expected = sqlaudit.columns(
+            project.table("t3"), db=project.database, columns=["a", "b", "s"], effects=False, **arguments
+        )
+        kept = project.rows(f"select column_set, n_records, smallest_class from {schema}.sets_{place}")
+        assert sorted(kept) == sorted(
+            (" + ".join(one.columns), one.rows_at_risk, one.min_size) for one in expected.sets
+        )
+        assert kept
