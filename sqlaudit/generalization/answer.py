@@ -178,7 +178,8 @@ def _chain(searched: Searched, found: Found) -> tuple[Node, ...]:
 def _columns(searched: Searched) -> tuple[LatticeColumn, ...]:
     """The quasi-identifiers, those that are dropped last."""
     weights = dict(zip((c.name for c in searched.losses.columns), searched.losses.weights, strict=False))
-    taking, dropped = [], []
+    taking: list[LatticeColumn] = []
+    dropped: list[LatticeColumn] = []
     for place, hierarchy in enumerate(searched.hierarchies):
         made = searched.dictionaries.get(place)
         column = LatticeColumn(

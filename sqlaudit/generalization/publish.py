@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import sqlglot
@@ -108,7 +107,10 @@ def release(opened: Opened, levels: Mapping[str, int], *, suppress: bool, star: 
     """
     layout = _layout(opened, levels, persons)
     parameters = _short(opened, layout) if suppress else {"short": ""}
-    over = partial(_render, opened, layout, star=star, **parameters)
+
+    def over(source: str) -> str:
+        return _render(opened, layout, source, star=star, **parameters)
+
     columns = tuple(column.name for column in layout.published)
     named = {name for names in _role_columns(opened) for name in names}
     keys = tuple(column.name for column in layout.published if column.key)
