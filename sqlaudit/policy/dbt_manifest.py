@@ -13,7 +13,7 @@ from sqlaudit.gate_result import Mistake, Place
 from sqlaudit.guard import closest
 from sqlaudit.inputs import Node, load_nodes, nodes_of
 from sqlaudit.policy.nodes import place_of
-from sqlaudit.policy.reading import once, table_of
+from sqlaudit.policy.reading import once, table_of, with_originals
 from sqlaudit.policy.spec import Connection, Policy, TableEntry
 from sqlaudit.spec import Roles, Target
 
@@ -50,7 +50,7 @@ def load_dbt_policy(project: str | Path, target: str = "") -> Policy:
     tables = [_table(name, node, wanted, nodes, folder, lines, mistakes) for name, node in wanted.items()]
     place = Place(str(folder / "dbt_project.yml"))
     connection = Connection(CONNECTION, "dbt_profile", profile, place, folder, target=target)
-    return Policy(str(file), {CONNECTION: connection}, tuple(once(tables)), tuple(mistakes))
+    return Policy(str(file), {CONNECTION: connection}, tuple(with_originals(once(tables))), tuple(mistakes))
 
 
 def _project(folder: Path) -> tuple[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Callable, Iterable, Mapping
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from fractions import Fraction
 from typing import TypeVar
 
@@ -20,11 +20,13 @@ NO_TEXTS: tuple[str, ...] = ()
 NO_NODES: tuple[Node, ...] = ()
 NO_PAIRS: tuple[tuple[Node, Node], ...] = ()
 _THRESHOLD = re.compile(r"(>=|<=|!=|==|=|>|<)\s*(\d+(?:\.\d+)?)\s*(%|rows?)?")
+_NUMBER = re.compile(r"(\d{1,18}(?:\.\d{0,18})?|\.\d{1,18})(?:/(\d{1,18}))?\s*(%)?", re.ASCII)
 _PLACED = re.compile(r"(?P<file>[^\n]+?), line (?P<line>\d+): (?P<said>.+)", re.DOTALL)
 _WORDS = {
     "--qi": "quasi_identifiers", "--sensitive": "'sensitive'", "--identifier": "identifiers", "--entity": "entity",
     "--where": "where", "--query": "query", "--inputs": "'inputs'", "--nulls": "nulls:", "--columns": "among",
-    "--exclude": "exclude", "--db": "the connection",
+    "--exclude": "exclude", "--db": "the connection", "--key": "key", "--by-position": "by_position",
+    "--distance": "distance:", "--hierarchies": "hierarchies",
 }  # fmt: skip
 _OPTION = re.compile("|".join(rf"{option}\b" for option in _WORDS))
 _YES = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
@@ -160,16 +162,29 @@ def share(what: str) -> Callable[[Node], Fraction]:
     """A reader of a share from 0 to below 1: `1%` or `0.01`."""
 
     def read(node: Node) -> Fraction:
-        word = node.text(what).strip()
-        try:
-            found = Fraction(Decimal(word.removesuffix("%"))) / (100 if word.endswith("%") else 1)
-        except (InvalidOperation, ValueError, OverflowError):
-            raise node.fail(f"{what} is a share such as 1% or 0.01.") from None
+        found = _exact(node, f"{what} is a share such as 1% or 0.01.")
         if not 0 <= found < 1:
             raise node.fail(f"{what} is a share of at least 0 and below 1.")
         return found
 
     return read
+
+
+def number(what: str) -> Callable[[Node], Fraction]:
+    """A reader of an exact number: `0.2`, `1/3` or `20%`."""
+
+    def read(node: Node) -> Fraction:
+        return _exact(node, f"{what} is a number, for instance 0.2, 1/3 or 20%.")
+
+    return read
+
+
+def _exact(node: Node, said: str) -> Fraction:
+    """A number read as a decimal or a fraction, never as a float."""
+    found = _NUMBER.fullmatch(node.text("a number").strip())
+    if found is None or (found[2] and not int(found[2])):
+        raise node.fail(said)
+    return Fraction(Decimal(found[1])) / (int(found[2]) if found[2] else 1) / (100 if found[3] else 1)
 
 
 def threshold(what: str) -> Callable[[Node], Threshold]:

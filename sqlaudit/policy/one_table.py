@@ -13,6 +13,7 @@ from sqlaudit.engines.base import Engine
 from sqlaudit.errors import Interrupted, SqlauditError, UsageError
 from sqlaudit.gate_result import ColumnSetFigures, GateTest
 from sqlaudit.policy.judging import blank, errored, judged
+from sqlaudit.policy.losses_run import LossTests
 from sqlaudit.policy.nodes import in_policy_words
 from sqlaudit.policy.spec import ColumnLimit, TableEntry, TestSpec
 from sqlaudit.quasi_identifiers import ColumnRequest, Find, find_columns
@@ -53,11 +54,14 @@ class TableTests:
         modelled = [spec for spec in entry.tests if spec.model is not None]
         found = self._modelled(entry, modelled) if modelled else {}
         results: list[GateTest] = []
+        losses = LossTests(self.engine, self.today)
         for position, spec in enumerate(entry.tests):
             if spec.mistake:
                 results.append(errored(entry, spec, UsageError(spec.mistake)))
             elif spec.columns is not None:
                 results.append(self._columns(entry, spec, spec.columns))
+            elif spec.loss is not None:
+                results += losses.run(entry, spec, spec.loss)
             else:
                 results += found.get(position, [])
         audit = self._audits.get(_key(entry))

@@ -71,7 +71,7 @@ def load_policy(path: str | Path) -> Policy:
     listed = mistakes.attempt(lambda node: tuple(node.items("'tables'")), chosen(found, "tables"), NO_NODES)
     tables = [_table(node, defaults, connections, file.parent) for node in listed]
     sound = {name: connection for name, connection in connections.items() if connection is not None}
-    return Policy(str(path), sound, tuple(once(tables)), tuple(mistakes))
+    return Policy(str(path), sound, tuple(with_originals(once(tables))), tuple(mistakes))
 
 
 def table_of(
@@ -114,6 +114,8 @@ def _filled(
             *attempt(texts("tags"), chosen(found, "tags"), NO_TEXTS),
         ))),
         attempt(text("owner"), found.get("owner", defaults.get("owner")), extra.get("owner", "")),
+        folder,
+        connection,
     )  # fmt: skip
     tests = _tests(found, defaults, common, roles, node, mistakes)
     derived = attempt(texts("derived_from"), chosen(found, "derived_from"), NO_TEXTS)
@@ -315,6 +317,19 @@ def once(tables: Sequence[TableEntry]) -> list[TableEntry]:
             table = replace(table, mistakes=(*table.mistakes, Mistake(table.place, said)))  # noqa: PLW2901
         found.append(table)
     return found
+
+
+def with_originals(tables: Sequence[TableEntry]) -> list[TableEntry]:
+    """The tables; an original that bears the name of another entry of the same connection is that entry's table."""
+    known = {(table.connection, table.name): table.target for table in tables if table.target is not None}
+
+    def named(table: TableEntry, test: TestSpec) -> TestSpec:
+        if test.loss is None:
+            return test
+        target = known.get((table.connection, test.loss.original.name), test.loss.original)
+        return replace(test, loss=replace(test.loss, original=target))
+
+    return [replace(table, tests=tuple(named(table, test) for test in table.tests)) for table in tables]
 
 
 def _same(first: TableEntry, second: TableEntry) -> bool:

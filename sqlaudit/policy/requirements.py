@@ -6,12 +6,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 from sqlaudit.errors import SqlauditError, UsageError
 from sqlaudit.guard import closest
 from sqlaudit.inputs import Node
 from sqlaudit.models import REGISTRY
+from sqlaudit.policy.losses import LOSS, check_loss, loss_text, read_loss
 from sqlaudit.policy.nodes import NO_TEXTS, Mistakes, choice, mistake_of, place_of, share, text, texts, threshold, whole
 from sqlaudit.policy.spec import ColumnLimit, TestSpec, Threshold
 from sqlaudit.requirements import PRESETS, find_model, parse_requirement, requirement_from
@@ -27,11 +29,13 @@ _AMONG = ("quasi_identifiers", "all")
 
 @dataclass(frozen=True)
 class Common:
-    """What tests have unless they say otherwise: from the table, or from the defaults of the policy."""
+    """What tests have unless they say otherwise, from the table or the defaults of the policy; and where they are."""
 
     severity: str = "error"
     tags: tuple[str, ...] = ()
     owner: str = ""
+    folder: Path = Path()
+    connection: str = ""
 
 
 def read_requirements(node: Node, common: Common, roles: Roles) -> list[TestSpec]:
@@ -55,7 +59,7 @@ def _unless_said(test: TestSpec, found: Sequence[TestSpec]) -> list[TestSpec]:
     if replace(test, place=twin.place) == twin:
         return []
     said = f"{test.requirement!r} also stands in line {twin.place.line}, with other options; keep one."
-    return [replace(test, requirement=f"{test.requirement} (again)", model=None, columns=None, mistake=said)]
+    return [replace(test, requirement=f"{test.requirement} (again)", model=None, columns=None, loss=None, mistake=said)]
 
 
 def column_limit_text(limit: ColumnLimit) -> str:
@@ -118,7 +122,7 @@ def _tests(item: Node, common: Common, roles: Roles) -> list[TestSpec]:
     mistakes = Mistakes()
     base = _options({str(key.value): value for key, value in pairs}, item, common, roles, mistakes)
     key, value = subjects[0]
-    found = [replace(base, place=place_of(key), **made) for made in _subject(key, value, mistakes)]
+    found = [replace(base, place=place_of(key), **made) for made in _subject(key, value, mistakes, common)]
     if mistakes:
         said = " ".join(mistake.message for mistake in mistakes)
         return [_broken(item, said, _subject_text(item), common)]
@@ -137,7 +141,7 @@ def _one_subject(names: Sequence[str]) -> str:
 
 def _is_subject(name: str) -> bool:
     try:
-        return name in (COLUMN_SETS, "preset") or bool(find_model(name.partition("@")[0]).name)
+        return name in (COLUMN_SETS, LOSS, "preset") or bool(find_model(name.partition("@")[0]).name)
     except UsageError:
         return False
 
@@ -175,12 +179,15 @@ def _fail(sentence: str) -> Callable[[Node], None]:
     return read
 
 
-def _subject(key: Node, value: Node, mistakes: Mistakes) -> list[dict[str, Any]]:
+def _subject(key: Node, value: Node, mistakes: Mistakes, common: Common) -> list[dict[str, Any]]:
     """What a requirement's key and value add to its options: one requirement, or those of a preset."""
     name = key.text("a requirement's name")
     if name == COLUMN_SETS:
         limit = _column_limit(value, mistakes)
         return [] if limit is None else [{"requirement": column_limit_text(limit), "columns": limit}]
+    if name == LOSS:
+        loss = read_loss(value, mistakes, common.connection, common.folder)
+        return [] if loss is None else [{"requirement": loss_text(loss), "loss": loss}]
     if name == "preset":
         preset = choice("preset", PRESETS)(value)
         wanted = [parse_requirement(one) for one in PRESETS[preset].requirements]
@@ -234,6 +241,10 @@ def _checked(test: TestSpec, roles: Roles) -> TestSpec:
         if test.columns.among == _AMONG[0] and not roles.quasi_identifiers:
             raise UsageError("column_sets looks at the quasi-identifiers, and the table names none; add 'among'.")
         _refuse_thresholds(test, "a limit on column sets has its own share")
+        return test
+    if test.loss is not None:
+        check_loss(test.loss, roles)
+        _refuse_thresholds(test, "a loss is a figure of the whole table")
         return test
     if test.model is None:
         return test

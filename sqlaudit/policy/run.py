@@ -186,6 +186,7 @@ def _targets(tables: Sequence[TableEntry]) -> list[Target]:
     found = []
     for table in tables:
         assert table.target is not None
+        found += [test.loss.original for test in table.tests if test.loss is not None]
         found += [table.target, *further_targets(AuditSpec(table.target, table.roles, (), table.inputs))]
     return found
 

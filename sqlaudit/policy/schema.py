@@ -6,8 +6,11 @@ from typing import Any
 
 from sqlaudit.models import REGISTRY, Model, Parameter
 from sqlaudit.policy.connections import KINDS
+from sqlaudit.policy.losses import FIGURES
 from sqlaudit.policy.reading import FORMATS
 from sqlaudit.policy.requirements import SEVERITIES
+from sqlaudit.release.losses.registry import MEASURES
+from sqlaudit.release.request import DISTANCES
 from sqlaudit.requirements import PRESETS
 from sqlaudit.spec import NullPolicy
 
@@ -58,7 +61,8 @@ def policy_schema() -> dict[str, Any]:
             "requirements": {"type": "array", "items": {
                 "oneOf": [_TEXT, {"$ref": "#/$defs/requirement"}, {"$ref": "#/$defs/requirements"}],
             }},
-            "requirement": _requirement(), "column_sets": _column_sets(), "exception": _exception(),
+            "requirement": _requirement(), "column_sets": _column_sets(),
+            "loss": _loss(), "exception": _exception(),
         },
     }  # fmt: skip
 
@@ -150,6 +154,7 @@ def _requirement() -> dict[str, Any]:
     own: dict[str, Any] = {
         **{name: _model(model) for model in REGISTRY.values() for name in (*model.short_forms, model.name)},
         "column_sets": {"$ref": "#/$defs/column_sets"},
+        "loss": {"$ref": "#/$defs/loss"},
         "preset": {"enum": list(PRESETS), "description": "A published rule."},
         "warn_if": _CONDITION,
         "error_if": _CONDITION,
@@ -207,6 +212,23 @@ def _column_sets() -> dict[str, Any]:
         },
         "max_size",
     )
+
+
+def _loss() -> dict[str, Any]:
+    own: dict[str, Any] = {
+        "original": _TEXT | {"description": "The table before it was made safe: of the same connection, or a file."},
+        "measure": {"enum": list(MEASURES), "description": "As for sqlaudit compare."},
+        "of": {"enum": list(FIGURES), "description": "The value, its mean, or its share of complete suppression."},
+        "at_most": _NUMBER,
+        "at_least": _NUMBER,
+        "column": _TEXT | {"description": "Of one quasi-identifier; without it of all together."},
+        "key": _TEXTS | {"description": "The columns that name a row in both tables."},
+        "by_position": {"type": "boolean", "description": "Rows correspond by their order."},
+        "hierarchies": _TEXT | {"description": "A file or folder; without it those of the inputs."},
+        "distance": {"enum": list(DISTANCES), "description": "Of sensitive values."},
+    }
+    bounds = [{"required": ["at_most"]}, {"required": ["at_least"]}]
+    return _object(own, "original", "measure") | {"oneOf": bounds}
 
 
 def _exception() -> dict[str, Any]:

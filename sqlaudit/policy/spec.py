@@ -78,6 +78,30 @@ class ColumnLimit:
 
 
 @dataclass(frozen=True)
+class LossLimit:
+    """What a release may lose against its original, by a measure of `sqlaudit compare`.
+
+    Args:
+        original: the table before it was made safe. measure: the measure's name.
+        limit: the bound; from below when `at_least`. figure: `value`, `mean` (of a cell or row) or `share` (of what
+            complete suppression loses). column: of one column, None = of all together.
+        key, by_position: which rows belong together. hierarchies: a file or folder, empty = those of the inputs.
+        distance: of sensitive values: equal, ordered or hierarchical.
+    """
+
+    original: Target
+    measure: str
+    limit: Fraction
+    at_least: bool = False
+    figure: str = "value"
+    column: str | None = None
+    key: tuple[str, ...] = ()
+    by_position: bool = False
+    hierarchies: str = ""
+    distance: str = "equal"
+
+
+@dataclass(frozen=True)
 class PolicyException:
     """What a table may fall short of for a while.
 
@@ -96,11 +120,12 @@ class PolicyException:
 
 @dataclass(frozen=True)
 class TestSpec:
-    """One requirement of a table. Exactly one of `model`, `columns` and `mistake` is given.
+    """One requirement of a table. Exactly one of `model`, `columns`, `loss` and `mistake` is given.
 
     Args:
         requirement: its text, the same in every run. place: where it is written.
-        model: a privacy model with its limit. columns: a limit on column sets. mistake: why it could not be read.
+        model: a privacy model with its limit. columns: a limit on column sets. loss: a limit on a loss.
+        mistake: why it could not be read.
         sensitive: the attributes it is for, empty = all. warn_if, error_if: on the rows that fall short; None = any.
     """
 
@@ -110,6 +135,7 @@ class TestSpec:
     place: Place
     model: Requirement | None = None
     columns: ColumnLimit | None = None
+    loss: LossLimit | None = None
     mistake: str = ""
     severity: str = "error"
     warn_if: Threshold | None = None

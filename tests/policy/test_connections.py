@@ -73,7 +73,7 @@ def test_a_profile_of_dbt_connects_to_postgres(
     load: Loader, postgres_server: PostgresServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:  # fmt: skip
     load("patients", [list(row.values()) for row in PATIENTS], list(PATIENTS[0]), schema="gate")
-    write(tmp_path, PROFILES.replace("audited", conninfo_to_dict(postgres_server.url())["dbname"]), "profiles.yml")
+    write(tmp_path, PROFILES.replace("audited", str(conninfo_to_dict(postgres_server.url())["dbname"])), "profiles.yml")
     monkeypatch.setenv("GATE_HOST", str(postgres_server.folder))
     monkeypatch.setenv("GATE_PORT", str(postgres_server.port))
     monkeypatch.setenv("GATE_PASSWORD", PASSWORD)

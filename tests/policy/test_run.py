@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -291,7 +291,7 @@ class Counting:
         self.told: list[str] = []
 
     @contextmanager
-    def __call__(self, db: str | None, limits: Limits, targets: list[Target]) -> Iterator[Engine]:
+    def __call__(self, db: str | None, limits: Limits, targets: Sequence[Target]) -> Iterator[Engine]:
         self.opened += 1
         with connect(db, limits, *targets) as engine:
             engine.progress = lambda step, share: self.told.append(step)
