@@ -83,7 +83,7 @@ def lattice(
         >>> people = pd.DataFrame({"age": [31, 34, 38, 52, 57], "sex": list("fmfmf")})
         >>> found = sqlaudit.lattice(people, qi=["age", "sex"], require={"k": 2}, hierarchies={"age": {"widths": [10]}})
         >>> found.best.levels, found.named(found.best.levels)
-        ((1, 1), {'age': 'width 10', 'sex': '*'})
+        ((2, 0), {'age': '*', 'sex': 'values'})
     """
     request = LatticeRequest(
         make_target(target, query=query, where=where, read=read),

@@ -32,7 +32,7 @@ def random_ranges(
 
     Example:
         >>> random_ranges(1, 0, [(1, 10)])[0].ranges
-        ((1, 6, 6),)
+        ((1, 2, 5),)
     """
     generator = random.Random(f"{seed} {only}")
     known = [(place, size) for place, size in domains if size > 0 and only in (None, place)]

@@ -78,7 +78,7 @@ def compile_checks(
 
     Example:
         >>> found = compile_checks(Target("patients"), Roles(("age", "zip")), ["k=5"], dialect="bigquery")
-        >>> found[0].sql.splitlines()[-2]
+        >>> found[0].sql.splitlines()[-1]
         'FROM judged'
     """
     spelled = find_dialect(dialect)
