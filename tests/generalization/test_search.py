@@ -11,7 +11,7 @@ from sqlaudit.generalization.search.lattice import SearchOptions, search_lattice
 from sqlaudit.generalization.search.loss import rounded
 from tests.generalization.oracle_search import Lattice, losses_for, mixed_lattice, monotone_lattice
 
-CASES = 150
+CASES = 120
 
 
 def cases(make, number=CASES):
@@ -60,7 +60,7 @@ def test_all_verdicts(algorithm, make):
 @pytest.mark.parametrize("algorithm", [*FITS["best"], "auto"])
 @pytest.mark.parametrize("make", [monotone_lattice, mixed_lattice])
 def test_best_node(algorithm, make):
-    for seed in range(80):
+    for seed in range(50):
         rng = random.Random(seed)
         lattice = make(rng)
         for loss in losses_for(rng, lattice):

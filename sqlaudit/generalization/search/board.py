@@ -9,7 +9,7 @@ import numpy as np
 from sqlaudit.generalization.search.inquiry import Inquiry, Progress
 from sqlaudit.generalization.search.loss import Incumbent
 from sqlaudit.generalization.search.tags import ABOVE, PASSES, SAFE, UNSAFE, Indexes, Tags
-from sqlaudit.generalization.verdicts import Node
+from sqlaudit.generalization.verdicts import Node, Verdict
 
 
 class Board:
@@ -25,6 +25,7 @@ class Board:
     ) -> None:
         self.tags, self.inquiry, self.incumbent = tags, inquiry, incumbent
         self._eager = eager
+        inquiry.listeners.append(self._learn)
 
     @property
     def top(self) -> Node:
@@ -38,7 +39,6 @@ class Board:
             BudgetSpent: before a batch.
         """
         for verdicts in self.inquiry.ask(nodes):
-            self.tags.learn(verdicts)
             if self._eager and self.incumbent is not None:
                 self.incumbent.offer(self.incumbent.worth([one.node for one in verdicts if one.safe]))
             self.tell()
@@ -51,6 +51,9 @@ class Board:
         """
         for start in range(0, len(indexes), self.inquiry.batch):
             self.ask(self.tags.nodes(indexes[start : start + self.inquiry.batch]))
+
+    def _learn(self, verdicts: Sequence[Verdict]) -> None:
+        self.tags.learn(verdicts)
 
     def tell(self) -> None:
         """Tell of progress."""

@@ -12,11 +12,15 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from sqlaudit.generalization.search.board import Board
-from sqlaudit.generalization.search.tags import PASSES, UNSAFE, Indexes
+from sqlaudit.generalization.search.subsets import sizes_of
+from sqlaudit.generalization.search.tags import PASSES, UNSAFE, Bytes, Indexes
 from sqlaudit.generalization.verdicts import Node
 
-WIDTH = 8
-"""Chains that are searched side by side."""
+WIDTH = 32
+"""Chains that are searched side by side, at most."""
+_LEAST, _SHARE = 8, 64
+"""There are at least 8, and one for every 64 unsettled nodes: late in the search more would ask in vain."""
+_FEW = 2
 
 
 class Region(Protocol):
@@ -40,8 +44,40 @@ def ask_top(board: Board) -> bool:
     return bool(board.tags.flat[-1] & PASSES)
 
 
+class FewColumns:
+    """The region of the nodes with so many columns below their top."""
+
+    def __init__(self, sizes: Bytes, size: int) -> None:
+        self._sizes, self._size = sizes, size
+
+    def holds(self, index: int) -> bool:
+        """Whether the node at this place is one."""
+        return int(self._sizes[index]) == self._size
+
+    def keep(self, indexes: Indexes) -> Indexes:
+        """Those of several nodes that are."""
+        kept: Indexes = indexes[self._sizes[indexes] == self._size]
+        return kept
+
+
+def settle_all(board: Board, width: int = WIDTH) -> None:
+    """Find out for every node whether the inherited requirements hold.
+
+    Single columns and pairs come first: they take few questions, cheap ones, and a pair that fails settles much.
+
+    Raises:
+        BudgetSpent: the budget ended before.
+    """
+    if not ask_top(board):
+        return
+    sizes = sizes_of(board.tags.heights)
+    for size in range(1, _FEW + 1):
+        settle(board, FewColumns(sizes, size), width)
+    settle(board, None, width)
+
+
 def settle(board: Board, region: Region | None = None, width: int = WIDTH) -> None:
-    """Find out for every node (of the region) whether the inherited requirements hold.
+    """Find out for every node of a region whether the inherited requirements hold.
 
     Args:
         board: the search. region: the nodes that matter, asked again after every question; None = all.
@@ -59,8 +95,9 @@ def settle(board: Board, region: Region | None = None, width: int = WIDTH) -> No
         if not len(pool):
             return
         chains = [rest for rest in ([node for node in chain if _open(board, region, node)] for chain in chains) if rest]
-        for at in range(max(0, min(width, len(pool)) - len(chains))):
-            start = board.tags.node(int(pool[(2 * at + 1) * len(pool) // (2 * width)]))
+        wanted = min(width, len(pool), max(_LEAST, len(pool) // _SHARE))
+        for at in range(len(chains), wanted):
+            start = board.tags.node(int(pool[(2 * at + 1) * len(pool) // (2 * wanted)]))
             chains.append(_chain(board, region, start, turn))
             turn += 1
         board.ask(_incomparable(chain[len(chain) // 2] for chain in chains))

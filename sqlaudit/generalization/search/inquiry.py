@@ -50,6 +50,8 @@ class Inquiry:
         self.stop, self.tell, self.batch = stop, tell, batch
         self.checked = 0
         self.walk: list[Verdict] = []
+        self.listeners: list[Callable[[Sequence[Verdict]], None]] = []
+        """Told of all verdicts, whoever asked."""
         self._decide, self._walk_limit = decide, walk
 
     def ask(self, nodes: Sequence[Node]) -> Iterator[Sequence[Verdict]]:
@@ -64,4 +66,6 @@ class Inquiry:
             verdicts = self._decide(nodes[start : start + self.batch])
             self.checked += len(verdicts)
             self.walk += verdicts[: max(0, self._walk_limit - len(self.walk))]
+            for listener in self.listeners:
+                listener(verdicts)
             yield verdicts

@@ -13,8 +13,8 @@ from sqlaudit.generalization.search import choice
 from sqlaudit.generalization.search.along import ChainSearch, checked_chain, climb
 from sqlaudit.generalization.search.board import Board
 from sqlaudit.generalization.search.border import Border
-from sqlaudit.generalization.search.bounds import BoundsSearch
-from sqlaudit.generalization.search.chains import WIDTH, settle
+from sqlaudit.generalization.search.bounds import BoundsSearch, look_for_cheap_node
+from sqlaudit.generalization.search.chains import WIDTH, settle, settle_all
 from sqlaudit.generalization.search.finish import Cheap, decide_rest, price_safe_nodes
 from sqlaudit.generalization.search.found import Ending, Found, found_by_border, found_by_tags, found_on_chain, within
 from sqlaudit.generalization.search.inquiry import Inquiry, Tell, silent
@@ -49,7 +49,7 @@ class SearchOptions:
         batch: nodes of one question, at most; the budget is looked at between questions.
         walk: verdicts that are kept. width: chains that are searched side by side.
         tagged: nodes that may be tagged one by one, a byte each.
-        most_minimal: `bounds` stops looking for minimal nodes when it has so many.
+        most_minimal: `bounds` stops looking for minimal nodes when it has so many, or as many maximal unsafe ones.
         leave_out_kept: whether Incognito's subsets may leave out columns that are kept as they are.
     """
 
@@ -148,9 +148,10 @@ class _Search:
         elif algorithm == choice.INCOGNITO:
             settle_by_subsets(board)
         elif algorithm == choice.BEST_FIRST and self.incumbent is not None:
+            look_for_cheap_node(self.heights, self.inquiry, self.incumbent, monotone=self.monotone)
             settle(board, Cheap(self.incumbent), self.options.width)
         else:
-            settle(board, None, self.options.width)
+            settle_all(board, self.options.width)
 
     def _finish(self, board: Board) -> None:
         if self.find != "best":

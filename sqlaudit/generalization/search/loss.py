@@ -142,6 +142,7 @@ class Incumbent:
     def _take(self, nodes: Sequence[Node]) -> None:
         losses = self.loss.exact(nodes) if self.loss.exact is not None else [self.loss.lower(node) for node in nodes]
         for node, value in zip(nodes, losses, strict=True):
-            self.prices[node] = value
             if (key := (rounded(value), node)) < self.key:
-                self.key, self.best = key, Best(node, value)
+                self.best, self.key = Best(node, value), key
+            # last, so that whenever the work is interrupted a node that has a price is no better than the best
+            self.prices[node] = value

@@ -19,6 +19,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sqlaudit.generalization.search.board import Board
+from sqlaudit.generalization.search.tags import Bytes
 
 
 def with_kept_left_out(heights: Sequence[int]) -> tuple[int, ...]:
@@ -39,7 +40,7 @@ def settle_by_subsets(board: Board) -> None:
     Raises:
         BudgetSpent: the budget ended before.
     """
-    sizes = _sizes(board.tags.heights)
+    sizes = sizes_of(board.tags.heights)
     for size in range(len(board.tags.heights) + 1):
         pool = board.unsettled(np.flatnonzero(sizes == size))
         heights = board.tags.heights_of(pool)
@@ -50,9 +51,9 @@ def settle_by_subsets(board: Board) -> None:
             board.ask_about(board.unsettled(row))
 
 
-def _sizes(heights: Sequence[int]) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
+def sizes_of(heights: Sequence[int]) -> Bytes:
     """For every node how many columns are below their top."""
-    total = np.zeros(1, dtype=np.uint8)
+    total: Bytes = np.zeros(1, dtype=np.uint8)
     for height in heights:
         column = (np.arange(height + 1) < height).astype(np.uint8)
         total = (total[:, None] + column[None, :]).reshape(-1)

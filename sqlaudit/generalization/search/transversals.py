@@ -99,7 +99,8 @@ class MinimalSearch:
     """The search for all minimal safe nodes where safety is inherited.
 
     Args:
-        border: what is known, and who is asked. limit: the search ends when so many were found.
+        border: what is known, and who is asked. limit: the search ends when the border has so many nodes on one side:
+            minimal safe ones found, or maximal unsafe ones met.
     """
 
     def __init__(self, border: Border, limit: int) -> None:
@@ -127,17 +128,20 @@ class MinimalSearch:
         self.complete = True
 
     def _advance(self) -> bool:
-        """One enumeration; False when too many nodes were found."""
+        """One enumeration; False when the border is too large."""
         border, waiting = self.border, list[Node]()
         for node in minimal_nodes(border.constraints, self.found, border.inquiry.stop):
             waiting.append(node)
             if len(waiting) == _TOGETHER:
                 self._decide(waiting)
                 waiting = []
-                if len(self.found.nodes) >= self.limit:
+                if self._too_many():
                     return False
         self._decide(waiting)
-        return len(self.found.nodes) < self.limit
+        return not self._too_many()
+
+    def _too_many(self) -> bool:
+        return max(len(self.found.nodes), len(self.border.constraints.nodes)) >= self.limit
 
     def _decide(self, nodes: list[Node]) -> None:
         border = self.border
