@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from sqlaudit.shown import Shown
+
 SCHEMA = "sqlaudit-attack/1"
 Figure = int | float | Fraction | str | bool | None
 
@@ -101,7 +103,7 @@ class NotTried:
 
 
 @dataclass(frozen=True)
-class AttackResult:
+class AttackResult(Shown):
     """What an attacker can still do with a release.
 
     Args:

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from sqlaudit.errors import UsageError
+from sqlaudit.shown import Shown
 
 SCHEMA = "sqlaudit-columns/1"
 
@@ -150,7 +151,7 @@ class Counts:
 
 
 @dataclass(frozen=True)
-class ColumnSets:
+class ColumnSets(Shown):
     """The column sets that re-identify, and the proof that none is missing.
 
     Args:

@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlaudit.errors import ExitCode
 from sqlaudit.result import Check, Warned
+from sqlaudit.shown import Shown
 
 SCHEMA = "sqlaudit-gate/1"
 
@@ -189,7 +190,7 @@ class Moment:
 
 
 @dataclass(frozen=True)
-class GateResult:
+class GateResult(Shown):
     """What one run of a policy found.
 
     Args:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sqlaudit.result import Timing
+from sqlaudit.shown import Shown
 
 SCHEMA = "sqlaudit-hierarchy/1"
 
@@ -53,7 +54,7 @@ class CheckedLevel:
 
 
 @dataclass(frozen=True)
-class HierarchyResult:
+class HierarchyResult(Shown):
     """A hierarchy of one column, checked against the values that occur.
 
     Args:

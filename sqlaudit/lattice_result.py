@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from sqlaudit.result import Number, Timing, plain
+from sqlaudit.shown import Shown
 
 SCHEMA = "sqlaudit-lattice/1"
 Levels = tuple[int, ...]
@@ -183,7 +184,7 @@ class Published:
 
 
 @dataclass(frozen=True)
-class LatticeResult:
+class LatticeResult(Shown):
     """What a search in the generalization lattice found.
 
     Args:

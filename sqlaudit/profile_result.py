@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlaudit.columns_result import ColumnSets
 from sqlaudit.result import Timing, plain
+from sqlaudit.shown import Shown
 from sqlaudit.spec import Roles
 
 SCHEMA = "sqlaudit-profile/1"
@@ -196,7 +197,7 @@ class Twins:
 
 
 @dataclass(frozen=True)
-class ProfileResult:
+class ProfileResult(Shown):
     """What a profile found.
 
     Args:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from sqlaudit.shown import Shown
+
 SCHEMA = "sqlaudit-records/1"
 Signature = tuple[int, ...]
 """How many minimal sample uniques of 1, 2, … columns a record has."""
@@ -58,7 +60,7 @@ class TopRecord:
 
 
 @dataclass(frozen=True)
-class RecordRisk:
+class RecordRisk(Shown):
     """Which records are special, and which columns make them so.
 
     Args:

@@ -10,6 +10,8 @@ from fractions import Fraction
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
+from sqlaudit.shown import Shown
+
 if TYPE_CHECKING:
     from sqlaudit.worst_case.attribute import Disclosure
 
@@ -251,7 +253,7 @@ def disclosures_dict(disclosures: Sequence[Disclosure]) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class AuditResult:
+class AuditResult(Shown):
     """What one audit found.
 
     `failing` holds the few failing classes that were asked for, smallest first; `failing_total` how many there are.

@@ -11,7 +11,10 @@ from sqlaudit.cli.exits import say
 from sqlaudit.cli.output import output_for
 from sqlaudit.cli.sections import Sectioned, in_section
 from sqlaudit.errors import ExitCode, InputError, UsageError
+from sqlaudit.export import replacing
 from sqlaudit.reports import Document
+from sqlaudit.reports.document import Picture
+from sqlaudit.reports.page.pictures import draw_file
 from sqlaudit.reports.stored import from_json
 
 _out = in_section("Output")
@@ -23,7 +26,9 @@ _out = in_section("Output")
 @_out(
     "--output", "file", type=click.Path(path_type=Path), metavar="FILE", help="Default: RESULT with the ending .html."
 )
-def command(result: Path, chosen: str | None, file: Path | None) -> int:
+@_out("--pictures", type=click.Path(path_type=Path), metavar="DIR", help="Also write each picture as a file into DIR.")
+@_out("--picture-format", type=click.Choice(["svg", "png"]), default="svg", show_default=True, help="With --pictures.")
+def command(result: Path, chosen: str | None, file: Path | None, pictures: Path | None, picture_format: str) -> int:
     """Lay out RESULT, a file that any command wrote with --format json, as a page.
 
     The page holds what the result holds: values that were hidden stay hidden.
@@ -31,6 +36,7 @@ def command(result: Path, chosen: str | None, file: Path | None) -> int:
     \b
     sqlaudit audit patients.csv --qi age,zip --format json --output result.json
     sqlaudit report result.json
+    sqlaudit report result.json --pictures figures --picture-format png
     """
     document = stored(result)
     if chosen in (None, "html") and file is None:
@@ -41,7 +47,30 @@ def command(result: Path, chosen: str | None, file: Path | None) -> int:
     output.emit(lambda: document, dict)
     if output.file is not None:
         say(f"wrote {str(output.file)!r}")
+    if pictures is not None:
+        _write_pictures(document, pictures, picture_format)
     return ExitCode.OK
+
+
+def _write_pictures(document: Document, folder: Path, kind: str) -> None:
+    """Every picture of the report as a file, numbered in the order of the page: 01-curves.svg, 02-sizes.svg.
+
+    Raises:
+        UsageError: the folder cannot be made or written to. MissingDriver: matplotlib is not installed.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{str(folder)!r} cannot be made a folder: {error.strerror}.") from None
+    blocks = [block for section in document.sections for block in section.blocks]
+    drawings = [block for block in blocks if isinstance(block, Picture)]
+    for number, picture in enumerate(drawings, 1):
+        file = folder / f"{number:02}-{picture.kind}.{kind}"
+        with replacing(file) as temporary:
+            temporary.write_bytes(draw_file(picture, kind))
+        say(f"wrote {str(file)!r}")
+    if not drawings:
+        say(f"The report has no pictures: nothing was written to {str(folder)!r}.")
 
 
 def stored(path: Path) -> Document:

@@ -12,6 +12,7 @@ from typing import Any
 
 from sqlaudit.disclosure.witness import Person, RankedAtom, Witness
 from sqlaudit.result import Timing, Warned, plain
+from sqlaudit.shown import Shown
 from sqlaudit.worst_case.attribute import Disclosure, Failing, WeakClasses, exact_text
 from sqlaudit.worst_case.places import Place
 
@@ -107,7 +108,7 @@ class AttributeResult:
 
 
 @dataclass(frozen=True)
-class DisclosureResult:
+class DisclosureResult(Shown):
     """What one `sqlaudit disclosure` found.
 
     Args:

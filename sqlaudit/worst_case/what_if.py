@@ -23,6 +23,7 @@ from sqlaudit.histogram import HistogramBuilder
 from sqlaudit.inputs import ValueList
 from sqlaudit.opening import ResolvedRoles, frame_of, load_columns, resolve_roles, shown_roles
 from sqlaudit.result import Timing
+from sqlaudit.shown import Shown
 from sqlaudit.spec import Roles, Target
 from sqlaudit.sql import Raw, render
 from sqlaudit.worst_case.attribute import exact_text
@@ -63,7 +64,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class WhatIfResult:
+class WhatIfResult(Shown):
     """The answers to what was asked, given what is known.
 
     Args:

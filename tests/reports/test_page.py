@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
+from typing import Any
 
+import pandas as pd
 import pytest
 
+import sqlaudit
 from sqlaudit.errors import InputError
 from sqlaudit.reports import render_html, render_text
 from sqlaudit.reports.document import (
@@ -23,6 +27,7 @@ from sqlaudit.reports.document import (
     Table,
     Toned,
 )
+from sqlaudit.reports.notebook import document_of
 from sqlaudit.reports.page import pictures
 from sqlaudit.reports.stored import from_json, to_json
 from tests.cli.runner import patients, run, write_csv
@@ -123,6 +128,29 @@ def test_report_lays_out_what_a_command_found(tmp_path: Path) -> None:
     assert run("report", stored, "--format", "text").out.splitlines()[0] == run(*asked).out.splitlines()[0]
 
 
+def test_report_writes_the_pictures_as_files(tmp_path: Path) -> None:
+    stored = tmp_path / "result.json"
+    run("audit", patients(tmp_path), "--qi", "age,sex", "--format", "json", "--output", stored)
+    folder = tmp_path / "new" / "figures"
+    ran = run("report", stored, "--pictures", folder)
+    assert ran.code == 0
+    assert sorted(path.name for path in folder.iterdir()) == ["01-curves.svg", "02-sizes.svg"]
+    assert ran.err.splitlines()[1:] == [
+        f"sqlaudit: wrote {str(folder / name)!r}" for name in ("01-curves.svg", "02-sizes.svg")
+    ]
+    ET.fromstring((folder / "02-sizes.svg").read_bytes())
+    assert run("report", stored, "--pictures", folder, "--picture-format", "png").code == 0
+    assert (folder / "01-curves.png").read_bytes().startswith(b"\x89PNG")
+    ran = run("report", stored, "--pictures", stored)
+    assert (ran.code, ran.err.splitlines()[-1]) == (
+        2,
+        f"sqlaudit: {str(stored)!r} cannot be made a folder: File exists.",
+    )
+    run("hierarchy", patients(tmp_path), "age", "--widths", "10", "--format", "json", "--output", stored)
+    ran = run("report", stored, "--pictures", folder)
+    assert ran.err.splitlines()[-1] == f"sqlaudit: The report has no pictures: nothing was written to {str(folder)!r}."
+
+
 def test_report_says_what_is_wrong_with_a_file(tmp_path: Path) -> None:
     assert run("report", tmp_path / "none.json").err.endswith("cannot be read (No such file or directory).\n")
     text = write_csv(tmp_path / "a.json", "age", "1")
@@ -132,3 +160,34 @@ def test_report_says_what_is_wrong_with_a_file(tmp_path: Path) -> None:
     assert "holds no report" in run("report", tmp_path / "b.json").err
     (tmp_path / "c.json").write_text('{"report": {}}')
     assert "damaged" in run("report", tmp_path / "c.json").err
+    for picture in ({"drawing": "sizes", "data": {"labels": 1}}, {"drawing": "pie", "data": {"x": 1}}):
+        block = {"kind": "picture", "title": "t", **picture}
+        report = {"headline": "h", "lead": [], "worst": [], "sections": [{"title": "s", "blocks": [block]}]}
+        (tmp_path / "d.json").write_text(json.dumps({"report": report}))
+        ran = run("report", tmp_path / "d.json")
+        assert (ran.code, ran.err.count("\n")) == (2, 1)
+        assert "sqlaudit: A picture in this file is " in ran.err
+
+
+def test_notebooks_show_the_page_in_a_frame_that_may_do_nothing() -> None:
+    people = pd.DataFrame({"age": [31, 31, 52], "<b>sex": ["f", "f", "m"], "ill": ["x", "secret", "x"]})
+    asked: dict[str, Any] = {"qi": ["age", "<b>sex"]}
+    results = {
+        "AuditResult": sqlaudit.audit(people, **asked, sensitive=["ill"], require={"k": 2}),
+        "ProfileResult": sqlaudit.profile(people),
+        "ColumnSets": sqlaudit.columns(people),
+        "RecordRisk": sqlaudit.records(people, **asked),
+        "DisclosureResult": sqlaudit.disclosure_curve(people, **asked, sensitive="ill", knowledge=2),
+        "LatticeResult": sqlaudit.lattice(people, **asked, require={"k": 2}, hierarchies={"age": {"widths": [50]}}),
+        "AttackResult": sqlaudit.attack(people, **asked, sensitive=["ill"]),
+    }
+    for name, result in results.items():
+        assert type(result).__name__ == name
+        frame = result._repr_html_()
+        assert frame.startswith('<iframe title="sqlaudit report" sandbox="" ')
+        page = html.unescape(frame[frame.index('srcdoc="') + 8 : -len('"></iframe>')])
+        assert page == render_html(document_of(result))
+        assert "<b>sex" not in page
+        assert "secret" not in page
+    with pytest.raises(TypeError, match="dict has no report"):
+        document_of({})

@@ -63,13 +63,6 @@ def render_html(document: Document) -> str:
     return "\n".join(parts) + "\n"
 
 
-def inner_html(document: Document) -> str:
-    """The document as a piece of a page, for notebooks: no head, its style kept to itself."""
-    numbered = enumerate(document.sections, 1)
-    body = "\n".join([*_header(document), *(line for n, section in numbered for line in _section(n, section))])
-    return f'<div class="sqlaudit"><style>\n{_style().replace(":root", ".sqlaudit")}</style>\n{body}\n</div>'
-
-
 def _style() -> str:
     return resources.files("sqlaudit.reports.page").joinpath("page.css").read_text(encoding="utf-8")
 

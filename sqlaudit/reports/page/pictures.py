@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from sqlaudit.errors import MissingDriver
+from sqlaudit.errors import InputError, MissingDriver
 from sqlaudit.reports.document import Picture
 from sqlaudit.reports.escape import visible
 from sqlaudit.reports.plots import HINT
@@ -57,8 +57,8 @@ def can_draw() -> bool:
 
 
 def drawn(picture: Picture) -> str | None:
-    """The picture as an `<svg>` element for a page; None where matplotlib is missing, or for a kind nobody draws."""
-    if picture.kind not in _KINDS or not can_draw():
+    """The picture as an `<svg>` element for a page; None where matplotlib is missing."""
+    if not can_draw():
         return None
     text = _drawing(picture, "svg").decode("utf-8")
     for colour, name in _THEMED.items():
@@ -75,6 +75,7 @@ def draw_file(picture: Picture, kind: str) -> bytes:
 
     Raises:
         MissingDriver: matplotlib is not installed.
+        InputError: the picture's data are not what its kind needs.
     """
     if not can_draw():
         raise MissingDriver(HINT)
@@ -90,13 +91,18 @@ def _drawing(picture: Picture, kind: str) -> bytes:
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
+    if picture.kind not in _KINDS:
+        raise InputError("A picture in this file is of a kind that this version cannot draw.")
     draw, height = _KINDS[picture.kind]
     style = _STYLE if kind == "svg" else {name: _PLAIN.get(value, value) for name, value in _STYLE.items()}
     with mpl.rc_context({**style, "savefig.transparent": kind == "svg"}), warnings.catch_warnings():
         # in a page the reader's fonts draw the text, whatever alphabet a name is in
         warnings.filterwarnings("ignore", "Glyph .* missing", UserWarning)
-        figure = Figure(figsize=(_WIDTH, height(picture.data)), layout="constrained")
-        draw(figure.subplots(), _shown(picture.data))
+        try:
+            figure = Figure(figsize=(_WIDTH, height(picture.data)), layout="constrained")
+            draw(figure.subplots(), _shown(picture.data))
+        except (LookupError, TypeError, ValueError, AttributeError):  # a stored result that somebody changed
+            raise InputError("A picture in this file is damaged: make it again with --format json.") from None
         target = io.BytesIO()
         metadata = {"Date": None, "Creator": None} if kind == "svg" else {"Software": None}
         figure.savefig(target, format=kind, dpi=144, metadata=metadata)
@@ -244,14 +250,7 @@ def _graph(axes: Any, data: Mapping[str, Any]) -> None:
     for low, high in data["edges"]:
         (x1, y1), (x2, y2) = places[low], places[high]
         axes.plot([x1, x2], [y1, y2], "-", color=LINE, linewidth=0.8, zorder=1)
-    marks = {
-        "safe": (FIRST, "o"),
-        "unsafe": (SECOND, "X"),
-        "minimal": (FIRST, "D"),
-        "best": (THIRD, "*"),
-        "open": (LINE, "o"),
-    }
-    for kind, (colour, mark) in marks.items():
+    for kind, (colour, mark) in _NODES.items():
         chosen = [node for node in data["nodes"] if node["kind"] == kind]
         if chosen:
             axes.plot([n["x"] for n in chosen], [n["y"] for n in chosen], mark, color=colour, label=kind, zorder=2,
