@@ -50,7 +50,7 @@ added AS (
     SELECT
         {{ key }}, s, c, cell_size, cell_rows,
     {% if "values" in uses %}
-        DENSE_RANK() OVER (ORDER BY s) AS place,
+        CAST(DENSE_RANK() OVER (ORDER BY s) AS BIGINT) AS place,
     {% endif %}
     {% if "positions" in uses %}
         ROW_NUMBER() OVER (PARTITION BY {{ key }} ORDER BY c DESC) AS position,
@@ -130,7 +130,8 @@ facts AS (
 {% macro matched_by_few(k) %}size > 0 AND population_size > 0 AND population_size < {{ k }}{% endmacro %}
 
 {# Every cell with its gap: the sum of |a total - b n| over the places from its own to the next one present (before its
-   own, too, for the first cell of a class), where a is the class's and b the table's cumulative count. #}
+   own, too, for the first cell of a class), where a is the class's and b the table's cumulative count. Places have a type
+   that holds NULL in every dialect: after the last row, ClickHouse's LEAD gives 0 of types that do not. #}
 {% macro gaps(key) %}
 places AS (
     SELECT

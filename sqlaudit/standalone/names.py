@@ -29,7 +29,7 @@ class Dialect:
 
 DIALECTS = {
     "bigquery": Dialect("BigQuery", note="Quasi-identifiers of type FLOAT64 cannot be grouped there: round them."),
-    "clickhouse": Dialect("ClickHouse", note="Needs version 23.1 or later."),
+    "clickhouse": Dialect("ClickHouse", note="Needs version 25.6 or later, which has LEAD."),
     "databricks": Dialect("Databricks", note="Wants ANSI mode, so that an overflow is an error and not NULL."),
     "duckdb": Dialect("DuckDB", executed=True),
     "postgres": Dialect("PostgreSQL", executed=True),

@@ -39,7 +39,7 @@ cells AS (
 added AS (
     SELECT
         {{ key }}, s, c, cell_size, cell_rows,
-        DENSE_RANK() OVER (ORDER BY s) AS place,
+        CAST(DENSE_RANK() OVER (ORDER BY s) AS {{ sqlaudit.type_of_counts() }}) AS place,
         CAST(SUM(c) OVER (PARTITION BY {{ key }}) AS {{ sqlaudit.type_of_counts() }}) AS n,
         CAST(SUM(of_table) OVER (PARTITION BY s) AS {{ sqlaudit.type_of_counts() }}) AS t,
         CAST(SUM(of_table) OVER () AS {{ sqlaudit.type_of_counts() }}) AS total
@@ -88,7 +88,7 @@ cells AS (
 added AS (
     SELECT
         {{ key }}, s, c, cell_size, cell_rows,
-        DENSE_RANK() OVER (ORDER BY s) AS place,
+        CAST(DENSE_RANK() OVER (ORDER BY s) AS {{ sqlaudit.type_of_counts() }}) AS place,
         CAST(SUM(c) OVER (PARTITION BY {{ key }}) AS {{ sqlaudit.type_of_counts() }}) AS n,
         CAST(SUM(of_table) OVER (PARTITION BY s) AS {{ sqlaudit.type_of_counts() }}) AS t,
         CAST(SUM(of_table) OVER () AS {{ sqlaudit.type_of_counts() }}) AS total

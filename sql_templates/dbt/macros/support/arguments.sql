@@ -76,12 +76,24 @@
 {%- endmacro %}
 
 {# Text has no order that everybody agrees on. #}
-{% macro refuse_text(model, sensitive) -%}
-{%- if execute and model is not string -%}
-    {%- for column in adapter.get_columns_in_relation(model) if column.name | lower == sensitive | lower and column.is_string() -%}
-        {{ exceptions.raise_compiler_error("sqlaudit: " ~ sensitive ~ " is text and has no order of its own; take t_closeness") }}
-    {%- endfor -%}
+{% macro refuse_text(tested, sensitive) -%}
+{%- set relation = sqlaudit.tested_relation(tested) if execute else none -%}
+{%- for column in (adapter.get_columns_in_relation(relation) if relation else []) if column.name | lower == sensitive | lower and column.is_string() -%}
+    {{ exceptions.raise_compiler_error("sqlaudit: " ~ sensitive ~ " is text and has no order of its own; take t_closeness") }}
+{%- endfor -%}
+{%- endmacro %}
+
+{# The relation that a test is about; none when it has no columns in the warehouse (an ephemeral model). With `where`, dbt
+   hands over a subquery, and the relation is that of the node which the test was written under. #}
+{% macro tested_relation(tested) -%}
+{%- if tested is not string -%}
+    {{ return(none if tested.is_cte else tested) }}
 {%- endif -%}
+{%- for name in model.depends_on.nodes if name in graph.nodes or name in graph.sources -%}
+    {%- set node = graph.nodes.get(name) or graph.sources.get(name) -%}
+    {{ return(adapter.get_relation(database=node.database, schema=node.schema, identifier=node.alias or node.identifier)) }}
+{%- endfor -%}
+{{ return(none) }}
 {%- endmacro %}
 
 {# Up to three pieces of knowledge are written out. #}
