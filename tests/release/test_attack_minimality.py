@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from fractions import Fraction
 from typing import Any
@@ -14,19 +15,17 @@ import sqlaudit
 from sqlaudit.engines.base import Engine
 from sqlaudit.errors import UsageError
 from sqlaudit.release.attacks import worlds
-from sqlaudit.release.attacks.worlds import Split, TooLarge, posteriors
+from sqlaudit.release.attacks.count_rules import Rule, rule_of
+from sqlaudit.release.attacks.worlds import Budget, Split, TooLarge, posteriors
+from sqlaudit.requirements import parse_requirement
 from sqlaudit.spec import Target
 from tests.audit_values import values_query
 from tests.release import attack_oracle as oracle
 from tests.strategies import run
 
 
-def diverse(values: int) -> worlds.Safe:
-    return lambda counts: len(counts) >= values
-
-
-def rare(share: Fraction) -> worlds.Safe:
-    return lambda counts: max(counts, default=0) <= share * sum(counts)
+def asked(*requirements: str) -> Rule:
+    return rule_of([parse_requirement(text) for text in requirements])
 
 
 @st.composite
@@ -39,20 +38,28 @@ def split_class(draw: st.DrawFn) -> tuple[list[str], list[list[int]]]:
     return values, list(blocks.values())
 
 
+SINGLE = ["l=2", "l=3", "alpha=0.5", "alpha=2/3", "entropy_l=3/2", "recursive_l=c:1,l:2"]
+
+
 @run(150)
 @given(
     st.lists(split_class(), min_size=1, max_size=2),
-    st.sampled_from([diverse(2), diverse(3), rare(Fraction(1, 2)), rare(Fraction(2, 3))]),
+    st.sampled_from([(text,) for text in SINGLE] + [("k=2", "l=2"), ("k=3",)]),
+    st.booleans(),
 )
 def test_posteriors_are_those_over_all_worlds(
-    classes: list[tuple[list[str], list[list[int]]]], safe: worlds.Safe
+    classes: list[tuple[list[str], list[list[int]]]], required: tuple[str, ...], look_at_sizes: bool
 ) -> None:
+    rule = asked(*required)
+    if not look_at_sizes:
+        rule = Rule(rule.holds)
+
     def is_safe(counts: Any) -> bool:
-        return safe(tuple(sorted(counts.values(), reverse=True)))
+        return rule.holds(tuple(sorted(counts.values(), reverse=True)))
 
     expected = oracle.minimality([values for values, _ in classes], [[blocks for _, blocks in classes]], is_safe)
     splits = [
-        Split([len(block) for block in blocks], list(Counter(values).values()), safe) for values, blocks in classes
+        Split([len(block) for block in blocks], list(Counter(values).values()), rule) for values, blocks in classes
     ]
     chance, found = posteriors([(split, 1) for split in splits])
     assert (chance > 0) == (expected is not None)
@@ -75,23 +82,60 @@ def test_posteriors_are_those_over_all_worlds(
 def test_the_textbook_case() -> None:
     """Two people share a block, two others another one; the class holds HIV twice, and flu and cold once. With l = 2
     the finer node would have been safe unless one block holds HIV twice: so it does, in one of them."""
-    split = Split([2, 2], [2, 1, 1], diverse(2))
+    split = Split([2, 2], [2, 1, 1], asked("l=2"))
     assert split.all_safe == Fraction(2, 3)
     chance, ((_, learned),) = posteriors([(split, 1)])
     assert abs(chance - 1 / 3) < 1e-15
     assert [(one.prior, one.posterior, one.certain) for one in learned] == [
         (Fraction(1, 4), 0.25, False), (Fraction(1, 2), 0.5, False),
     ]  # fmt: skip
-    chance, ((_, learned),) = posteriors([(Split([2, 3], [2, 1, 1, 1], diverse(2)), 1)])
+    chance, ((_, learned),) = posteriors([(Split([2, 3], [2, 1, 1, 1], asked("l=2")), 1)])
     assert [(one.people, one.posterior, one.certain) for one in learned] == [
         (2, 0.0, False), (2, 1.0, True), (3, pytest.approx(1 / 3), False), (3, 0.0, False),
     ]  # fmt: skip
 
 
 def test_what_cannot_be_counted_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worlds, "MAX_STEPS", 10)
     with pytest.raises(TooLarge):
-        Split([5, 5], [4, 3, 3], diverse(2))
+        Split([5, 5], [4, 3, 3], asked("l=3"), Budget(10))
+    monkeypatch.setattr(worlds, "MAX_SIZE", 9)
+    with pytest.raises(TooLarge):
+        Split([5, 5], [4, 3, 3], asked("l=3"))
+    assert Split([5, 5], [4, 3, 3], asked("l=2")).all_safe == 1
+    assert Split([1, 9], [4, 3, 3], asked("l=2")).all_safe == 0
+
+
+@run(200)
+@given(split_class(), st.sampled_from([*SINGLE, "k=2", "k=3"]), st.integers(1, 4))
+def test_what_a_size_decides_holds_for_every_draw(
+    split: tuple[list[str], list[list[int]]], required: str, size: int
+) -> None:
+    values = split[0] + split[0][:2]
+    rule, size = asked(required), min(size, len(values))
+    counts = tuple(sorted(Counter(values).values(), reverse=True))
+    found = {
+        rule.holds(tuple(sorted(Counter(draw).values(), reverse=True))) for draw in itertools.combinations(values, size)
+    }
+    decided = rule.decided(size, counts)
+    assert decided is None or found == {decided}
+
+
+def test_rare_events_keep_their_digits() -> None:
+    """Fifty classes that are nearly always safe: what is left of 1 - A R is far below the last digit of A R."""
+    split = Split([2, 98], [50, 1, 49], asked("l=2"))
+    many = Split([30, 70], [40, 30, 30], asked("l=2"))
+    assert float(1 - many.all_safe) < 1e-8
+    chance, (_, (_, learned)) = posteriors([(many, 3), (many, 1)])
+    exact = 1 - many.all_safe**4
+    assert chance == pytest.approx(float(exact), rel=1e-12)
+    assert [one.posterior for one in learned] == pytest.approx(
+        [
+            float((one.prior - many.joint(one.block, count) * many.all_safe**3) / exact)
+            for one, count in zip(learned, [30, 40, 30, 40], strict=True)
+        ],
+        rel=1e-12,
+    )
+    assert 0 < split.all_safe < 1
 
 
 PEOPLE = [(34, "m"), (36, "m"), (31, "f"), (38, "f"), (37, "f"), (44, "m"), (46, "f"), (47, "f"), (48, "m")]
@@ -155,7 +199,8 @@ def test_a_size_that_fails_anyway_tells_nothing(engine: Engine) -> None:
     found = attacked(engine, release(1, 1), PEOPLE, "k=3", "l=2").exposure("minimality")
     sex = next(step for step in found.steps if step["column"] == "sex")
     assert (sex["chance_unsafe"], sex["newly_certain"]) == (1, 0)
-    assert sex["posterior"] == float(sex["prior"])
+    assert (sex["prior"], sex["posterior"], sex["highest"]) == (None, None, Fraction(2, 5))
+    assert found.sentence == "That no finer node was safe tells nothing about anybody's d."
 
 
 def test_what_minimality_refuses(engine: Engine) -> None:

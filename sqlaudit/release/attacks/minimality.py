@@ -20,17 +20,15 @@ from sqlaudit.engines.base import Engine, Kind, Relation
 from sqlaudit.errors import UsageError
 from sqlaudit.hierarchies.dictionary import dictionary
 from sqlaudit.hierarchies.hierarchy import Hierarchy, plain
-from sqlaudit.models.diversity import entropy_at_least
 from sqlaudit.release.attacks.base import Attack, CannotTry, Scene
+from sqlaudit.release.attacks.count_rules import MODELS, Rule, rule_of
 from sqlaudit.release.attacks.fits import MAX_VALUES, SPELLED
 from sqlaudit.release.attacks.request import Published
 from sqlaudit.release.attacks.words import chance, of_all, some
-from sqlaudit.release.attacks.worlds import Counts, Posterior, Safe, Split, TooLarge, posteriors
-from sqlaudit.spec import NullPolicy, Requirement
+from sqlaudit.release.attacks.worlds import Budget, Posterior, Split, TooLarge, posteriors
+from sqlaudit.spec import NullPolicy
 from sqlaudit.sql import Raw, render
 
-MAX_KINDS = 20_000
-"""Up to this many kinds of classes (block sizes and counts) are looked at for one finer node."""
 WONG = "Wong, Fu, Wang, Pei: Minimality Attack in Privacy Preserving Data Publishing, VLDB 2007"
 
 
@@ -67,7 +65,7 @@ class Minimality(Attack):
             return "It needs one sensitive attribute, a row a person, and --nulls equal."
         if scene.workbench is None:
             return "It needs a workbench for hierarchies beside this database."
-        unknown = [one.text or one.model for one in published.requirements if one.model not in _HOLDS]
+        unknown = [one.text or one.model for one in published.requirements if one.model not in MODELS]
         if unknown:
             return f"It is modelled for k, l, alpha, entropy_l and recursive_l, not for {unknown[0]}."
         return ""
@@ -77,8 +75,8 @@ class Minimality(Attack):
         published = scene.request.published
         assert published is not None
         columns = _columns(scene, published)
-        safe = requirement_on_counts(published.requirements)
-        steps = [_step(scene, columns, position, safe) for position, column in enumerate(columns) if column.level > 0]
+        rule = rule_of(published.requirements)
+        steps = [_step(scene, columns, position, rule) for position, column in enumerate(columns) if column.level > 0]
         if not steps:
             raise CannotTry("The release is the finest node, so there is no finer one that could have been unsafe.")
         if all(step["chance_unsafe"] is None for step in steps):
@@ -87,28 +85,29 @@ class Minimality(Attack):
 
 
 def _exposure(scene: Scene, label: str, steps: Sequence[dict[str, Figure]]) -> Exposure:
-    best = max(steps, key=lambda step: (int(step["newly_certain"] or 0), float(step["posterior"] or 0)))
-    exposed, highest = int(best["newly_certain"] or 0), max(float(step["posterior"] or 0) for step in steps)
+    best = max(steps, key=lambda step: (int(step["newly_certain"] or 0), _gain(step)))
+    exposed = int(best["newly_certain"] or 0)
     impossible = [step["column"] for step in steps if step["chance_unsafe"] == 0]
     missing = sum(step["chance_unsafe"] is None for step in steps)
     return Exposure(
         attack=Minimality.name, title=Minimality.title, about=label, exposed=exposed, of=scene.rows, unit="people",
-        probability=Fraction(1), highest=min(1.0, highest), sentence=_sentence(scene, label, best),
+        probability=Fraction(1), highest=max(float(step["highest"] or 0) for step in steps),
+        sentence=_sentence(scene, label, best),
         figures={
             "nearly_sure": max(int(step["newly_nearly_sure"] or 0) for step in steps),
             "finer_nodes": len(steps), "finer_nodes_not_counted": missing,
         },
-        steps=tuple(steps), source=WONG,
-        note=(
-            f"With {impossible[0]} one level finer the requirement would have held in every possible world: the "
-            "release is no minimal node for it."
-        ) if impossible else "Finer nodes are used one at a time; all together can tell more.",
+        steps=tuple(steps), source=WONG, note=_note(impossible, missing, len(steps)),
     )  # fmt: skip
 
 
+def _gain(step: Mapping[str, Figure]) -> float:
+    return float(step["posterior"] or 0) - float(step["prior"] or 0)
+
+
 def _sentence(scene: Scene, label: str, best: Mapping[str, Figure]) -> str:
-    if not float(best["posterior"] or 0):
-        return "That no finer node was safe tells nothing."
+    if _gain(best) <= 0:
+        return f"That no finer node was safe tells nothing about anybody's {label}."
     prior, posterior = float(best["prior"] or 0), float(best["posterior"] or 0)
     said = (
         f"That {best['column']} had to be so coarse raises the chance of a value of {label} from {chance(prior)} to "
@@ -118,28 +117,49 @@ def _sentence(scene: Scene, label: str, best: Mapping[str, Figure]) -> str:
     return f"{said}, and makes {of_all(exposed, scene.rows, 'people')} certain." if exposed else f"{said}."
 
 
+def _note(impossible: Sequence[Figure], missing: int, steps: int) -> str:
+    if impossible:
+        return (
+            f"With {impossible[0]} one level finer the requirement would have held in every possible world: the "
+            "release is no minimal node for it."
+        )
+    if missing:
+        return f"{missing} of {some(steps, 'finer nodes')} left too many possible worlds to count."
+    return "Finer nodes are used one at a time; all together can tell more."
+
+
 # --- one finer node ---
 
 
-def _step(scene: Scene, columns: Sequence[Labelled], finer: int, safe: Safe) -> dict[str, Figure]:
+def _step(scene: Scene, columns: Sequence[Labelled], finer: int, rule: Rule) -> dict[str, Figure]:
     """What is learned from one column's having to be a level coarser."""
     column = columns[finer]
-    step: dict[str, Figure] = {"column": column.mine.label, "level": column.level, "chance_unsafe": None}
-    step |= {"newly_certain": None, "newly_nearly_sure": None, "prior": None, "posterior": None}
+    names = ("chance_unsafe", "newly_certain", "newly_nearly_sure", "prior", "posterior", "highest")
+    step: dict[str, Figure] = {"column": column.mine.label, "level": column.level, **dict.fromkeys(names)}
+    kinds = _kinds(scene, columns, finer)
+    if any(rule.decided(size, counts) is False for blocks, counts, _ in kinds for size in blocks):
+        highest = max(Fraction(max(counts), sum(counts)) for _, counts, _ in kinds)
+        return step | {"chance_unsafe": 1, "newly_certain": 0, "newly_nearly_sure": 0, "highest": highest}
     try:
-        found = _learned(scene, columns, finer, safe)
+        budget = Budget()
+        found = posteriors([(Split(blocks, counts, rule, budget), classes) for blocks, counts, classes in kinds])
     except TooLarge:
         return step
-    chance_unsafe, kinds = posteriors(found)
+    return step | _learned(*found, float(scene.request.sure))
+
+
+def _learned(
+    chance_unsafe: float, kinds: Sequence[tuple[Split, Sequence[Posterior]]], sure: float
+) -> dict[str, Figure]:
     blocks = [block for _, learned in kinds for block in _by_block(learned)]
-    best = max(blocks, key=lambda block: block.gain, default=None)
-    sure = float(scene.request.sure)
-    return step | {
+    best = max(blocks, key=lambda block: block.posterior - float(block.prior), default=None)
+    return {
         "chance_unsafe": chance_unsafe,
         "newly_certain": sum(block.people for block in blocks if block.certain),
         "newly_nearly_sure": sum(block.people for block in blocks if block.posterior >= sure > float(block.prior)),
         "prior": None if best is None else best.prior,
         "posterior": None if best is None else best.posterior,
+        "highest": max((block.posterior for block in blocks), default=None),
     }
 
 
@@ -151,7 +171,6 @@ class _Block:
     prior: Fraction
     posterior: float
     certain: bool
-    gain: float
 
 
 def _by_block(learned: Sequence[Posterior]) -> Iterator[_Block]:
@@ -159,17 +178,15 @@ def _by_block(learned: Sequence[Posterior]) -> Iterator[_Block]:
         values = [one for one in learned if one.block == size]
         most = max(values, key=lambda one: one.posterior)
         yield _Block(
-            most.people, max(one.prior for one in values), most.posterior, any(one.certain for one in values),
-            most.posterior - float(most.prior),
+            most.people, max(one.prior for one in values), most.posterior, any(one.certain for one in values)
         )  # fmt: skip
 
 
-def _learned(scene: Scene, columns: Sequence[Labelled], finer: int, safe: Safe) -> list[tuple[Split, int]]:
-    """The kinds of classes under a finer node, with how many there are of each.
+def _kinds(scene: Scene, columns: Sequence[Labelled], finer: int) -> list[tuple[list[int], tuple[int, ...], int]]:
+    """The kinds of classes under a finer node: (sizes of blocks, counts of values with the largest first, classes).
 
     Raises:
         UsageError: the people are not those of the release.
-        TooLarge: a class has too many possible worlds.
     """
     assert scene.identified is not None
     parameters: list[Any] = []
@@ -197,9 +214,7 @@ def _learned(scene: Scene, columns: Sequence[Labelled], finer: int, safe: Safe) 
             f"The minimality attack needs exactly the people of the release: {some(others, 'classes')} have another "
             "number of people in the identified table."
         )
-    if len(rows) > MAX_KINDS:
-        raise TooLarge
-    return [(Split(_sizes(row[0]), _sizes(row[1]), safe), int(row[3])) for row in rows]
+    return [(_sizes(row[0]), tuple(sorted(_sizes(row[1]), reverse=True)), int(row[3])) for row in rows]
 
 
 def _sizes(text: str) -> list[int]:
@@ -265,37 +280,3 @@ def _level(
             return level
     where = "any level of its hierarchy" if given is None else f"level {given}"
     raise UsageError(f"{role.label}: some cells of the release are not labels of the people's values at {where}.")
-
-
-# --- requirements on counts ---
-
-
-def requirement_on_counts(requirements: Sequence[Requirement]) -> Safe:
-    """Whether a block satisfies all requirements, from the counts of its values (largest first).
-
-    Example:
-        >>> from sqlaudit.requirements import parse_requirement
-        >>> safe = requirement_on_counts([parse_requirement("k=2"), parse_requirement("l=2")])
-        >>> safe((2,)), safe((1, 1)), safe((1,))
-        (False, True, False)
-    """
-    return lambda counts: all(_HOLDS[one.model](counts, one.parameters) for one in requirements)
-
-
-def _recursive(counts: Counts, given: Mapping[str, Any]) -> bool:
-    l = given.get("l", 2)  # noqa: E741
-    return bool(l == 1 or (len(counts) >= l and counts[0] < given["c"] * sum(counts[l - 1 :])))
-
-
-def _alpha(counts: Counts, given: Mapping[str, Any]) -> bool:
-    size = sum(counts)
-    return bool(size >= given.get("k", 1) and counts[0] <= given["alpha"] * size)
-
-
-_HOLDS = {
-    "k_anonymity": lambda counts, given: sum(counts) >= given["k"],
-    "distinct_l_diversity": lambda counts, given: len(counts) >= given["l"],
-    "alpha_k_anonymity": _alpha,
-    "entropy_l_diversity": lambda counts, given: entropy_at_least(list(counts), Fraction(given["l"])),
-    "recursive_c_l_diversity": _recursive,
-}

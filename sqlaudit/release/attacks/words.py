@@ -14,6 +14,7 @@ SINGULAR = {
     "people": "person",
     "positions": "position",
     "classes": "class",
+    "finer nodes": "finer node",
 }
 
 

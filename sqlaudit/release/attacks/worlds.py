@@ -8,26 +8,49 @@ Attack in Privacy Preserving Data Publishing, VLDB 2007).
 With A = probability that all blocks of a class are safe, R = the product of A over the other classes, p = share of a
 value in the class, and t = probability that a person of a block has the value and the class is safe:
 
-    P(person has the value | the node is not safe) = (p − t R) / (1 − A R)
+    P(person has the value | the node is not safe) = (p − t R) / (1 − A R) = (p − t + t (1 − R)) / (1 − A + A (1 − R))
+
+The second form is the one computed: it adds only what is not negative, so nothing is lost when A R is nearly 1.
 """
 
 from __future__ import annotations
 
+import functools
+import itertools
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-Counts = tuple[int, ...]
-Safe = Callable[[Counts], bool]
-"""Whether a block with these counts of values (zeros left out, largest first) satisfies the requirement."""
-MAX_STEPS = 400_000
-"""Up to this many ways to fill a block are looked at for one kind of class."""
+from sqlaudit.release.attacks.count_rules import Counts, Rule
+
+MAX_STEPS = 100_000
+"""Up to this many ways to fill a block are looked at for one finer node."""
+MAX_SIZE = 1_000
+"""Worlds of larger classes are not counted (unless the sizes of the blocks decide)."""
+_factorial = functools.cache(math.factorial)
 
 
 class TooLarge(Exception):
     """A class has too many possible worlds to count."""
+
+
+class Budget:
+    """How many ways to fill a block may still be looked at."""
+
+    def __init__(self, steps: int = MAX_STEPS) -> None:
+        self.left = steps
+
+    def spend(self) -> None:
+        """Take one.
+
+        Raises:
+            TooLarge: there is none left.
+        """
+        self.left -= 1
+        if self.left < 0:
+            raise TooLarge
 
 
 @dataclass(frozen=True)
@@ -50,59 +73,84 @@ class Posterior:
 class Split:
     """A class of the release with the blocks of a finer node.
 
+    Only blocks whose safety depends on the world are filled. The people of blocks that are safe in every world are
+    exchangeable, whatever their block, so the others leave an equal chance of each value to all of them.
+
     Args:
         blocks: sizes of the blocks. counts: how often each sensitive value occurs in the class.
-        safe: the requirement.
+        rule: the requirement. budget: shared by all classes of a node.
 
     Raises:
         TooLarge: there are too many ways to fill the blocks.
     """
 
-    def __init__(self, blocks: Sequence[int], counts: Sequence[int], safe: Safe) -> None:
+    def __init__(self, blocks: Sequence[int], counts: Sequence[int], rule: Rule, budget: Budget | None = None) -> None:
         self.blocks = tuple(sorted(blocks))
         self.counts = tuple(sorted(counts))
         self.size = sum(counts)
-        self._safe = safe
-        self._steps = 0
+        self._rule = rule
+        self._budget = budget or Budget()
         self._known: dict[tuple[Counts, Counts], int] = {}
-        self.worlds = math.factorial(self.size) // math.prod(math.factorial(count) for count in counts)
-        self.all_safe = Fraction(self._ways(self.blocks, self.counts), self.worlds)
+        largest_first = self.counts[::-1]
+        self._decided = {size: rule.decided(size, largest_first) for size in set(self.blocks)}
+        self._open = tuple(size for size in self.blocks if self._decided[size] is None)
+        self.all_safe = self._all_safe()
+
+    def _all_safe(self) -> Fraction:
+        """The probability that all blocks are safe."""
+        if False in self._decided.values():
+            return Fraction(0)
+        if not self._open:
+            return Fraction(1)
+        if self.size > MAX_SIZE:
+            raise TooLarge
+        return Fraction(self._ways(self._open, self.counts), _worlds(self.counts))
 
     def joint(self, block: int, count: int) -> Fraction:
         """The probability that a person of a block of this size has a value that occurs so often, and all is safe."""
-        rest = list(self.blocks)
+        prior = Fraction(count, self.size)
+        if self.all_safe in (0, 1):
+            return prior * self.all_safe
+        if self._decided[block] is None:
+            return self._joint(block, count)
+        elsewhere = sum(
+            (size * times * self._joint(size, count) for size, times in Counter(self._open).items()), Fraction(0)
+        )
+        return (count * self.all_safe - elsewhere) / (self.size - sum(self._open))
+
+    def _joint(self, block: int, count: int) -> Fraction:
+        rest = list(self._open)
         rest.remove(block)
         place = self.counts.index(count)
         found = 0
-        for filled, ways in self._fillings(block, self.counts):
-            if filled[place] and self._is_safe(filled):
-                left = tuple(sorted(a - b for a, b in zip(self.counts, filled, strict=True)))
+        for filled, ways, left in self._fillings(block, self.counts):
+            if filled[place]:
                 found += filled[place] * ways * self._ways(tuple(rest), left)
-        return Fraction(found, self.worlds * block)
+        return Fraction(found, _worlds(self.counts) * block)
 
     def _ways(self, blocks: Counts, counts: Counts) -> int:
-        """How many arrangements of the values make all blocks safe."""
+        """How many arrangements of the values make all these blocks safe; the rest of the people take what is left."""
         if not blocks:
-            return 1
+            return _worlds(counts)
         key = blocks, counts
         if key not in self._known:
             self._known[key] = sum(
-                ways * self._ways(blocks[1:], tuple(sorted(a - b for a, b in zip(counts, filled, strict=True))))
-                for filled, ways in self._fillings(blocks[0], counts)
-                if self._is_safe(filled)
+                ways * self._ways(blocks[1:], left) for _, ways, left in self._fillings(blocks[0], counts)
             )
         return self._known[key]
 
-    def _is_safe(self, filled: Counts) -> bool:
-        return self._safe(tuple(sorted((count for count in filled if count), reverse=True)))
-
-    def _fillings(self, size: int, counts: Counts) -> Iterator[tuple[Counts, int]]:
-        """How often each value occurs in a block, with the number of arrangements."""
+    def _fillings(self, size: int, counts: Counts) -> Iterator[tuple[Counts, int, Counts]]:
+        """How often each value occurs in a safe block, the number of arrangements, and what is left in order."""
         for filled in _parts(size, counts):
-            self._steps += 1
-            if self._steps > MAX_STEPS:
-                raise TooLarge
-            yield filled, math.factorial(size) // math.prod(map(math.factorial, filled))
+            self._budget.spend()
+            if self._rule.holds(tuple(sorted((count for count in filled if count), reverse=True))):
+                left = tuple(sorted(a - b for a, b in zip(counts, filled, strict=True)))
+                yield filled, _worlds(filled), left
+
+
+def _worlds(counts: Counts) -> int:
+    """In how many ways values that occur so often belong to so many people."""
+    return _factorial(sum(counts)) // math.prod(map(_factorial, counts))
 
 
 def _parts(size: int, counts: Counts) -> Iterator[Counts]:
@@ -126,31 +174,37 @@ def posteriors(splits: Sequence[tuple[Split, int]]) -> tuple[float, list[tuple[S
     Returns:
         how likely it was that the node is not safe (0: impossible, so nothing can be said), and what is learned.
     """
-    unsafe = sum(times for split, times in splits if split.all_safe == 0)
-    open_ = sum(times for split, times in splits if split.all_safe != 1)
-    log = math.fsum(times * math.log(split.all_safe) for split, times in splits if split.all_safe)
-    chance = 1.0 if unsafe else -math.expm1(log)
-    if not open_:
+    logs = [_log(split.all_safe) for split, _ in splits]
+    whole = math.fsum(times * log for log, (_, times) in zip(logs, splits, strict=True))
+    if not whole:
         return 0.0, []
+    before = [0.0, *itertools.accumulate(times * log for log, (_, times) in zip(logs, splits, strict=True))]
+    after = [0.0, *itertools.accumulate(times * log for log, (_, times) in zip(logs[::-1], splits[::-1], strict=True))]
     found = []
-    for split, times in splits:
-        others_unsafe = unsafe - (split.all_safe == 0)
-        own = math.log(split.all_safe) if split.all_safe else 0.0
-        rest = 0.0 if others_unsafe else math.exp(log - own)
-        alone = open_ - (split.all_safe != 1) == 0
-        found.append((split, list(_of_class(split, times, rest, alone=alone))))
-    return chance, found
+    for place, (split, times) in enumerate(splits):
+        own = (times - 1) * logs[place] if times > 1 else 0.0
+        others = before[place] + after[len(splits) - 1 - place] + own
+        found.append((split, list(_of_class(split, times, others))))
+    return -math.expm1(whole), found
 
 
-def _of_class(split: Split, times: int, rest: float, *, alone: bool) -> Iterator[Posterior]:
-    """Each block size with each count. `alone`: no other class can make the node unsafe, so `rest` is exactly 1."""
+def _log(share: Fraction) -> float:
+    if not share:
+        return -math.inf
+    return math.log(share) if share < Fraction(1, 2) else math.log1p(-float(1 - share))
+
+
+def _of_class(split: Split, times: int, others: float) -> Iterator[Posterior]:
+    """Each block size with each count. `others`: the logarithm of R; 0 exactly when no other class can be unsafe."""
+    unsafe = -math.expm1(others)
     for block, blocks in Counter(split.blocks).items():
         for count in sorted(set(split.counts)):
             prior = Fraction(count, split.size)
             joint = split.joint(block, count)
-            if alone:
-                exact = (prior - joint) / (1 - split.all_safe)
+            above, below = prior - joint, 1 - split.all_safe
+            if not unsafe:
+                exact = above / below if below else prior
                 yield Posterior(block, block * blocks * times, prior, float(exact), exact == 1 != prior)
                 continue
-            posterior = (float(prior) - float(joint) * rest) / (1 - float(split.all_safe) * rest)
-            yield Posterior(block, block * blocks * times, prior, min(1.0, max(0.0, posterior)), False)
+            chance = (float(above) + float(joint) * unsafe) / (float(below) + float(split.all_safe) * unsafe)
+            yield Posterior(block, block * blocks * times, prior, min(1.0, chance), False)
