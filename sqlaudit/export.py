@@ -171,14 +171,15 @@ def _write_csv(path: Path, names: Sequence[str], batches: Batches) -> int:
     written = 0
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow([_csv_cell(name) for name in names])
+        writer.writerow([csv_cell(name) for name in names])
         for batch in batches:
-            writer.writerows([_csv_cell(value) for value in row] for row in batch)
+            writer.writerows([csv_cell(value) for value in row] for row in batch)
             written += len(batch)
     return written
 
 
-def _csv_cell(value: Any) -> Any:
+def csv_cell(value: Any) -> Any:
+    """The value as a CSV file has it: a text that a spreadsheet would run as a formula begins with an apostrophe."""
     value = _flat(value)
     return "'" + value if isinstance(value, str) and value.startswith(_FORMULA) else value
 
