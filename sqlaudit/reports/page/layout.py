@@ -129,7 +129,7 @@ def _picture(picture: Picture) -> Iterator[str]:
 def _table(table: Table) -> Iterator[str]:
     """A table in a box that scrolls by itself, so that the page never does sideways."""
     label = _escaped(table.caption or "table")
-    yield f'<div class="table" tabindex="0" role="region" aria-label="{label}"><table>'
+    yield f'<div class="table" tabindex="0" role="group" aria-label="{label}"><table>'
     if table.caption:
         yield f"<caption>{_escaped(table.caption)}</caption>"
     heads = (f'<th scope="col"{_number(c.numeric)}>{_escaped(c.title)}</th>' for c in table.columns)

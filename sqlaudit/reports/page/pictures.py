@@ -41,6 +41,7 @@ _STYLE: Any = {
     "xtick.color": QUIET,
     "ytick.color": QUIET,
     "grid.color": LINE,
+    "axes.axisbelow": True,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "text.parse_math": False,
@@ -162,6 +163,8 @@ def _steps(axes: Any, data: Mapping[str, Any]) -> None:
     if data.get("log_x"):
         axes.set_xscale("log")
         _plain_numbers(axes.xaxis)
+    elif all(float(x).is_integer() for points in data["curves"].values() for x, _ in points):
+        axes.xaxis.get_major_locator().set_params(integer=True)
     if data.get("share", True):
         axes.set_ylim(0, 1.03)
     axes.set_xlabel(_label(data["x"], 80))

@@ -1,0 +1,90 @@
+"""Pages in a real browser, Debian's Chromium. Run in an environment of its own (.ci/run):
+
+apt-get install chromium
+pip install -e '.[plot]' pandas playwright axe-playwright-python pytest
+python -m pytest -o addopts= tests_browser
+
+SQLAUDIT_SCREENSHOTS=DIR keeps the screenshots, to be looked at.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+SCRIPT = "<script>window.planted = 1</script>"
+HEIGHT, SECRET = f'height "{SCRIPT}" 🙂', f"secret{SCRIPT}"
+COMMAND = Path(sys.executable).parent / "sqlaudit"
+NAMES = ("audit", "profile", "columns", "records", "disclosure", "lattice", "attack")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    found = shutil.which("chromium")
+    assert found, "Chromium is missing: apt-get install chromium"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A page of every command, of a table whose names and values are markup."""
+    folder = tmp_path_factory.mktemp("pages")
+    table = _table(folder / "people.csv")
+    qi = ["--qi", "age,sex,zip"]
+    sensitive = ["--sensitive", "ill"]
+    asked = {
+        "audit": [*qi, *sensitive, "--require", "k=5", "--require", "disclosure@3=0.9", "--failing-classes", "20"],
+        "profile": [],
+        "columns": [],
+        "records": qi,
+        "disclosure": [*qi, "--sensitive", "ill", "--knowledge", "6"],
+        "lattice": [*qi, "--hierarchies", str(_hierarchies(folder)), "--require", "k=5", "--find", "all"],
+        "attack": [*qi, *sensitive],
+    }
+    found = {}
+    for name in NAMES:
+        found[name] = folder / f"{name}.html"
+        ran = subprocess.run(
+            [COMMAND, name, table, *asked[name], "--output", found[name]], capture_output=True, text=True, check=False
+        )
+        assert ran.returncode in (0, 1), ran.stderr
+    return found
+
+
+@pytest.fixture(scope="session")
+def screenshots(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    kept = os.environ.get("SQLAUDIT_SCREENSHOTS")
+    folder = Path(kept) if kept else tmp_path_factory.mktemp("screenshots")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _table(path: Path) -> Path:
+    generator = random.Random(7)
+    quoted = '"' + HEIGHT.replace('"', '""') + '"'
+    lines = [f"age,sex,zip,{quoted},ill"]
+    for _ in range(300):
+        ill = generator.choices(["flu", "cold", "ulcer", SECRET], [5, 3, 2, 0.2])[0]
+        lines.append(
+            f"{generator.randint(20, 60)},{generator.choice('fm')},1{generator.randint(300, 305)},"
+            f"{generator.randint(150, 160)},{ill}"
+        )
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+    return path
+
+
+def _hierarchies(folder: Path) -> Path:
+    path = folder / "hierarchies.yml"
+    path.write_text("hierarchies:\n  age:\n    widths: [10, 20]\n  sex: drop\n  zip:\n    mask: [1, 2]\n", "utf-8")
+    return path
