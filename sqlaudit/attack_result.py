@@ -39,7 +39,7 @@ class Exposure:
     Args:
         attack: its short name. title: its name for people. about: the sensitive attribute, None when none is involved.
         exposed: persons about whom the attacker is right with at least `probability`. of: how many could have been.
-        unit: what `exposed` and `of` count (`rows`, `persons`, `identified people`, …).
+        unit: what `exposed` and `of` count (`rows`, `persons`, `people`).
         probability: how sure the attacker is of each of the exposed at least (1 = certain); None when only counted.
         highest: the best chance that the attack gives against anybody, None when it has no meaning.
         sentence: all that in words. figures: further numbers by name.
@@ -67,6 +67,11 @@ class Exposure:
     def share(self) -> Fraction | None:
         """The exposed as a share, None when there is nobody."""
         return Fraction(self.exposed, self.of) if self.of else None
+
+    @property
+    def heading(self) -> str:
+        """The title, with the sensitive attribute if there is one."""
+        return self.title if self.about is None else f"{self.title}: {self.about}"
 
     def to_dict(self) -> dict[str, Any]:
         """The exposure as the JSON has it."""

@@ -5,15 +5,36 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from sqlaudit.attack_result import AttackResult, Example, Exposure, Figure, exposed_most
+from sqlaudit.reports.attack_pictures import exposed_picture, ruled_out_picture
 from sqlaudit.reports.columns import READS
-from sqlaudit.reports.document import Block, Bullets, Column, Document, Facts, Paragraph, Section, Table, Toned, section
+from sqlaudit.reports.document import (
+    Block,
+    Bullets,
+    Column,
+    Document,
+    Facts,
+    Paragraph,
+    Section,
+    Table,
+    Toned,
+    Words,
+    section,
+)
 from sqlaudit.reports.figures import count, figure, part, percent, plural
+from sqlaudit.reports.phrases import listing
 
-_SHARES = ("highest", "highest_of_the_rest", "chance_of_agreeing", "chance_of_alike", "posterior")
+_SHARES = (
+    "highest", "highest_of_the_rest", "chance", "chance_of_agreeing", "chance_of_alike", "chance_unsafe", "prior",
+    "posterior", "right_guesses", "right_guesses_without_release",
+)  # fmt: skip
 _NAMES = {
     "exposed": "People", "of": "Of", "certain_if_ruled_out_for_all": "Certain, ruled out for all",
     "highest_of_the_rest": "Best chance of the rest", "highest": "Best chance", "times": "More than … times",
+    "chance": "As good by chance in", "agree_by_chance": "By chance", "alike_pairs": "Alike pairs",
+    "alike_pairs_by_chance": "By chance", "chance_of_agreeing": "So many agree in",
+    "chance_of_alike": "So many alike in", "finer_in_other": "Finer in other", "chance_unsafe": "Unsafe in",
 }  # fmt: skip
+_MOST_WORST = 3
 
 
 def attack_document(result: AttackResult) -> Document:
@@ -27,47 +48,60 @@ def attack_document(result: AttackResult) -> Document:
         Toned(headline, "bad" if hit else "good"),
         (Bullets(tuple(_lead(result))),),
         (
-            *section("What each attack achieves", _overview(result)),
+            *section("What each attack achieves", _overview(result), exposed_picture(result)),
             *(detail for one in result.exposures for detail in _details(one)),
             *section("Not tried", Bullets(tuple(f"{one.title}: {one.reason}" for one in result.not_tried))),
             *section("How it was attacked", _how(result)),
         ),
+        tuple(Toned(one.sentence, "bad") for one in exposed_most(hit)[:_MOST_WORST]),
     )
 
 
-def _lead(result: AttackResult) -> Iterator[Toned]:
+def _lead(result: AttackResult) -> Iterator[Words]:
+    """Those that expose somebody, worst first; the names of the others."""
     for one in exposed_most(result.exposures):
-        yield Toned(one.sentence, "bad" if one.exposed else "good")
+        if one.exposed:
+            yield Toned(one.sentence, "bad")
+    harmless = [_about(one) for one in result.exposures if not one.exposed]
+    if harmless:
+        yield Toned(f"Nobody is exposed by {listing(harmless)}.", "good")
+
+
+def _about(one: Exposure) -> str:
+    title = one.title[:1].lower() + one.title[1:]
+    return title if one.about is None else f"{title} ({one.about})"
 
 
 def _overview(result: AttackResult) -> Table:
     columns = (
-        Column("Attack"), Column("About"), Column("Exposed", True), Column("Of", True), Column("Share", True),
-        Column("At least as sure as", True), Column("Best chance", True),
+        Column("Attack"), Column("Exposed", True), Column("Of", True), Column("Share", True),
+        Column("Sure at least", True), Column("Best chance", True),
     )  # fmt: skip
     return Table(columns, tuple(_row(one) for one in result.exposures))
 
 
 def _row(one: Exposure) -> tuple[str, ...]:
-    sure, best = ("" if share is None else percent(share) for share in (one.probability, one.highest))
+    sure = percent(one.probability) if one.exposed and one.probability is not None else ""
+    best = "" if one.highest is None else percent(one.highest)
     of = f"{count(one.of)} {one.unit}"
-    return (one.title, one.about or "", count(one.exposed), of, part(one.exposed, one.of), sure, best)
+    return (one.heading, count(one.exposed), of, part(one.exposed, one.of), sure, best)
 
 
 def _details(one: Exposure) -> tuple[Section, ...]:
-    title = one.title if one.about is None else f"{one.title}: {one.about}"
-    blocks: list[Block] = []
+    blocks: list[Block | None] = [] if one.exposed else [Paragraph(one.sentence)]
     if one.figures:
         blocks.append(Facts(tuple((_name(name), _shown(name, value)) for name, value in one.figures.items())))
     if one.steps:
         names = list(one.steps[0])
         rows = tuple(tuple(_shown(name, step[name]) for name in names) for step in one.steps)
         blocks.append(Table(tuple(Column(_name(name), _is_number(one.steps, name)) for name in names), rows))
+    if one.attack == "background_knowledge":
+        blocks.append(ruled_out_picture(one))
     if one.examples:
         blocks.append(_examples(one.examples))
     if one.note:
         blocks.append(Paragraph(one.note))
-    return section(title, *blocks)
+    return section(one.heading, *blocks)
 
 
 def _examples(examples: tuple[Example, ...]) -> Table:
@@ -104,7 +138,7 @@ def _shown(name: str, value: Figure) -> str:
         return "yes" if value else "no"
     if isinstance(value, str):
         return value
-    if name in _SHARES or name.startswith("right_guesses"):
+    if name in _SHARES:
         return percent(value)
     return figure(value)
 

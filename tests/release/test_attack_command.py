@@ -41,6 +41,7 @@ def attack(folder: Path, *options: object) -> Ran:
 def test_linkage_through_generalized_cells(tmp_path: Path) -> None:
     voters = tables(tmp_path)[1]
     ran = attack(tmp_path, "--identified", voters, "--match", "zip,age", "--all-text", "--format", "json")
+    validator("attack").validate(json.loads(ran.out))
     found = {one["attack"]: one for one in json.loads(ran.out)["attacks"]}
     linkage = found["linkage"]
     assert (ran.code, linkage["of"], linkage["figures"]["matched"], linkage["exposed"]) == (0, 13, 12, 0)
@@ -61,7 +62,21 @@ def test_the_report_in_words(tmp_path: Path) -> None:
     assert "age zip Size Value" in shown.said
     assert "3* 0223* 4 Cancer" in shown.said
     markdown = attack(tmp_path, "--format", "markdown", "--all-text")
-    assert "| Homogeneity | problem | 4 | 12 rows |" in markdown.out
+    assert "| Homogeneity: problem | 4 | 12 rows | 33.3% | 100% | 100% |" in markdown.out
+
+
+def test_the_page_has_pictures_and_tables(tmp_path: Path) -> None:
+    page = tmp_path / "attacks.html"
+    ran = attack(tmp_path, "--identified", tables(tmp_path)[1], "--all-text", "--output", page)
+    text = page.read_text("utf-8")
+    assert (ran.code, text.count("<figure"), text.count("<svg")) == (0, 2, 2)
+    assert "Share of those that each attack could expose and does expose" in text
+    assert "Share of 12 rows that are exposed once an attacker rules out m values of problem" in text
+    assert "<td>Homogeneity: problem</td>" in text
+    assert "Cancer" not in text
+    alone = tmp_path / "alone.html"
+    attack(tmp_path, "--only", "homogeneity", "--output", alone)
+    assert alone.read_text("utf-8").count("<figure") == 0
 
 
 def test_a_file_of_categories(tmp_path: Path) -> None:

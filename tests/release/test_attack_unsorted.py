@@ -129,6 +129,26 @@ def test_table_6_of_barriers(engine: Engine) -> None:
     assert abs(float(zip_step["chance_of_alike"] or 1) - 1 / 105) < 0.004
 
 
+def test_classes_are_made_of_quasi_identifiers_only(engine: Engine) -> None:
+    """A sensitive column pairs rows, but nobody knows it: classes are those of zip, of age where the other release has
+    it, and of the columns that one release alone has."""
+    columns = {"row": "int", "zip": "text", "s": "text", "job": "text", "age": "text"}
+    rows = [dict(zip(columns, (i, "1", f"s{i}", f"j{i // 4}", f"a{i // 2}"), strict=True)) for i in range(8)]
+    mine = Target(query=values_query(rows, {name: columns[name] for name in ("row", "zip", "s", "job")}))
+    theirs = Target(query=values_query(rows, {name: columns[name] for name in ("row", "zip", "s", "age")}))
+
+    def below(k: int, qi: tuple[str, ...], other_qi: tuple[str, ...] = ()) -> tuple[Any, Any]:
+        request = AttackRequest(k=k, other=theirs, other_qi=other_qi, position=("row", "row"))
+        found = attack_release(engine, mine, Roles(qi, ("s",)), request).exposure("unsorted_matching").figures
+        return found["below_k_before"], found["below_k_after"]
+
+    assert below(8, ("zip",)) == (0, 0)
+    assert below(9, ("zip",)) == (8, 8)
+    assert [below(k, ("zip", "job")) for k in (4, 5)] == [(0, 0), (8, 8)]
+    assert [below(k, ("zip", "job"), ("zip", "age")) for k in (2, 3, 5)] == [(0, 0), (0, 8), (8, 8)]
+    assert [below(k, ("job",), ("age",)) for k in (2, 3, 5)] == [(0, 0), (0, 8), (8, 8)]
+
+
 def test_a_random_order_is_not_better_than_chance(engine: Engine) -> None:
     left, right = TABLE_6
     order = [3, 6, 1, 4, 7, 2, 5, 0]

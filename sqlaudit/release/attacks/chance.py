@@ -23,6 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 SHUFFLES = 4_999
+_LEAST = 1e-300
+"""No order is impossible; smaller numbers would print as 0."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,7 @@ class Paired:
         excess = float(self.agree - self.expected_agree)
         if excess <= 0:
             return 1.0
-        return min(1.0, 2 * math.exp(-excess * excess / (4 * float(self.expected_agree) + 2 * excess)))
+        return min(1.0, _LEAST + 2 * math.exp(-excess * excess / (4 * float(self.expected_agree) + 2 * excess)))
 
     def bound_alike(self) -> float:
         """At most how likely so many alike pairs are under a random order."""

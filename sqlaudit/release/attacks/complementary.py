@@ -96,9 +96,10 @@ def _sentence(scene: Scene, found: dict[str, int | None]) -> str:
     fresh, revealed = found["newly_below_k"] or 0, found["newly_revealed"] or 0
     if not fresh and not revealed:
         return f"Both releases together have {some(classes, 'classes')}, none of them newly below {k}."
+    least, most = found["newly_at_least"] or 0, found["newly_at_most"] or 0
+    hold = "holds" if fresh == 1 else "hold"
     said = (
-        f"Both releases together have {some(classes, 'classes')}; {fresh:,} of them hold fewer than {k} people though "
-        f"their classes in each release do not, at least {found['newly_at_least'] or 0:,} and at most "
-        f"{found['newly_at_most'] or 0:,} people"
+        f"Both releases together have {some(classes, 'classes')}; {fresh:,} of them {hold} fewer than {k} people "
+        f"though the classes in each release do not, at least {least:,} and at most {most:,} people"
     )
     return f"{said}. In {some(revealed, 'classes')} a single sensitive value is left that neither release gives away."

@@ -5,6 +5,7 @@ Whether the pairing is better than chance is tested before anything is made of i
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -23,6 +24,8 @@ MAX_SHUFFLED = 2_000
 """Up to this many positions a column is shuffled; beyond, bounds are used, which then are sharp enough."""
 LEVEL = 0.05
 """A pairing is called better than chance when it would be as good by chance at most this often."""
+
+_NEARLY_CERTAIN = math.nextafter(1, 0)
 
 
 @dataclass(frozen=True)
@@ -78,7 +81,7 @@ class UnsortedMatching(Attack):
         }  # fmt: skip
         return Exposure(
             attack=self.name, title=self.title, about=None, exposed=merged["restored"] if believed else 0, of=positions,
-            unit="rows", probability=None if not believed else 1 - p, highest=None,
+            unit="rows", probability=min(1 - p, _NEARLY_CERTAIN) if believed else None, highest=None,
             sentence=_sentence(scene, tests, figures), figures=figures, steps=tuple(_step(test) for test in tests),
             source=self.source, note=_note(scene, telling, positions),
         )  # fmt: skip
@@ -135,10 +138,19 @@ def _test(scene: Scene, other: Relation, match: Match, position: list[Any]) -> C
 
 
 def _merged(scene: Scene, other: Relation, matches: tuple[Match, ...], position: list[Any]) -> dict[str, int]:
+    """Rows restored, and in classes of quasi-identifiers below k before and after."""
     listed, parameters = named(matches, directions=True)
+    shared = [match.label for match in matches]
+    own = [
+        (name, one.sql) for name, one in zip(scene.given.quasi_identifiers, scene.roles.quasi_identifiers, strict=True)
+    ]
+    theirs = [resolve(name, other, scene.engine.dialect, "--other-qi") for name in scene.request.other_qi]
     statement = render(
         "attack_merged.sql", scene.engine.dialect, step="both releases by position", source=Raw(scene.relation.sql),
         other=Raw(other.sql), matches=listed, position=position, k=scene.request.k,
+        known=[one["name"] for one, label in zip(listed, shared, strict=True) if label in dict(own)],
+        mine_only=[Raw(sql) for name, sql in own if name not in shared],
+        theirs_only=[Raw(one.sql) for one in theirs if one.label not in shared],
     )  # fmt: skip
     names = ("positions", "below_before", "below_after", "restored")
     return dict(zip(names, map(int, scene.engine.run(statement, parameters)[0]), strict=True))
