@@ -136,11 +136,13 @@ def make_target(target: Any, *, query: str = "", where: str = "", read: ReadOpti
 
 
 def requirements(require: Require) -> tuple[Requirement, ...]:
-    """Requirements from a mapping or from texts."""
+    """Requirements from a mapping, from texts, or from one text."""
     if require is None:
         return ()
     if isinstance(require, Mapping):
         return tuple(requirement_from(name, value) for name, value in require.items())
+    if isinstance(require, str):
+        return (parse_requirement(require),)
     return tuple(item if isinstance(item, Requirement) else parse_requirement(item) for item in require)
 
 

@@ -21,6 +21,7 @@ from sqlaudit.hierarchies import Hierarchy, Use, read_hierarchies, read_hierarch
 from sqlaudit.hierarchies.dictionary import Dictionary, dictionary, held, values_statement
 from sqlaudit.hierarchies.level_sql import level_sql, refuse_kind
 from sqlaudit.hierarchies.levels import MappedLevel, MaskLevel
+from sqlaudit.hierarchies.read import bare
 from sqlaudit.hierarchy_file import write_csv
 from sqlaudit.hierarchy_result import CheckedLevel, HierarchyResult
 from sqlaudit.inputs import nodes_of
@@ -103,8 +104,8 @@ def _from_file(column: str, path: Path) -> Hierarchy:
     read = read_hierarchies(path)
     if read.folder is not None:
         return read.for_columns([column])[0]
-    folded = {name.casefold(): name for name in read.given}
-    name = column if column in read.given else folded.get(column.casefold())
+    folded = {bare(name).casefold(): name for name in read.given}
+    name = column if column in read.given else folded.get(bare(column).casefold())
     if name is None:
         raise UsageError(f"{read.place}: there is no hierarchy of {column!r}.{closest(column, read.given)}")
     return replace(read.given[name], column=column)

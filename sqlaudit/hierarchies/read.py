@@ -45,10 +45,10 @@ class Hierarchies:
         """
         if self.folder is not None:
             return _from_folder(self.folder, columns)
-        folded = {column.casefold(): column for column in columns}
+        folded = {bare(column).casefold(): column for column in columns}
         found: dict[str, Hierarchy] = {}
         for name, hierarchy in self.given.items():
-            column = name if name in columns else folded.get(name.casefold())
+            column = name if name in columns else folded.get(bare(name).casefold())
             if column is None:
                 hint = closest(name, columns) or f" There are: {', '.join(columns)}."
                 raise UsageError(f"{hierarchy.place}: {name!r} is none of the quasi-identifiers.{hint}")
@@ -56,6 +56,18 @@ class Hierarchies:
                 raise UsageError(f"{hierarchy.place}: {column!r} has a second hierarchy here.")
             found[column] = _renamed(hierarchy, column)
         return tuple(found.get(column) or plain(column) for column in columns)
+
+
+def bare(name: str) -> str:
+    """A column's name without the quotes that SQL writes around it; an expression stays as it is.
+
+    Example:
+        >>> bare('"marital-status"'), bare("age"), bare('"a" || "b"')
+        ('marital-status', 'age', '"a" || "b"')
+    """
+    inner = name[1:-1].replace('""', "")
+    quoted = len(name) > 2 and name[0] == name[-1] == '"' and '"' not in inner
+    return name[1:-1].replace('""', '"') if quoted else name
 
 
 def read_hierarchies(source: Hierarchies | Mapping[str, Any] | str | Path) -> Hierarchies:
@@ -273,5 +285,5 @@ def _of_file(column: str, files: Sequence[Path], folder: Path) -> Hierarchy:
 
 
 def _ends_with(stem: str, column: str) -> bool:
-    folded, name = stem.casefold(), column.casefold()
+    folded, name = stem.casefold(), bare(column).casefold()
     return folded == name or (folded.endswith(name) and folded[-len(name) - 1] in _SEPARATORS)

@@ -73,6 +73,10 @@ def test_columns_are_found_whatever_their_case_and_get_what_they_have(tmp_path: 
     read = read_hierarchies({"AGE": {"widths": 5}, "year(b)": "keep"})
     ages, years, sex = read.for_columns(["age", "year(b)", "sex"])
     assert (ages.column, ages.height, years.use, sex.level_names()) == ("age", 2, Use.KEEP, ("values", "*"))
+    quoted = read_hierarchies({"native-country": "keep", '"a ""b"': "drop"})
+    assert [(one.column, one.use) for one in quoted.for_columns(['a "b', '"Native-Country"'])] == [
+        ('a "b', Use.DROP), ('"Native-Country"', Use.KEEP),
+    ]  # fmt: skip
     with pytest.raises(UsageError, match=r"'AGE' is none of the quasi-identifiers\. Did you mean 'ages'\?"):
         read.for_columns(["ages", "year(b)"])
     with pytest.raises(UsageError, match="second hierarchy"):
@@ -83,7 +87,7 @@ def test_a_folder_has_one_file_a_column(tmp_path: Path) -> None:
     for name in ("adult_hierarchy_country", "adult_hierarchy_native-country", "Age", "unrelated"):
         (tmp_path / f"{name}.csv").write_text("a;x;*\nb;y;*\n", encoding="utf-8")
     read = read_hierarchies(tmp_path)
-    found = read.for_columns(["age", "country", "native-country", "sex"])
+    found = read.for_columns(["age", "country", '"native-country"', "sex"])
     assert [Path(one.place).name for one in found] == [
         "Age.csv", "adult_hierarchy_country.csv", "adult_hierarchy_native-country.csv", "",
     ]  # fmt: skip
