@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 from sqlaudit.result import Number, Timing, plain
@@ -12,6 +13,8 @@ from sqlaudit.shown import Shown
 
 SCHEMA = "sqlaudit-lattice/1"
 Levels = tuple[int, ...]
+_SIGNS: Mapping[bool | None, str] = {True: "s", False: "u", None: "?"}
+"""Verdicts in the JSON: safe, unsafe, unknown."""
 
 
 @dataclass(frozen=True)
@@ -203,6 +206,8 @@ class LatticeResult(Shown):
         bound: when the search was stopped, a loss below which there is no safe node; None when not known.
         complete: whether the question was answered. stopped: why not: `budget`, `interrupted` or `limit`.
         unknown: nodes that are not decided when it was not.
+        verdicts: whether each node of the lattice is safe, None where that is not known, in the order of `every_node`;
+            empty for a chain, and for more nodes than a result tells of one by one.
         walk: every node that was counted, in order, when that was asked for.
         why: why there is no safe node, in sentences. published: the release, if one was asked for.
         statements: what ran in the database. versions: of programs.
@@ -235,6 +240,7 @@ class LatticeResult(Shown):
     complete: bool = True
     stopped: str = ""
     unknown: int | None = 0
+    verdicts: tuple[bool | None, ...] = field(default=(), repr=False)
     walk: tuple[LatticeNode, ...] = field(default=(), repr=False)
     warn_only: tuple[str, ...] = ()
     why: tuple[str, ...] = ()
@@ -251,6 +257,21 @@ class LatticeResult(Shown):
     def passed(self) -> bool:
         """Whether a safe node is known."""
         return self.best is not None
+
+    def every_node(self) -> Iterator[Levels]:
+        """All nodes of the lattice, the levels of the last column changing fastest."""
+        return product(*(range(column.height + 1) for column in self.searched))
+
+    def verdict(self, levels: Levels) -> bool | None:
+        """Whether a node is safe, as far as the search found out or proved; None where it is not known."""
+        if not self.verdicts:
+            return next((node.safe for node in self.walk if node.levels == tuple(levels)), None)
+        place = 0
+        for level, column in zip(levels, self.searched, strict=True):
+            if not 0 <= level <= column.height:
+                return None
+            place = place * (column.height + 1) + level
+        return self.verdicts[place]
 
     def named(self, levels: Levels) -> dict[str, str]:
         """What a node does to each column: `{"age": "width 10", "sex": "values"}`."""
@@ -295,6 +316,7 @@ class LatticeResult(Shown):
             "minimal_nodes": None if known is None else [node.to_dict() for node in known],
             "best": self.best.to_dict() if self.best else None,
             "bound": self.bound,
+            "verdicts": "".join(_SIGNS[verdict] for verdict in self.verdicts) if self.verdicts else None,
             "top": self.top.to_dict() if self.top else None,
             "chain": [list(levels) for levels in self.chain],
             "safe_nodes": [node.to_dict() for node in self.safe_nodes],

@@ -6,6 +6,7 @@ import datetime
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 import sqlaudit
 from sqlaudit.engines.base import Engine
@@ -24,7 +25,7 @@ from sqlaudit.opening import shown_roles
 from sqlaudit.result import Timing
 
 MOST_PRICED = 20_000
-"""Nodes whose loss is told in a result; of more, losses are told where levels alone say them."""
+"""Nodes of which a result tells one by one whether they are safe, and what they lose."""
 
 
 @dataclass(frozen=True)
@@ -160,11 +161,20 @@ def _answers(find: Find, searched: Searched, found: Found, nodes: _Nodes) -> dic
         "chain": _chain(searched, found),
         "safe_nodes": tuple(sorted(safe, key=lambda node: (node.loss is None, node.loss or 0.0, node.levels))),
         "bound": found.lower_bound,
+        "verdicts": _verdicts(found),
         "complete": found.complete,
         "stopped": found.stopped,
         "walk": tuple(node_of(verdict) for verdict in found.walk) if show else (),
         "why": tuple(_why(searched, top[0])) if top else (),
     }
+
+
+def _verdicts(found: Found) -> tuple[bool | None, ...]:
+    """What is known of every node, in the order of their levels; nothing of a chain or of too many nodes."""
+    nodes = math.prod(height + 1 for height in found.heights)
+    if found.find == Find.CHAIN or nodes > MOST_PRICED:
+        return ()
+    return tuple(map(found.known, product(*(range(height + 1) for height in found.heights))))
 
 
 def _chain(searched: Searched, found: Found) -> tuple[Node, ...]:

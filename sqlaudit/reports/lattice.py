@@ -19,6 +19,7 @@ from sqlaudit.reports.document import (
     section,
 )
 from sqlaudit.reports.figures import count, figure, limit, part, plural
+from sqlaudit.reports.lattice_pictures import grid_picture, grid_table, heights_table, losses_picture, nodes_picture
 from sqlaudit.reports.moments import finished
 from sqlaudit.reports.phrases import listing
 
@@ -45,7 +46,7 @@ def lattice_document(result: LatticeResult) -> Document:
             *section("Nodes along the chain", _chain(result)),
             *section("The release", *_release(result.published)),
             *section("Nodes in the order they were checked", *_walk(result)),
-            *section("The lattice", _columns(result)),
+            *section("The lattice", _columns(result), *_map(result)),
             *section("How it was searched", _how(result)),
         ),
     )
@@ -154,26 +155,33 @@ def _short(one: Shortfall, rows: int) -> str:
     return f"{one.requirement}{about}: {classes} with {short}"
 
 
-def _minimal(result: LatticeResult) -> Iterator[Block]:
+def _minimal(result: LatticeResult) -> Iterator[Block | None]:
     if result.find not in ("minimal", "all") or not result.minimal:
         return
     yield from _nodes(result, result.minimal, "minimal safe node")
+    if not result.safe_nodes:
+        yield losses_picture(_ranked(result.minimal), _title(result))
 
 
-def _safe(result: LatticeResult) -> Iterator[Block]:
+def _safe(result: LatticeResult) -> Iterator[Block | None]:
     if result.safe_nodes:
         yield from _nodes(result, result.safe_nodes, "safe node")
+        yield losses_picture(_ranked(result.safe_nodes), _title(result))
 
 
 def _nodes(result: LatticeResult, nodes: tuple[LatticeNode, ...], what: str) -> Iterator[Block]:
     if len(nodes) > MOST:
         yield Paragraph(f"The {MOST} with the smallest {_title(result).lower()} of {plural(len(nodes), what)}.")
-    ranked = sorted(nodes, key=lambda node: (node.loss is None, node.loss or 0.0, node.levels))
     heads = (
         Column("levels"), Column(_title(result), True), Column("suppressed rows", True), Column("classes", True),
         Column("smallest", True),
     )  # fmt: skip
-    yield Table(heads, tuple(_line(node) for node in ranked[:MOST]))
+    yield Table(heads, tuple(_line(node) for node in _ranked(nodes)[:MOST]))
+
+
+def _ranked(nodes: tuple[LatticeNode, ...]) -> list[LatticeNode]:
+    """The least loss first."""
+    return sorted(nodes, key=lambda node: (node.loss is None, node.loss or 0.0, node.levels))
 
 
 def _line(node: LatticeNode) -> tuple[Words, ...]:
@@ -257,6 +265,15 @@ def _columns(result: LatticeResult) -> Table:
         line: tuple[Words, ...] = (column.name, "" if column.values is None else count(column.values), levels)
         rows.append((*line, limit(column.weight)) if weighted else line)
     return Table(tuple(heads), tuple(rows))
+
+
+def _map(result: LatticeResult) -> Iterator[Block | None]:
+    """Which nodes are safe: pictures, and the same in numbers, for questions that are about many nodes."""
+    yield nodes_picture(result)
+    yield grid_picture(result)
+    if result.find in ("minimal", "all"):
+        yield grid_table(result)
+        yield heights_table(result)
 
 
 def _how(result: LatticeResult) -> Facts:
