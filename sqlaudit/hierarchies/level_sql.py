@@ -32,6 +32,8 @@ _DATES = (Kind.DATE, Kind.TIMESTAMP)
 _MASKED = (Kind.TEXT, Kind.INTEGER, Kind.OTHER)
 LIMITS = {Kind.FLOAT: 10**15, Kind.INTEGER: 10**20, Kind.DECIMAL: 10**20}
 """Numbers beyond have no interval: exact decimals of every engine hold what lies within."""
+_NOTHING = ("NULL", "NULL")
+"""What a table of labels holds when a hierarchy names no value of the column: it is joined to nothing."""
 _FLOAT_DECIMALS = 20
 
 
@@ -140,7 +142,7 @@ def published(
     name = quote(alias, dialect)
     # what stands here is common to all dialects, and a table of many values would take sqlglot long
     join = environment().get_template("hierarchy_published_labels.sql").render(
-        rows=[(_text(value, dialect), _text(labels[level.place], dialect)) for value, labels in rows],
+        rows=[(_text(value, dialect), _text(labels[level.place], dialect)) for value, labels in rows] or [_NOTHING],
         alias=name, value=_operand(value_sql), kind=holds.kind.value, null=any(value is None for value, _ in rows),
         dialect=dialect,
     )  # fmt: skip

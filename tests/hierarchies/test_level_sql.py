@@ -209,6 +209,14 @@ def test_listed_levels_are_published_as_a_joined_table(engine: Engine) -> None:
     assert published(made, 3, '"v"', engine.dialect, HOLDS["text"]).expression == "'*'"
 
 
+def test_a_file_that_names_no_value_of_the_column_leaves_the_default(engine: Engine) -> None:
+    (made,) = read_hierarchies({"v": {"values": {"x": ["a"]}, "default": "rest"}}).for_columns(["v"])
+    told = published(made, 1, '"v"', engine.dialect, HOLDS["int"])
+    rows = values_query([{"v": 1}, {"v": None}], {"v": "int"})
+    found = engine.run(Statement("published", f"SELECT {told.expression} FROM ({rows}) AS t {told.join} ORDER BY 1"))
+    assert [row[0] for row in found] == ["rest", None]
+
+
 @pytest.mark.parametrize(
     ("kind", "spelled", "values"),
     [
