@@ -61,3 +61,9 @@
 
 {# 1/fact above a limit. #}
 {% macro reciprocal_above(fact, limit) %}{{ fact }} * {{ limit.numerator }} < {{ limit.denominator }}{% endmacro %}
+
+{# Keys of a node of the lattice over coded rows: the bits of a word that remain; NULL where a column's label is missing
+   at its level; a number of its own for a row in which any is. #}
+{% macro masked(word, mask) %}k{{ word }} & {{ mask }}{% endmacro %}
+{% macro unless_missing(position, level, code) %}CASE WHEN z{{ position }} <= {{ level }} THEN {{ code }} END{% endmacro %}
+{% macro own_number(columns, joined) %}CASE WHEN {% for position, level in columns %}z{{ position }} > {{ level }}{{ " OR " if not loop.last or joined }}{% endfor %}{% for column in joined %}{{ column }} IS NULL{{ " OR " if not loop.last }}{% endfor %} THEN row_number END{% endmacro %}

@@ -14,6 +14,7 @@ from typing import Any
 from sqlaudit.engines.base import Engine, Relation
 from sqlaudit.errors import UsageError
 from sqlaudit.generalization.attributes import LANES, Attribute, decides, inherited, read_attributes
+from sqlaudit.generalization.audited_nodes import AuditedNodes, AuditedTable, audited_nodes
 from sqlaudit.generalization.base_histogram import base_histogram
 from sqlaudit.generalization.coding import KeyLayout, LatticeColumn, code_values
 from sqlaudit.generalization.figures import NodeFigures
@@ -32,7 +33,8 @@ class Evaluator:
     Args:
         workbench: where the histogram lies. layout: the columns' places in its key. base: the histogram.
         attributes: what is required of each sensitive attribute. rows: rows of the table.
-        limit: the share of the rows that may be suppressed.
+        limit_rows: how many of them may be suppressed.
+        audited: decides node by node instead, where count vectors do not tell what is asked.
     """
 
     def __init__(
@@ -42,14 +44,16 @@ class Evaluator:
         base: Relation,
         attributes: Sequence[Attribute],
         rows: int,
-        limit: Fraction,
+        limit_rows: int,
+        audited: AuditedNodes | None = None,
     ) -> None:
         self.layout = layout
         self.rows = rows
-        self.limit_rows = int(limit * rows)
-        words = [word for attribute in attributes for word in attribute.words]
+        self.limit_rows = limit_rows
+        self._audited = audited
+        words = [] if audited else [word for attribute in attributes for word in attribute.words]
         self._rollup = Rollup(workbench, layout, base, words)
-        self._figures = NodeFigures(workbench, attributes, rows, self.limit_rows)
+        self._figures = NodeFigures(workbench, attributes, rows, limit_rows)
         self._losses = NodeLosses(workbench, layout, base, self._figures, rows, self.tuples)
         self._monotone = all_inherited(attributes, self.limit_rows)
 
@@ -81,6 +85,8 @@ class Evaluator:
         """
         for node in nodes:
             self.layout.check(node)
+        if self._audited is not None:
+            return [self._audited.verdict(node) for node in nodes]
         found: dict[Node, Verdict] = {}
         for chunk in self._rollup.walk(nodes):
             found.update((verdict.node, verdict) for verdict in self._figures.verdicts(chunk))
@@ -98,6 +104,8 @@ class Evaluator:
         for node in nodes:
             self.layout.check(node)
         given = tuple(weights)
+        if self._audited is not None:
+            return [self._audited.parts(node, given, bits) for node in nodes]
         found: dict[Node, LossParts] = {}
         for chunk in self._rollup.walk(nodes):
             found.update((part.node, part) for part in self._losses.parts(chunk, given, bits))
@@ -159,6 +167,7 @@ def open_evaluator(
     *,
     inputs: Mapping[str, Any] | None = None,
     limit: Fraction = Fraction(0),
+    population: Relation | None = None,
 ) -> Evaluator:
     """What decides the nodes of a lattice.
 
@@ -167,7 +176,7 @@ def open_evaluator(
         relation: the table. roles: its columns, resolved. given: the roles as they were given.
         columns: the quasi-identifiers that take part, with their dictionaries, in the order of a node's levels.
         requirements: what the table must satisfy. inputs: further inputs, as `read_inputs` gives them.
-        limit: the share of the rows that may be suppressed.
+        limit: the share of the rows that may be suppressed. population: the population table, if a model needs one.
 
     Raises:
         UsageError: requirements that do not fit the roles, or a limit that has no meaning with them.
@@ -175,6 +184,11 @@ def open_evaluator(
     attributes = read_attributes(engine, relation, roles, given, requirements, inputs or {})
     refuse_limit(attributes, given, limit)
     layout = code_values(workbench, columns)
-    base = base_histogram(engine, workbench, relation, columns, layout, attributes)
-    rows = workbench.run(render("lattice_rows.sql", workbench.dialect, base=Raw(base.sql)))[0][0]
-    return Evaluator(workbench, layout, base, attributes, int(rows), limit)
+    one_by_one = needs_audits(attributes, given)
+    base = base_histogram(engine, workbench, relation, columns, layout, [] if one_by_one else attributes)
+    rows = int(workbench.run(render("lattice_rows.sql", workbench.dialect, base=Raw(base.sql)))[0][0])
+    audited = None
+    if one_by_one:
+        table = AuditedTable(engine, workbench, relation, roles, given, columns, layout, attributes)
+        audited = audited_nodes(table, population, base, rows, int(limit * rows))
+    return Evaluator(workbench, layout, base, attributes, rows, int(limit * rows), audited)

@@ -63,12 +63,12 @@ class NodeFigures:
         found = {place: self._verdict(node, figures.get(place, {})) for place, node in chunk.nodes.items()}
         return list(self._with_signatures(chunk, self._with_levels(chunk, found)).values())
 
-    def resolved(self, chunk: Chunk) -> list[Block]:
-        """The blocks whose predicates decide every class of a chunk."""
+    def failing(self, chunk: Chunk) -> dict[str, Any]:
+        """Which classes of a chunk fail, for the templates: blocks whose predicates decide every class, and names."""
         blocks = self._with_combinations(chunk)
         if any(check.doubtful for block in blocks for check in block.checks):
             blocks = self._with_exact(chunk, blocks)
-        return blocks
+        return {"blocks": [block.shown(self.wide) for block in blocks], "any": self.names()}
 
     def names(self, prunable: bool = False) -> list[str]:
         """The names of the verdicts that make a class fail; of those alone that coarser nodes inherit."""

@@ -7,12 +7,11 @@ once; a third, only for losses that look at the original values, goes back to th
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from sqlaudit.engines.base import Engine, Relation
 from sqlaudit.generalization.checks import placed, prepared
 from sqlaudit.generalization.coding import KeyLayout
-from sqlaudit.generalization.figures import NodeFigures
 from sqlaudit.generalization.rollup import Chunk
 from sqlaudit.generalization.verdicts import CellWeight, LossParts, Node
 from sqlaudit.sql import Raw, render
@@ -27,6 +26,13 @@ _READ = 8_000_000
 """Finest classes that one statement reads, nodes times classes."""
 
 
+class SaysWhatFails(Protocol):
+    """Knows which of the classes of a chunk fail."""
+
+    def failing(self, chunk: Chunk) -> dict[str, Any]:
+        """`blocks` as the templates read them, and `any`: the names of the verdicts that make a class fail."""
+
+
 class NodeLosses:
     """Parts of losses of the nodes of chunks.
 
@@ -36,7 +42,7 @@ class NodeLosses:
     """
 
     def __init__(
-        self, workbench: Engine, layout: KeyLayout, base: Relation, figures: NodeFigures, rows: int, finest: int
+        self, workbench: Engine, layout: KeyLayout, base: Relation, figures: SaysWhatFails, rows: int, finest: int
     ) -> None:
         self._workbench, self._layout, self._base, self._figures = workbench, layout, base, figures
         self._rows, self._finest = rows, finest
@@ -46,8 +52,7 @@ class NodeLosses:
 
     def parts(self, chunk: Chunk, weights: Iterable[CellWeight], bits: bool) -> list[LossParts]:
         """The parts of a chunk's nodes; see `LossParts`."""
-        blocks = [block.shown(self._figures.wide) for block in self._figures.resolved(chunk)]
-        given = {"blocks": blocks, "any": self._figures.names()}
+        given = self._figures.failing(chunk)
         counts = self._run(chunk, "lattice_parts.sql", "classes that are kept", given)
         counted = {int(place): tuple(map(int, found)) for place, *found in counts}
         failing = Chunk(chunk.sql, {p: node for p, node in chunk.nodes.items() if counted.get(p, (0, 0, 0))[2]})

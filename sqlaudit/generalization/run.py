@@ -28,7 +28,7 @@ from sqlaudit.generalization.workbench import workbench_of
 from sqlaudit.hierarchies import Hierarchy, MappedLevel, read_hierarchies
 from sqlaudit.hierarchies.dictionary import NAME, Dictionary, dictionary, held, values_statement
 from sqlaudit.histogram import HistogramBuilder
-from sqlaudit.inputs import read_inputs
+from sqlaudit.inputs import population_target, read_inputs
 from sqlaudit.lattice_result import LatticeResult
 from sqlaudit.opening import ResolvedRoles, frame_of, load_columns, resolve_roles
 from sqlaudit.quasi_identifiers.budget import Stop, never
@@ -77,12 +77,14 @@ def find_nodes(
     """
     already, started = len(engine.executed), time.monotonic()
     table = table or open_table(engine, request)
+    inputs = read_inputs(request.inputs)
+    population = engine.open(population_target(inputs, request.target)) if "population" in inputs else None
     relation, roles = load_columns(engine, table.relation, table.roles)
     with workbench_of(engine) as workbench, _dictionaries(engine, workbench, relation, roles, table) as dictionaries:
         columns = [LatticeColumn(roles.quasi_identifiers[place], made) for place, made in dictionaries.items()]
         evaluator = open_evaluator(
             engine, workbench, relation, roles, columns, request.roles, request.requirements,
-            inputs=read_inputs(request.inputs), limit=request.suppression,
+            inputs=inputs, limit=request.suppression, population=population,
         )  # fmt: skip
         values = partial(_distinct, engine, relation, roles)
         losses, costs = _losses(request, _costed(workbench, dictionaries), evaluator.rows)
