@@ -8,6 +8,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Any
 
+from sqlaudit.attack_result import AttackResult
 from sqlaudit.result import AuditResult, Number, Timing
 
 SCHEMA = "sqlaudit-compare/1"
@@ -265,7 +266,7 @@ class CompareResult:
     Args:
         original, release: what the tables are called. rows, released: their rows.
         pairing: key, position, containment (counts alone say which rows belong together) or none (they do not).
-        audit: the release by itself, as `sqlaudit audit` finds it.
+        audit: the release by itself, as `sqlaudit audit` finds it. attacks: what can be done with the release alone.
     """
 
     original: str
@@ -279,6 +280,7 @@ class CompareResult:
     generalization: Generalization
     losses: tuple[Loss, ...]
     audit: AuditResult
+    attacks: AttackResult | None = None
     coarser: Coarser | None = None
     queries: tuple[QueryAnswer, ...] = ()
     workload: Workload | None = None

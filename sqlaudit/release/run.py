@@ -8,14 +8,18 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 
 import sqlaudit
+from sqlaudit.attack_result import AttackResult
 from sqlaudit.attribute_inputs import refuse_unclear
 from sqlaudit.auditor import Auditor
-from sqlaudit.compare_result import Answer, CompareResult, Loss
+from sqlaudit.compare_result import Answer, Coarser, CompareResult, Loss, Workload
 from sqlaudit.engines.base import Engine, Relation
 from sqlaudit.generalization.workbench import workbench_of
 from sqlaudit.hierarchies import read_hierarchies
 from sqlaudit.inputs import read_inputs
+from sqlaudit.release.attacks.request import AttackRequest
+from sqlaudit.release.attacks.run import attack_release
 from sqlaudit.release.bench import Bench
+from sqlaudit.release.coarser import Read, coarser
 from sqlaudit.release.coding import Attribute, Coded, code_rows, read_columns, read_sensitive
 from sqlaudit.release.covers import Covered, measured_cells, read_cover
 from sqlaudit.release.distances import Distance, distance_of
@@ -26,10 +30,16 @@ from sqlaudit.release.losses.noise import noise_loss
 from sqlaudit.release.losses.registry import Measure, chosen
 from sqlaudit.release.losses.views import Scene, View, blocks_of, class_losses, views_of
 from sqlaudit.release.pairing import Pairing, Side, alike, copied, find_pairing, open_side
+from sqlaudit.release.queries import Asked
+from sqlaudit.release.query_text import read_queries
 from sqlaudit.release.regions import Regions, assigned, find_classes, find_regions
 from sqlaudit.release.request import CompareRequest
+from sqlaudit.release.workload import random_workload
 from sqlaudit.result import AuditResult, Timing
-from sqlaudit.spec import AuditSpec, Roles
+from sqlaudit.spec import AuditSpec, Roles, Target
+
+_ON_RELEASE = ("homogeneity", "background_knowledge", "skewness", "similarity")
+"""Attacks that need nothing but the release."""
 
 
 def compare_tables(engine: Engine, request: CompareRequest) -> CompareResult:
@@ -55,6 +65,9 @@ def _finished(result: CompareResult, statements: Sequence[Timing]) -> CompareRes
 class _Opened:
     """Both tables on the workbench, with what their cells stand for."""
 
+    side: Side
+    by: Pairing
+    classes: Relation
     coded: Coded
     covered: tuple[Covered, ...]
     regions: Regions | None
@@ -73,11 +86,17 @@ def open_tables(bench: Bench, request: CompareRequest, original: Side, release: 
     tuples, classes = find_classes(bench, coded, covered)
     regions = find_regions(bench, coded, covered, tuples, classes)
     found = Check(bench, coded, covered, classes, regions).found()
+    read = (release, pairing, classes, coded, covered, regions, found)
     if coded.paired:
-        return _Opened(coded, covered, regions, found, coded.original, pairing.by)
+        return _Opened(*read, coded.original, pairing.by)
     fits = found.generalization.answer is not Answer.NO
     pairs = assigned(bench, coded, covered, regions) if regions is not None and fits else None
-    return _Opened(coded, covered, regions, found, pairs, "none" if pairs is None else "containment")
+    return _Opened(*read, pairs, "none" if pairs is None else "containment")
+
+
+def _read(opened: _Opened) -> Read:
+    recoding = opened.found.generalization.recoding
+    return Read(opened.side, opened.coded, opened.covered, opened.classes, recoding, opened.by)
 
 
 @dataclass(frozen=True)
@@ -91,12 +110,14 @@ class _Comparison:
     def result(self) -> CompareResult:
         """What was found."""
         bench, request = self.bench, self.request
+        queries = read_queries(request.queries, bench.engine.dialect)
         original, release = (open_side(bench.engine, target, request) for target in (request.original, request.release))
         original, release = copied(bench, original, "original"), copied(bench, release, "release")
         original, release = alike(original, release)
         pairing = find_pairing(bench, request, original, release)
         opened = open_tables(bench, request, original, release, pairing)
-        audit = self._audit()
+        beside = None if request.other is None else self._beside(request.other, original, opened)
+        asked = Asked(bench, opened.coded, opened.covered, opened.regions, original, release, request.show_values)
         return CompareResult(
             original=request.original.name,
             release=request.release.name,
@@ -108,11 +129,32 @@ class _Comparison:
             distance=request.distance,
             generalization=opened.found.generalization,
             losses=tuple(self._losses(opened)),
-            audit=audit,
+            audit=self._audit(),
+            attacks=self._attacks(),
+            coarser=beside,
+            queries=tuple(asked.answer(query) for query in queries),
+            workload=self._workload(opened),
             engine=bench.engine.version(),
             time=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
             versions={"sqlaudit": sqlaudit.__version__, "engine": bench.engine.version()},
         )
+
+    def _beside(self, target: Target, original: Side, opened: _Opened) -> Coarser:
+        """The release beside another one of the same original, which is read in the same way."""
+        bench = Bench(self.bench.engine, self.bench.workbench, prefix=self.bench.prefix + "other_")
+        with closing(bench):
+            other = copied(bench, open_side(bench.engine, target, self.request), "release")
+            original, other = alike(original, other)
+            pairing = find_pairing(bench, self.request, original, other)
+            them = open_tables(bench, self.request, original, other, pairing)
+            return coarser(bench, _read(opened), _read(them), target.name)
+
+    def _attacks(self) -> AttackResult | None:
+        """What can be done with the release alone; `sqlaudit attack` takes further tables."""
+        request = self.request
+        hierarchies = {one.column: one for one in read_hierarchies(request.hierarchies or {}).for_columns(request.qi)}
+        asked = AttackRequest(inputs=request.inputs, hierarchies=hierarchies, seed=request.seed, only=_ON_RELEASE)
+        return attack_release(self.bench.engine, request.release, Roles(request.qi, request.sensitive), asked)
 
     def _audit(self) -> AuditResult:
         """The release by itself."""
@@ -120,6 +162,12 @@ class _Comparison:
         roles = Roles(request.qi, request.sensitive)
         spec = AuditSpec(request.release, roles, request.requirements, request.inputs)
         return Auditor(self.bench.engine, failing_classes=0).audit(spec)
+
+    def _workload(self, opened: _Opened) -> Workload | None:
+        number, seed = self.request.workload, self.request.seed
+        if not number or not opened.coded.rows:
+            return None
+        return random_workload(self.bench, opened.coded, opened.covered, opened.regions, number, seed)
 
     def _losses(self, opened: _Opened) -> Iterator[Loss]:
         """The losses in the order of the measures: of all columns, then of each, attribute by attribute."""

@@ -1,0 +1,107 @@
+"""A seeded random workload of counting queries: ranges of quasi-identifiers, and a sensitive value if there is one."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import Any
+
+from sqlaudit.compare_result import METHODS, Errors, Workload
+from sqlaudit.engines.base import Relation
+from sqlaudit.release.bench import Bench
+from sqlaudit.release.coding import Attribute, Coded
+from sqlaudit.release.covers import Covered
+from sqlaudit.release.losses.views import NO_REGIONS
+from sqlaudit.release.ranges import RangeQuery, random_ranges
+from sqlaudit.release.regions import Regions
+
+_AT_ONCE = 50
+
+
+def random_workload(
+    bench: Bench, coded: Coded, covered: Sequence[Covered], regions: Regions | None, queries: int, seed: int
+) -> Workload:
+    """Relative errors of random queries: COUNT(*) over ranges of a random number of quasi-identifiers.
+
+    With a sensitive attribute (the first one) each query also asks for one of its values, drawn by its frequency.
+    """
+    attribute = coded.sensitive[0] if coded.sensitive else None
+    asked = random_ranges(queries, seed, domains_of(covered))
+    lanes = random_lanes(attribute, queries, seed)
+    answers = answers_of(bench, coded, covered, regions, asked, attribute, lanes)
+    errors: dict[str, list[float]] = {name: [] for name in METHODS if regions is not None or name != METHODS[1]}
+    for truth, *found in answers:
+        for name, answer in zip(METHODS, found, strict=True):
+            if truth and name in errors:
+                errors[name].append(abs(answer - truth) / truth)
+    empty = sum(not truth for truth, *_ in answers)
+    return Workload(
+        queries, empty, seed, {name: Errors.of(found) for name, found in errors.items()},
+        "" if regions is not None else NO_REGIONS,
+    )  # fmt: skip
+
+
+def domains_of(covered: Sequence[Covered]) -> list[tuple[int, int]]:
+    """(place, different values without NULL) of the columns."""
+    return [(one.column.place, one.column.words.values - bool(one.column.words.missing_rows)) for one in covered]
+
+
+def random_lanes(attribute: Attribute | None, queries: int, seed: int) -> list[int | None]:
+    """For each query a sensitive value, drawn by its frequency in the original."""
+    if attribute is None or not attribute.table.total:
+        return [None] * queries
+    generator = random.Random(f"{seed} values")
+    return list(generator.choices(range(attribute.table.distinct), attribute.table.totals, k=queries))
+
+
+def answers_of(
+    bench: Bench,
+    coded: Coded,
+    covered: Sequence[Covered],
+    regions: Regions | None,
+    queries: Sequence[RangeQuery],
+    attribute: Attribute | None,
+    lanes: Sequence[int | None],
+) -> list[tuple[float, ...]]:
+    """(truth, non-corrected, by conditional probability, independently corrected) of each query.
+
+    Without regions the answer by conditional probability is 0 everywhere.
+    """
+    places = [one.column.place for one in covered]
+    own, other = (f"s{attribute.place}", f"z{attribute.place}") if attribute else ("", "")
+    source = bench.make(
+        "asked_rows", "release_asked_rows.sql", "rows for queries", source=coded.original, lane=own, places=places
+    )
+    held = bench.make(
+        "asked_classes", "release_asked_classes.sql", "classes for queries", source=coded.release, lane=other,
+        places=places,
+    )  # fmt: skip
+    found: list[tuple[float, ...]] = []
+    for start in range(0, len(queries), _AT_ONCE):
+        some = [
+            {"parts": query.parts(), "lane": lane}
+            for query, lane in zip(queries[start : start + _AT_ONCE], lanes[start : start + _AT_ONCE], strict=True)
+        ]  # fmt: skip
+        shares = bench.make(
+            "asked_shares", "release_asked_shares.sql", "shares of cells", queries=some,
+            columns=[{"cover": one.cover, "cells": one.cells, "words": one.column.words.relation} for one in covered],
+        )  # fmt: skip
+        found += _answers(bench, source, held, shares, regions, some)
+    bench.forget("asked_rows", "asked_classes", "asked_shares")
+    return found
+
+
+def _answers(
+    bench: Bench,
+    source: Relation,
+    held: Relation,
+    shares: Relation,
+    regions: Regions | None,
+    queries: list[dict[str, Any]],
+) -> list[tuple[float, ...]]:
+    rows = bench.ask(
+        "release_asked.sql", "random queries", queries=queries, source=source, classes=held, shares=shares,
+        inside=None if regions is None else regions.inside, tuples=None if regions is None else regions.places,
+        regions=None if regions is None else regions.table,
+    )  # fmt: skip
+    return [tuple(float(value or 0) for value in row[1:]) for row in rows]
