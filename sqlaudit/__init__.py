@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from sqlaudit.api_attack import attack
     from sqlaudit.api_columns import columns, records
     from sqlaudit.api_compare import compare
+    from sqlaudit.api_compile import compile_checks
     from sqlaudit.api_disclosure import disclosure_curve, what_if
     from sqlaudit.api_gate import gate
     from sqlaudit.api_hierarchy import hierarchy
@@ -18,11 +19,10 @@ if TYPE_CHECKING:
     from sqlaudit.lattice_result import LatticeResult
     from sqlaudit.profile_result import ProfileResult
     from sqlaudit.result import AuditResult
-    from sqlaudit.standalone import compile_checks
 
 _WHERE = {
     "attack": "sqlaudit.api_attack",
-    "compile_checks": "sqlaudit.standalone",
+    "compile_checks": "sqlaudit.api_compile",
     "audit": "sqlaudit.api",
     "columns": "sqlaudit.api_columns",
     "compare": "sqlaudit.api_compare",

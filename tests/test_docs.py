@@ -2,7 +2,7 @@
 
 In a page, ```console blocks hold commands after `$ ` (continued after `> `) with their output, and ```pycon blocks hold
 Python. `...` stands for any text. Every page runs in an empty folder of its own; ```sh blocks are not run here (the
-command that installs and tests is run by `.ci/run`).
+command that installs and tests is run by `.ci/run`), and ```console dbt blocks are run by `tests_dbt`, which has dbt.
 """
 
 from __future__ import annotations

@@ -185,7 +185,10 @@ def script(compiled: Sequence[Compiled], target: Target, version: str) -> str:
     """All statements as one SQL script, each under comments that say what it is."""
     dialect = DIALECTS[compiled[0].dialect]
     written = sum(1 for one in compiled if one.sql)
-    lines = [f"sqlaudit {version}: {written} checks of {target.name} for {dialect.title}.", *_HOW_TO_READ]
+    lines = [
+        f"sqlaudit {version}: {written} {'check' if written == 1 else 'checks'} of {target.name} for {dialect.title}.",
+        *_HOW_TO_READ,
+    ]
     if not dialect.executed:
         lines += [
             f"Not executed: the tests have no {dialect.title}. Every statement parses there and keeps to constructs",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import random
+import re
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -14,8 +15,10 @@ from typing import Any
 import duckdb
 import pytest
 import sqlglot
+import yaml
 from sqlglot import exp
 
+import sqlaudit
 from sqlaudit.models.base import band
 from sqlaudit.spec import Roles, Target
 from sqlaudit.sql import _order_plainly
@@ -190,3 +193,26 @@ def test_keys_are_shown_only_on_request() -> None:
     assert "SELECT\n    size AS class_size" in written("duckdb", "k_anonymity", {"k": 5})
     shown = written("duckdb", "k_anonymity", {"k": 5, "show_values": True})
     assert "SELECT\n    q1 AS age, q2, size AS class_size" in shown
+
+
+COMMON = {"model", "quasi_identifiers", "sensitive", "column_name", "entity", "nulls", "show_values"}
+
+
+def test_the_page_has_every_test_with_its_arguments() -> None:
+    page = (ROOT / "docs" / "gate_dbt.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| `(\w+)` \| (.*?) \|", page, re.MULTILINE))
+    found = {}
+    for file in (ROOT / "sql_templates" / "dbt" / "macros").rglob("*.sql"):
+        for name, taken in re.findall(r"{% test (\w+)\((.*?)\) -%}", file.read_text(encoding="utf-8")):
+            parts = [part.partition("=") for part in taken.split(", ")]
+            own = [
+                part for part in parts if part[0] not in COMMON and not part[0].endswith(("_identifiers", "_entity"))
+            ]
+            found[name] = ", ".join(f"`{key}`{f' ({value})' if value else ''}" for key, _, value in own)
+    assert len(found) == 14
+    assert rows == found
+
+
+def test_the_package_has_the_version_of_sqlaudit() -> None:
+    project = yaml.safe_load((ROOT / "sql_templates" / "dbt" / "dbt_project.yml").read_text(encoding="utf-8"))
+    assert (project["name"], project["version"]) == ("sqlaudit", sqlaudit.__version__)
