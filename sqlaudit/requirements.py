@@ -16,6 +16,7 @@ from sqlaudit.spec import Requirement
 
 _FORM = re.compile(r"^\s*(?P<name>[^=<>@\s]+)\s*(@\s*(?P<at>[^=<>\s]+))?\s*(=|>=|<=|<)\s*(?P<value>.+?)\s*$")
 MAX_DECIMALS = 9
+_MOST_DIGITS = 30
 
 
 @dataclass(frozen=True)
@@ -140,6 +141,8 @@ def _exact(value: Any, text: str, name: str) -> Fraction:
             exact = Fraction(written)
         else:
             decimal = Decimal(written.removesuffix("%"))
+            if abs(decimal.adjusted()) > _MOST_DIGITS:
+                raise OverflowError  # 1e999999999 would take minutes to write out
             exact = Fraction(decimal) / (100 if percent else 1)
     except (InvalidOperation, ValueError, ZeroDivisionError, OverflowError):
         raise UsageError(f"{text!r}: {name} is a number, for instance 5 or 0.2.") from None

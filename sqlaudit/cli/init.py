@@ -21,6 +21,7 @@ from sqlaudit.policy.schema import policy_schema
 from sqlaudit.policy.spec import Connection
 from sqlaudit.profiling.run import profile_target
 from sqlaudit.reports import render_json
+from sqlaudit.reports.figures import plural
 from sqlaudit.spec import Limits, Target
 
 MOST_TABLES = 50
@@ -76,7 +77,7 @@ def command(
         print_data(text)
     else:
         write_text(output, text)
-        say(f"wrote {str(output)!r} with {len(tables)} tables. Check the roles, then run: sqlaudit test")
+        say(f"wrote {str(output)!r} with {plural(len(tables), 'table')}. Check the roles, then run: sqlaudit test")
     return ExitCode.OK
 
 

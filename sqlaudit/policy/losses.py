@@ -62,7 +62,8 @@ def loss_text(loss: LossLimit) -> str:
     """
     parts = [f"measure:{loss.measure}"] + ([f"of:{loss.figure}"] if loss.figure != FIGURES[0] else [])
     parts += [f"column:{loss.column}"] if loss.column else []
-    parts.append(f"{'at_least' if loss.at_least else 'at_most'}:{exact(loss.limit)}")
+    limit = str(loss.limit) if loss.limit.denominator == 1 else exact(loss.limit)
+    parts.append(f"{'at_least' if loss.at_least else 'at_most'}:{limit}")
     return f"{LOSS}={','.join(parts)},original:{loss.original.name}"
 
 

@@ -85,15 +85,15 @@ def _of(result: CompareResult, spec: TestSpec, limit: LossLimit) -> list[Loss]:
     """The losses that a limit is about.
 
     Raises:
-        UsageError: the measure has no figure for the column.
+        UsageError: the comparison has no such figure.
     """
     found = [
         loss for loss in result.losses
         if loss.measure == limit.measure and loss.column == limit.column
         and (not spec.sensitive or loss.sensitive is None or loss.sensitive in spec.sensitive)
     ]  # fmt: skip
-    if not found:
-        raise UsageError(f"The loss {limit.measure!r} is not told for a single column.")
+    if not found:  # a test that says nothing must not pass by being absent
+        raise UsageError(f"The comparison tells no loss {limit.measure!r} of this column and sensitive attribute.")
     return found
 
 

@@ -136,4 +136,6 @@ def _role(role: str, columns: Sequence[ColumnProfile]) -> Iterator[str]:
 def _why(column: ColumnProfile) -> str:
     said = "; ".join(column.proposal.reasons)
     plain = "".join(character if character.isprintable() else " " for character in said)
-    return f" # {plain[:_LONGEST]}" if plain else ""
+    if len(plain) > _LONGEST:
+        plain = plain[:_LONGEST].rpartition(" ")[0].rstrip(";,") + " ..."
+    return f" # {plain}" if plain else ""

@@ -84,10 +84,14 @@ def run_policy(policy: Policy, options: RunOptions) -> GateResult:
 
 
 def _broken(table: TableEntry) -> list[GateTest]:
-    lines = sorted({str(mistake.place.line) for mistake in table.mistakes if mistake.place.line is not None})
-    at = f" in line {' and '.join(lines)}" if lines else ""
-    said = f"Not run: the policy of this table has a mistake{at}."
-    return [replace(blank(table, spec, Outcome.ERROR, said), exit_code=ExitCode.USAGE) for spec in table.tests]
+    lines = sorted({mistake.place.line for mistake in table.mistakes if mistake.place.line is not None})
+    listed = " and ".join(map(str, lines))
+    at = f"mistakes in lines {listed}" if len(lines) > 1 else f"a mistake in line {listed}" if lines else "a mistake"
+    said = f"Not run: the policy of this table has {at}."
+    return [
+        replace(blank(table, spec, Outcome.ERROR, spec.mistake or said), exit_code=ExitCode.USAGE)
+        for spec in table.tests
+    ]
 
 
 def _all_errored(table: TableEntry, error: SqlauditError) -> list[GateTest]:

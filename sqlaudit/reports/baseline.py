@@ -25,8 +25,10 @@ def accepted_document(result: GateResult) -> Document:
         Toned(f"Accepted the state of {plural(len(accepted), 'test')}, {len(short)} of which fall short today"),
         (Paragraph(f"From now on `sqlaudit test --baseline {result.baseline}` fails only on what got worse."),),
         (
-            *section("Accepted although it falls short", Bullets(tuple(map(told_line, short)))),
-            *section("Not accepted", Bullets((*mistakes, *map(told_line, left)))),
+            *section(
+                "Accepted although it falls short", Bullets(tuple(told_line(test, result.policy) for test in short))
+            ),
+            *section("Not accepted", Bullets((*mistakes, *(told_line(test, result.policy) for test in left)))),
         ),
     )
 

@@ -45,7 +45,7 @@ def gate_document(result: GateResult) -> Document:
         gate_headline(result),
         (_about(result), Bullets(tuple(_lead(result)))),
         (
-            *section("Warnings and exceptions", Bullets(tuple(told_line(test) for test in told))),
+            *section("Warnings and exceptions", Bullets(tuple(told_line(test, result.policy) for test in told))),
             *section("Since the baseline", Bullets(tuple(_drift(result)))),
             *section("All tests", _tests(result)),
             *section("What the audits warn of", Bullets(tuple(dict.fromkeys(
@@ -83,11 +83,15 @@ def gate_headline(result: GateResult) -> Toned:
     return Toned(f"{word}: {', '.join(parts)}", "good" if result.passed else "bad")
 
 
-def told_line(test: GateTest) -> Toned:
-    """A test in one sentence with its place: `patients: k=5 (line 9) FAILS: k-anonymity is 1; …`."""
-    line = f" (line {test.place.line})" if test.place.line is not None else ""
+def told_line(test: GateTest, policy: str) -> Toned:
+    """A test in one sentence with its place: `patients: k=5 (line 9) FAILS: k-anonymity is 1; …`.
+
+    The place has its file when that is another one than the policy: a project of dbt has many.
+    """
+    line = f"line {test.place.line}" if test.place.line is not None else ""
+    place = line if test.place.file == policy else str(test.place)
     verdict = OUTCOMES[test.outcome]
-    return Toned(f"{test.name}{line} {verdict.text}: {sentence(test)}", verdict.tone)
+    return Toned(f"{test.name}{f' ({place})' if place else ''} {verdict.text}: {sentence(test)}", verdict.tone)
 
 
 def sentence(test: GateTest) -> str:
@@ -101,7 +105,7 @@ def _figures(test: GateTest) -> str:
     if check is None:
         return ""
     if check.model == "column_sets":
-        return _column_sets(check)
+        return _column_sets(check, test.unit)
     judged = replace(check, status=_STATUS.get(test.outcome, Status.FAIL))
     said = f"{full_title(check)} is {level_text(judged)}"
     if check.required is not None:
@@ -110,13 +114,13 @@ def _figures(test: GateTest) -> str:
     return f"{said}.{shortfall(short, test.classes or 0, test.rows or 0)}"
 
 
-def _column_sets(check: Check) -> str:
+def _column_sets(check: Check, unit: str) -> str:
     given = check.parameters
     found = int(check.level or 0)
     said = "No column set" if not found else plural(found, "minimal column set")
     verb = "puts" if found <= 1 else "put"
     columns = plural(int(given["max_size"]), "column")
-    share = "any row" if not given["share"] else f"more than {percent(given['share'])} of the rows"
+    share = f"any of the {unit}" if not given["share"] else f"more than {percent(given['share'])} of the {unit}"
     return f"{said} of at most {columns} {verb} {share} into classes below {given['k']}" + ("." if not found else ":")
 
 
@@ -137,7 +141,7 @@ def _lead(result: GateResult) -> Iterator[Words]:
         yield Toned(f"{mistake.place}: {mistake.message}", "bad")
     for test in result.tests:
         if test.blocks:
-            yield told_line(test)
+            yield told_line(test, result.policy)
 
 
 def _drift(result: GateResult) -> Iterator[Words]:

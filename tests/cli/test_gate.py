@@ -80,7 +80,7 @@ def test_text_says_the_verdict_first(folder: Path) -> None:
         "sqlaudit.yml, line 22: a table has no key 'quasi_identifers'. Did you mean 'quasi_identifiers'?",
         "patients: k=3 (line 11) FAILS: k-anonymity is 2; at least 3 is required. 2 of 3 classes with "
         "4 rows (57.1%) fall short.",
-        "2 minimal column sets of at most 1 column put any row into classes below 3: age: 2 of 7 "
+        "2 minimal column sets of at most 1 column put any of the rows into classes below 3: age: 2 of 7 "
         "rows (29%) in classes below 3;",
         "empty: k=2 (line 21) undetermined: k-anonymity is undefined; at least 2 is required. There is no row to test.",
         "Excepted until 2999-01-01: 50%, agreed::until then.",
@@ -162,13 +162,13 @@ def test_github_annotates_the_lines_of_the_policy(folder: Path, monkeypatch: pyt
         "'quasi_identifiers'?"
     )
     assert lines[1] == (
-        "::error file=sqlaudit.yml,line=11,title=patients%3A k=3 FAILS::k-anonymity is 2; at least 3 is required. 2 of 3 "
-        "classes with 4 rows (57.1%25) fall short."
+        "::error file=sqlaudit.yml,line=11,title=patients%3A k=3 FAILS::k-anonymity is 2; at least 3 is required. 2 of "
+        "3 classes with 4 rows (57.1%25) fall short."
     )
     notices = [line for line in lines if line.startswith("::notice ")]
     assert notices == [
-        "::notice file=sqlaudit.yml,line=17,title=patients%3A average_risk=0.1 excepted::average risk (over rows) is 0.4286; "
-        "at most 0.1 is required. Excepted until 2999-01-01: 50%25, agreed::until then."
+        "::notice file=sqlaudit.yml,line=17,title=patients%3A average_risk=0.1 excepted::average risk (over rows) is "
+        "0.4286; at most 0.1 is required. Excepted until 2999-01-01: 50%25, agreed::until then."
     ]
     assert lines[-1].startswith("FAIL: 2 of 9 tests fail")
     monkeypatch.setenv("GITHUB_WORKSPACE", str(folder.parent))

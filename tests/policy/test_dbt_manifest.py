@@ -10,6 +10,7 @@ import duckdb
 import pytest
 
 import sqlaudit
+from sqlaudit.cli.policy_options import rendered
 from sqlaudit.errors import InputError, UsageError
 from sqlaudit.policy.dbt_manifest import load_dbt_policy
 from sqlaudit.policy.run import mistakes_of
@@ -123,6 +124,8 @@ def test_a_project_is_tested(tmp_path: Path) -> None:
     assert (first.owner, first.tags, first.description) == ("office", ("monthly",), "What is published")
     assert first.place.file == str(tmp_path / "models" / "schema.yml")
     assert SECRET not in json.dumps(result.to_dict())
+    lines = rendered(result, "text", width=400)
+    assert f"release: l=2 for disease ({first.place.file}, line 13) warns: distinct l-diversity is 1;" in lines
 
 
 def test_lineage_goes_through_models_that_are_not_tested(tmp_path: Path) -> None:

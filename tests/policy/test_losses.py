@@ -8,12 +8,15 @@ from pathlib import Path
 import pytest
 
 import sqlaudit
-from sqlaudit.gate_result import Outcome
+from sqlaudit.gate_result import Change, Drift, Outcome
 from sqlaudit.policy.connections import database_of
+from sqlaudit.policy.losses import loss_text
 from sqlaudit.policy.reading import load_policy
 from sqlaudit.policy.run import mistakes_of
+from sqlaudit.policy.spec import LossLimit
+from sqlaudit.spec import Target
 from tests.policy.conftest import Make
-from tests.policy.databases import write
+from tests.policy.databases import in_duckdb, write
 from tests.policy.test_schema import errors
 
 RAW = [
@@ -64,6 +67,46 @@ def test_losses_are_those_of_a_comparison(database: Make) -> None:
     assert [test.sensitive for test in tests] == [None] * 4 + ["disease"] + [None] * 4
 
 
+def test_what_keeps_a_loss_from_being_told(database: Make) -> None:
+    made = database({"raw": RAW, "release": RELEASE})
+    policy = made.policy(
+        HEAD
+        + "      - loss: {original: '{schema}.nowhere', measure: discernibility, at_most: 1}\n"
+        + "      - loss: {original: original, key: sex, measure: modification-rate, at_most: 1}\n"
+        + "      - loss: {original: original, distance: ordered, measure: hybrid, at_most: 1}\n"
+        + "      - k=1\n"
+        + '  - {table: "{schema}.release", name: nobody, where: 1 = 0, quasi_identifiers: [age, sex], requirements: '
+        + "[{loss: {original: original, measure: discernibility, at_most: 1}}]}\n"
+    )
+    result = sqlaudit.gate(policy)
+    said = [(test.outcome.value, test.message) for test in result.tests[1:]]
+    assert [outcome for outcome, _ in said] == ["error"] * 3 + ["pass", "fail"]
+    assert "nowhere" in said[0][1]
+    assert said[1][1] == (
+        "A column is named twice among quasi_identifiers, 'sensitive' and key; give every column one role."
+    )
+    assert said[2][1].startswith("distance: ordered: disease: ")
+    assert "flu" not in str(said)
+
+
+def test_a_loss_that_grows_is_worse_than_its_baseline(tmp_path: Path) -> None:
+    made = in_duckdb(tmp_path, {"raw": RAW, "release": RELEASE})
+    limits = "".join(
+        f"      - loss: {{original: original, key: id, measure: {measure}, {bound}}}\n"
+        for measure, bound in (("modification-rate", "at_most: 0.1"), ("precision", "at_least: 0.99"))
+    )
+    policy, kept = made.policy(HEAD + limits), tmp_path / "kept.duckdb"
+    sqlaudit.gate(policy, baseline=kept, accept=True)
+    again = sqlaudit.gate(policy, baseline=kept)
+    assert [test.outcome.value for test in again.tests] == ["pass", "accepted", "accepted"]
+    in_duckdb(tmp_path, {"release": [row | {"age": "30-59"} for row in RELEASE]})
+    worse = sqlaudit.gate(policy, baseline=kept).tests[1:]
+    assert [test.outcome for test in worse] == [Outcome.ACCEPTED, Outcome.FAIL]
+    assert worse[0].change == Change(Drift.SAME, "")
+    assert worse[1].change is not None
+    assert worse[1].change.drift is Drift.WORSE
+
+
 def test_a_loss_between_files(tmp_path: Path) -> None:
     (tmp_path / "raw.csv").write_text("age,s\n31,a\n38,b\n52,a\n57,b\n", encoding="utf-8")
     (tmp_path / "out.csv").write_text("age,s\n30-39,a\n30-39,b\n50-59,a\n50-59,b\n", encoding="utf-8")
@@ -79,6 +122,9 @@ tables:
     assert errors(text) == []
     first, second, third = sqlaudit.gate(write(tmp_path, text)).tests
     assert (first.outcome, second.outcome, third.outcome) == (Outcome.PASS, Outcome.FAIL, Outcome.ERROR)
+    assert loss_text(LossLimit(Target("raw"), "discernibility", Fraction(1000))) == (
+        "loss=measure:discernibility,at_most:1000,original:raw"
+    )
     assert first.requirement == "loss=measure:modification-rate,at_most:1,original:raw.csv"
     assert third.message == "There is no file 'nowhere.csv'."
 

@@ -189,6 +189,15 @@ def test_a_mistake_is_told_with_its_line_and_what_was_meant(text: str, line: int
     assert all(mistake.place.file == str(tmp_path / "sqlaudit.yml") for mistake in found)
 
 
+def test_a_number_too_long_to_write_out_is_a_mistake(tmp_path: Path) -> None:
+    text = HEAD + "  - {table: t, quasi_identifiers: [a], requirements: [k=1e999999999, t=1e-999999999, k=1e99]}"
+    assert [mistake.message for mistake in mistakes_of(load_policy(write(tmp_path, text)))] == [
+        "t: 'k=1e999999999': k is a number, for instance 5 or 0.2.",
+        "t: 't=1e-999999999': t is a number, for instance 5 or 0.2.",
+        "t: 'k=1e99': k is a number, for instance 5 or 0.2.",
+    ]
+
+
 def test_what_can_be_read_is_read_beside_mistakes(tmp_path: Path) -> None:
     text = (
         HEAD

@@ -128,6 +128,8 @@ def test_what_goes_wrong_in_one_table_leaves_the_others(database: Make) -> None:
           - {table: "{schema}.patients", name: twice, quasi_identifiers: [sex], requirements: [k=2]}
           - {table: "{schema}.patients", name: empty, where: 1 = 0, quasi_identifiers: [age], requirements: [k=2]}
           - {query: DROP TABLE x, name: no query, quasi_identifiers: [age], requirements: [k=2]}
+          - {table: "{schema}.patients", name: two, quasi_identifiers: [age], requirements: [k=2, kk=2], o: 1,
+             where: ""}
         """
     )
     result = sqlaudit.gate(policy)
@@ -137,7 +139,7 @@ def test_what_goes_wrong_in_one_table_leaves_the_others(database: Make) -> None:
         "mistake: kk=2": "error", "does not fit: k=2": "pass", "does not fit: t_ordered=0.5": "error",
         "does not fit: l=1 for disease": "pass", "sound: k=2": "pass", "twice: k=2": "error",
         "empty: k=2": "undetermined",
-        "no query: k=2": "error",
+        "no query: k=2": "error", "two: k=2": "error", "two: kk=2": "error",
     }  # fmt: skip
     said = {test.name: test.message for test in result.tests}
     assert said["missing column: k=2"] == "quasi_identifiers: missing column has no column 'sexx'. Did you mean 'sex'?"
@@ -148,7 +150,9 @@ def test_what_goes_wrong_in_one_table_leaves_the_others(database: Make) -> None:
         in said["does not fit: t_ordered=0.5"]
     )
     assert said["twice: k=2"] == "Not run: the policy of this table has a mistake in line 16."
-    assert [mistake.place.line for mistake in result.mistakes] == [15, 16]
+    assert said["two: k=2"] == "Not run: the policy of this table has mistakes in lines 19 and 20."
+    assert said["two: kk=2"] == "There is no privacy model 'kk'. Did you mean 'k'? 'sqlaudit models' lists them."
+    assert [mistake.place.line for mistake in result.mistakes] == [15, 16, 19, 20]
     codes = {test.name: test.exit_code for test in result.tests}
     assert codes["empty: k=2"] is ExitCode.REQUIREMENT_FAILED
     assert {code for name, code in codes.items() if outcomes(result)[name] == "error"} == {ExitCode.USAGE}
