@@ -142,7 +142,7 @@ def brute_force() -> dict[tuple[int, ...], list[float]]:
     """For every node of the lattice the worst-case disclosure for 0 to 5 implications, row by row."""
     with (DATA / "adult.csv").open(encoding="utf-8") as lines:
         rows = Counter(tuple(row[name] for name in (*COLUMNS, "occupation")) for row in csv.DictReader(lines))
-    found = {}
+    found: dict[tuple[int, ...], list[float]] = {}
     for node in product(range(6), range(3), range(2), range(2)):
         classes: dict[object, Counter[str]] = {}
         for (age, marital, race, sex, occupation), count in rows.items():
