@@ -28,7 +28,7 @@ class Dialect:
 
 
 DIALECTS = {
-    "bigquery": Dialect("BigQuery", note="Quasi-identifiers of type FLOAT64 cannot be grouped there: round them."),
+    "bigquery": Dialect("BigQuery", note="Columns of type FLOAT64 cannot make groups there: round them."),
     "clickhouse": Dialect("ClickHouse", note="Needs version 25.6 or later, which has LEAD."),
     "databricks": Dialect("Databricks", note="Wants ANSI mode, so that an overflow is an error and not NULL."),
     "duckdb": Dialect("DuckDB", executed=True),

@@ -16,7 +16,7 @@ from sqlaudit.engines.base import Engine, Statement
 from sqlaudit.requirements import requirement_from
 from sqlaudit.result import AuditResult, Check, Status
 from sqlaudit.spec import NullPolicy, Requirement, Roles, Target
-from sqlaudit.standalone import Compiled, compile_checks
+from sqlaudit.standalone import Compiled, compile_checks, script
 from tests.audit_values import values_query
 from tests.strategies import Case, cases, run
 
@@ -233,3 +233,16 @@ def test_figures_alone(engine: Engine) -> None:
                     same_number(value, audit[one.model].levels[name[6:]], one.model)
             seen.add(one.model)
     assert seen == set(audit), "what an audit reports by itself is written"
+
+
+def test_a_script_runs_as_it_is(engine: Engine) -> None:
+    """Comments, semicolons and all: each statement of the file returns its one row."""
+    rows = [{"a": i % 4, "s": i % 3} for i in range(11)]
+    target = Target(query=values_query(rows, {"a": "int", "s": "int"}))
+    written = compile_checks(target, Roles(("a",), ("s",)), ["k=3", "t=0.4", "disclosure@1=1"], dialect=engine.dialect)
+    parts = script(written, target, "1").split(";\n")
+    assert len(parts) == 4
+    assert parts.pop().strip() == ""
+    found = [engine.run(Statement("standalone", part))[0] for part in parts]
+    assert [row[1] for row in found] == [11, 11, 11]
+    assert [row[-1] for row in found] == ["fail", "pass", "fail"]

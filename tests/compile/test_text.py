@@ -26,7 +26,8 @@ POPULATION = ["k_map=2", "journalist_risk=0.2", "marketer_risk=0.3", "delta_pres
 INPUTS = {"class_function": "identity", "population": "people"}
 UNSAFE = (
     exp.Lambda, exp.Bracket, exp.Slice, exp.Unnest, exp.ArrayAgg, exp.Filter, exp.GroupConcat, exp.Qualify, exp.IntDiv,
-    exp.BitwiseAnd, exp.BitwiseRightShift, exp.Placeholder, exp.Parameter,
+    exp.BitwiseAnd, exp.BitwiseRightShift, exp.Placeholder, exp.Parameter, exp.Log, exp.Round, exp.ArgMax,
+    exp.ApproxDistinct, exp.Quantile, exp.Median, exp.Lateral,
 )  # fmt: skip
 """Constructs that a dialect was seen to lack, or to read in another way."""
 
