@@ -1,0 +1,2 @@
+{# Whether the connection still answers. #}
+SELECT 1 AS answer

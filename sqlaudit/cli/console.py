@@ -1,0 +1,160 @@
+"""`sqlaudit console`: statements and commands that explore and audit."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from sqlaudit.attack_result import AttackResult
+from sqlaudit.cli.audit import code_of as audit_code
+from sqlaudit.cli.exits import say, worst
+from sqlaudit.cli.lattice import code_of as lattice_code
+from sqlaudit.cli.options import Asked, limit_options, require_options, role_options, several_options
+from sqlaudit.cli.output import Output, output_for, print_data
+from sqlaudit.cli.sections import Sectioned, in_section, shared
+from sqlaudit.cli.session import Interruptible, ProgressBar
+from sqlaudit.console.screen import FORMATS, Reported, Screen, Terminal
+from sqlaudit.console.session import Session, State
+from sqlaudit.console.splitting import Piece, split
+from sqlaudit.console.wording import in_console_words
+from sqlaudit.console.words import StatementError
+from sqlaudit.console.workspace import Workspace
+from sqlaudit.errors import ExitCode, InputError, SqlauditError, UsageError
+from sqlaudit.export import check_destination
+from sqlaudit.lattice_result import LatticeResult
+from sqlaudit.quasi_identifiers import ColumnSets
+from sqlaudit.result import AuditResult
+from sqlaudit.spec import Limits, ReadOptions, Roles
+
+_run = in_section("What to run")
+_out = in_section("Output")
+
+
+def _script(*, commands: tuple[str, ...], script: str | None) -> dict[str, tuple[str, ...]]:
+    """The texts to run, in order; none = what stands in a pipe."""
+    if commands and script is not None:
+        raise UsageError("Give -c or -f, not both.")
+    if script is not None:
+        return {"texts": (_text_of(script),)}
+    if not commands and not sys.stdin.isatty():
+        return {"texts": (_text_of("-"),)}
+    if not commands:
+        raise UsageError("Say what to run with -c or -f.")
+    return {"texts": commands}
+
+
+def _text_of(file: str) -> str:
+    try:
+        content = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+        return content.decode("utf-8-sig")
+    except OSError as error:
+        raise InputError(f"{file}: cannot be read ({error.strerror}).") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{file}: is not UTF-8 text.") from None
+
+
+_script_options = shared(
+    _script,
+    _run("-c", "--command", "commands", multiple=True, metavar="TEXT", help="Run this, and leave. May be repeated."),
+    _run("-f", "--file", "script", metavar="FILE", help="Run a script, and leave; - is standard input."),
+)
+
+
+@click.command(cls=Sectioned)
+@several_options
+@_script_options
+@role_options
+@require_options
+@_out("--format", "layout", type=click.Choice(FORMATS), default="table", show_default=True, help="How results look.")
+@_out("--output", "file", type=click.Path(path_type=Path), metavar="FILE", help="Write all results to a file.")
+@_out("--show-values", is_flag=True, help="Show values of classes, which may name persons.")
+@limit_options
+def command(
+    names: tuple[str, ...], db: str | None, read: ReadOptions, texts: tuple[str, ...], roles: Roles, asked: Asked,
+    layout: str, file: Path | None, show_values: bool, limits: Limits,
+) -> int:  # fmt: skip
+    """Explore tables and files with SQL, and audit what you see.
+
+    Runs SELECT and AUDIT statements and commands; "\\?" lists the commands. The exit code is that of
+    `sqlaudit audit`: 1 when a requirement does not hold. The first TABLE or FILE is what the
+    commands act on. Nothing is written to a database.
+
+    \b
+      sqlaudit console --db clinic.duckdb -f audit.sql --format json
+      sqlaudit console patients.csv -c "AUDIT patients BY (age, zip) REQUIRE k >= 5"
+    """
+    if file is not None:
+        check_destination(file)
+    outside = Terminal(print_data, say, save, width=lambda: Output().width, colour=lambda: Output().colour)
+    with Workspace(db, replace(limits, timeout=None), read) as workspace:
+        session = Session(workspace, Screen(outside, layout), asked.inputs, show_values, timeout=limits.timeout)
+        session.state = _first_state(workspace, names, roles, asked)
+        session.screen.into(file)
+        try:
+            return run_script(session, texts)
+        finally:
+            session.screen.close()
+
+
+def _first_state(workspace: Workspace, names: Sequence[str], roles: Roles, asked: Asked) -> State:
+    targets = [workspace.target(name) for name in names]
+    for target in targets:
+        workspace.describe(target)
+    return State(targets[0] if targets else None, roles, asked.requirements)
+
+
+def run_script(session: Session, texts: Sequence[str]) -> ExitCode:
+    """Run scripts up to their end, to `\\q` or to the first error; the exit code of it all.
+
+    Raises:
+        SqlauditError: a statement or command that cannot be carried out, with the line of the script.
+    """
+    codes = [ExitCode.OK]
+    for text in texts:
+        for piece in split(text, session.workspace.dialect):
+            codes.append(_step(session, piece, len(texts) == 1))
+            if session.left:
+                return worst(*codes)
+    return worst(*codes)
+
+
+def _step(session: Session, piece: Piece, told: bool) -> ExitCode:
+    try:
+        with _watched(session):
+            return code_of(session.run(piece))
+    except StatementError as error:
+        raise error
+    except SqlauditError as error:
+        place = f"Line {piece.line}: " if told and piece.line > 1 else ""
+        raise type(error)(place + in_console_words(str(error))) from None
+
+
+@contextlib.contextmanager
+def _watched(session: Session) -> Iterator[None]:
+    """Ctrl-C cancels the statement and ends the script; long steps draw a bar on a terminal."""
+    engine = session.engine
+    with Interruptible(session.cancel, engine.executed), ProgressBar() as bar:
+        engine.progress = bar.update
+        yield
+
+
+def save(path: Path, reported: Reported) -> None:
+    """Write a report into a file, in the layout that its ending names."""
+    output_for(None, path).emit(reported.document, reported.data)
+
+
+def code_of(result: object | None) -> ExitCode:
+    """The exit code that the result of a step asks for."""
+    if isinstance(result, AuditResult):
+        return audit_code(result)
+    if isinstance(result, LatticeResult):
+        return lattice_code(result)
+    if isinstance(result, ColumnSets) and not result.complete and result.open_sets:
+        return ExitCode.INCOMPLETE
+    assert result is None or isinstance(result, ColumnSets | AttackResult)
+    return ExitCode.OK

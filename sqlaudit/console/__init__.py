@@ -1,0 +1,1 @@
+"""The SQL console: statements, commands and roles over one read-only connection; the terminal is one way to use it."""

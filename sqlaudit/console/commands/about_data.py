@@ -1,0 +1,76 @@
+"""`\\d`, `\\use`, `\\profile`, `\\refresh`: what there is, and what the other commands act on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlaudit.api import profile
+from sqlaudit.console.screen import Reported
+from sqlaudit.console.session import Command, Session
+from sqlaudit.errors import UsageError
+from sqlaudit.reports.document import Column, Document, Paragraph, Table
+from sqlaudit.reports.figures import plural
+from sqlaudit.reports.profile import profile_document
+
+
+def describe(session: Session, rest: str) -> None:
+    """The tables and files; with a name its columns."""
+    if rest:
+        _columns(session, rest)
+        return
+    tables = session.workspace.tables()
+    lead = Paragraph("A file can be named by its path in single quotes." if session.workspace.dialect == "duckdb" else
+                     "Names of other schemas work as well.")  # fmt: skip
+    found = Table((Column("name"),), tuple((name,) for name in tables))
+    shown = Document(plural(len(tables), "table or file", "tables and files"), (found,) if tables else (lead,))
+    session.screen.report(Reported(lambda: shown, lambda: {"tables": tables}))
+
+
+def _columns(session: Session, name: str) -> None:
+    relation = session.workspace.describe(session.workspace.target(name))
+    rows = tuple((column.name, column.type) for column in relation.columns)
+    shown = Document(
+        f"{relation.label}: {plural(len(rows), 'column')}", (Table((Column("column"), Column("type")), rows),)
+    )
+    data = {"table": relation.label, "columns": [{"name": name, "type": kind} for name, kind in rows]}
+    session.screen.report(Reported(lambda: shown, lambda: data))
+
+
+def use(session: Session, rest: str) -> None:
+    """What the commands act on: a table or file, or without a name the last SELECT."""
+    if rest:
+        target = session.workspace.target(rest)
+    elif session.selected is None:
+        raise UsageError("Name a table or file: \\use patients. Without a name it is the last SELECT; there is none.")
+    else:
+        target = session.selected
+    relation = session.workspace.describe(target)
+    session.change(replace(session.state, target=target))
+    session.screen.note(f"the commands act on {relation.label} now ({plural(len(relation.columns), 'column')}).")
+
+
+def look(session: Session, rest: str) -> None:
+    """Look at the columns and propose roles."""
+    _no_more(rest, "\\profile")
+    result = profile(session.target(), db=session.engine, show_values=session.show_values)
+    session.show(Reported(lambda: profile_document(result), result.to_dict))
+
+
+def refresh(session: Session, rest: str) -> None:
+    """Connect again, to see the data as they are now."""
+    _no_more(rest, "\\refresh")
+    session.workspace.refresh()
+    session.screen.note("connected again; tables are as they are now.")
+
+
+def _no_more(rest: str, command: str) -> None:
+    if rest:
+        raise UsageError(f"{command} takes nothing more.")
+
+
+COMMANDS = (
+    Command("d", "[NAME]", "tables and files; with a name its columns", describe, "tables"),
+    Command("use", "[NAME|FILE]", "act on this table or file; without a name on the last SELECT", use, "tables"),
+    Command("profile", "", "look at the columns, and propose roles", look),
+    Command("refresh", "", "connect again, and see the data as they are now", refresh),
+)

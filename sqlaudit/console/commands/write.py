@@ -1,0 +1,111 @@
+"""`\\report`, `\\save`, `\\compile`, `\\sql`, `\\o`: what a session leaves behind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import sqlglot
+
+from sqlaudit import __version__
+from sqlaudit.console.policy_text import policy_text
+from sqlaudit.console.session import Command, Session
+from sqlaudit.errors import UsageError
+from sqlaudit.export import check_destination, write_text
+from sqlaudit.reports.escape import visible
+from sqlaudit.spec import Roles, Target
+from sqlaudit.standalone import DIALECTS, compile_checks, script
+
+REPORTS = (".html", ".htm", ".md", ".markdown", ".json", ".txt")
+
+
+def report(session: Session, rest: str) -> None:
+    """Write the last report into a file, in the layout that its ending names."""
+    path = _path(rest, "\\report out.html")
+    check_destination(path, REPORTS)
+    if session.reported is None:
+        session.audit()
+        session.show_audit()
+    assert session.reported is not None
+    session.screen.terminal.save(path, session.reported)
+    session.screen.note(f"wrote {str(path)!r}.")
+
+
+def save(session: Session, rest: str) -> None:
+    """Write the roles and requirements as a policy for `sqlaudit test`."""
+    words = rest.split()
+    path = _path(words[0] if words else "", "\\save policy.yml")
+    check_destination(path, (".yml", ".yaml"))
+    if path.exists():
+        raise UsageError(f"{str(path)!r} is there already; name another file, or add to it by hand.")
+    session.require_roles()
+    text = policy_text(session.state, session.target(), session.workspace, path, words[1] if len(words) > 1 else "")
+    write_text(path, text)
+    session.screen.note(f"wrote {str(path)!r}; `sqlaudit test --policy {path}` checks it.")
+
+
+def compile_sql(session: Session, rest: str) -> None:
+    """The requirements as standalone SQL for another warehouse."""
+    words = rest.split(None, 1)
+    if not words:
+        raise UsageError(f"Name a dialect: \\compile snowflake. There are: {', '.join(DIALECTS)}.")
+    dialect = words[0].casefold()
+    roles, target = session.require_roles(), session.target()
+    there = _in_dialect(session, target, words[1] if len(words) > 1 else "", dialect)
+    translated = Roles(
+        tuple(_translated(name, session.workspace.dialect, dialect) for name in roles.quasi_identifiers),
+        roles.sensitive, roles.identifiers, roles.entity, roles.joint, roles.nulls,
+    )  # fmt: skip
+    compiled = compile_checks(there, translated, session.state.requirements, dialect=dialect, inputs=session.inputs)
+    session.screen.text(script(compiled, there, __version__))
+
+
+def _in_dialect(session: Session, target: Target, table: str, dialect: str) -> Target:
+    """The relation as the warehouse calls it."""
+    if table:
+        return Target(relation=table)
+    if target.query:
+        return Target(query=_translated(target.query, session.workspace.dialect, dialect), label="query")
+    short = next((name for name, path in session.workspace.files.items() if path == target.relation), None)
+    return Target(relation=short or target.relation)
+
+
+def _translated(text: str, dialect: str, other: str) -> str:
+    """SQL that an engine has understood already, in another dialect; names alone stay as they are."""
+    if text.replace(" ", "_").isidentifier() or dialect == other or other not in DIALECTS:
+        return text
+    return sqlglot.parse_one(text, dialect=dialect).sql(dialect=other, comments=False)
+
+
+def sql(session: Session, rest: str) -> None:
+    """The statements that the last step ran; they hold no value of the data."""
+    if rest:
+        raise UsageError("\\sql takes nothing more.")
+    if not session.steps:
+        raise UsageError("No step has run a statement yet.")
+    parts = []
+    for done in session.steps:
+        shown = "\n".join(visible(line) for line in done.sql.rstrip().splitlines())
+        seconds = "" if done.seconds is None else f", {done.seconds:.3f} s"
+        parts.append(f"-- {done.name}{seconds}\n{shown};\n")
+    session.screen.text("\n".join(parts))
+
+
+def into(session: Session, rest: str) -> None:
+    """All results go into a file, or to the terminal again."""
+    session.screen.into(_path(rest, "\\o out.txt") if rest else None)
+
+
+def _path(text: str, example: str) -> Path:
+    name = text.strip().strip("'")
+    if not name:
+        raise UsageError(f"Name a file, for instance {example}.")
+    return Path(name).expanduser()
+
+
+COMMANDS = (
+    Command("report", "FILE", "write the last report: .html, .md, .json or .txt", report, "files"),
+    Command("save", "FILE [ENV]", "roles and requirements as a policy; ENV: holds the URL", save, "files"),
+    Command("compile", "DIALECT [TABLE]", "the requirements as SQL for another warehouse", compile_sql, "dialects"),
+    Command("sql", "", "the statements that the last step ran", sql),
+    Command("o", "[FILE]", "all results into a file; without a name to the terminal again", into, "files"),
+)

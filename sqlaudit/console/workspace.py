@@ -1,0 +1,219 @@
+"""What a console works on: one read-only connection, the files that were named, and what the catalog knows.
+
+An engine closes access to all other files before the first statement runs. When somebody names another file later,
+the console opens a new engine that may read this one, too; nothing of the old one was kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlglot import exp
+
+from sqlaudit.engines import connect
+from sqlaudit.engines.base import ColumnInfo, Engine, Relation, Row, Statement
+from sqlaudit.errors import SqlauditError
+from sqlaudit.guard import guard_query
+from sqlaudit.policy.proposal import tables_of
+from sqlaudit.spec import Limits, ReadOptions, Target
+from sqlaudit.sql import Raw, render
+
+MOST_COLUMNS = 20_000
+"""So many columns of a catalog are read for completion."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The result of a SELECT: its columns, and its rows in batches, which are read once."""
+
+    columns: tuple[ColumnInfo, ...]
+    batches: Iterator[list[Row]]
+
+
+class Workspace:
+    """The database, files and frames of a console.
+
+    Args:
+        db: a DuckDB file or PostgreSQL URL, None for files alone.
+        limits: memory, threads and where to spill; a timeout is the console's business.
+        read: how files are read.
+
+    Raises:
+        SqlauditError: whatever `connect` raises.
+
+    Example:
+        >>> with Workspace() as workspace:
+        ...     rows = workspace.rows(workspace.query("SELECT 1 AS one, 'a' AS letter"), None)
+        ...     [column.name for column in rows.columns], list(rows.batches)
+        (['one', 'letter'], [[(1, 'a')]])
+    """
+
+    def __init__(self, db: str | None = None, limits: Limits | None = None, read: ReadOptions | None = None) -> None:
+        self.db, self._limits, self._read = db, limits or Limits(), read or ReadOptions()
+        self._files: dict[str, str] = {}
+        self._announced: list[Target] = []
+        self._tables: list[str] | None = None
+        self._columns: dict[str, list[str]] | None = None
+        self.engine: Engine = connect(db, self._limits)
+
+    @property
+    def dialect(self) -> str:
+        """The sqlglot name of the database's dialect."""
+        return self.engine.dialect
+
+    @property
+    def files(self) -> dict[str, str]:
+        """The files that can be named like tables, by that name."""
+        return dict(self._files)
+
+    def target(self, written: str) -> Target:
+        """The table or file that somebody means by a name; a file becomes readable."""
+        name = _unquoted(written.strip())
+        path = self._files.get(name.casefold())
+        if path is not None and not self._is_table(name):
+            return Target(relation=path, read=self._read)
+        if self.dialect != "duckdb" or self._is_table(name) or not self._exists(name):
+            return Target(relation=name)
+        return self._allow(name)
+
+    def query(self, text: str) -> Target:
+        """A SELECT as a target; the files that it names become readable.
+
+        Raises:
+            UsageError: it is not one SELECT that only reads.
+        """
+        root = guard_query(text, self.dialect)
+        if self.dialect != "duckdb":
+            return Target(query=text)
+        from sqlaudit.engines.duckdb_inputs import named_tables
+
+        reads_files, changed = False, False
+        for table in named_tables(root):
+            if table.db or self._is_table(table.name):
+                continue
+            path = self._files.get(table.name.casefold())
+            if path is not None:
+                _put_file(table, path)
+                reads_files = changed = True
+            elif (table.this.quoted or not self.db) and self._exists(table.name):
+                self._allow(table.name)
+                reads_files = True
+        sql = root.sql(dialect=self.dialect, comments=False) if changed else text
+        return Target(query=sql, read=self._read if reads_files else ReadOptions())
+
+    def describe(self, target: Target) -> Relation:
+        """The columns of a target."""
+        relation = self.engine.open(target)
+        known = self._known_columns()
+        if target.relation and relation.label not in known:
+            known[self._called(target.relation)] = [column.name for column in relation.columns]
+        return relation
+
+    def rows(self, target: Target, limit: int | None) -> Rows:
+        """The rows of a target, all or the first ones.
+
+        Raises:
+            SqlauditError: as `Engine.open`; what goes wrong while rows are read is raised by the iterator.
+        """
+        relation = self.engine.open(target)
+        return Rows(relation.columns, self.engine.stream(self._all_of(relation, limit)))
+
+    def plan(self, target: Target) -> str:
+        """The database's plan for reading a target."""
+        return self.engine.explain(self._all_of(self.engine.open(target), None))
+
+    def _all_of(self, relation: Relation, limit: int | None) -> Statement:
+        return render("console/rows.sql", self.dialect, step="rows", source=Raw(relation.sql), limit=limit)
+
+    def tables(self) -> list[str]:
+        """What can be named in a FROM clause: tables and views of the database, and files by their short names."""
+        if self._tables is None:
+            self._tables = tables_of(self.engine) if self.db else []
+        return [*self._tables, *self._files]
+
+    def columns(self) -> dict[str, list[str]]:
+        """The columns of each table that is known, for completion."""
+        return dict(self._known_columns())
+
+    def refresh(self) -> None:
+        """Connect again: PostgreSQL shows the state of its data at the time of connecting.
+
+        Raises:
+            SqlauditError: whatever `connect` raises; the old connection stays then.
+        """
+        engine = connect(self.db, self._limits, *self._announced)
+        self.engine.close()
+        self.engine, self._tables = engine, None
+        files = {name: columns for name, columns in self._known_columns().items() if name in self._files}
+        self._columns = None
+        self._known_columns().update(files)
+
+    def is_alive(self) -> bool:
+        """Whether the connection still answers."""
+        try:
+            self.engine.run(render("console/alive.sql", self.dialect))
+        except SqlauditError:
+            return False
+        return True
+
+    def close(self) -> None:
+        """Release the connection."""
+        self.engine.close()
+
+    def __enter__(self) -> Workspace:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _known_columns(self) -> dict[str, list[str]]:
+        if self._columns is None:
+            self._columns = {}
+            if self.db:
+                statement = render("console/columns.sql", self.dialect, limit=MOST_COLUMNS)
+                for _, table, column in self.engine.run(statement):
+                    self._columns.setdefault(table, []).append(column)
+        return self._columns
+
+    def _is_table(self, name: str) -> bool:
+        if not self.db:
+            return False
+        folded = name.replace('"', "").casefold()
+        return any(folded in (known.casefold(), known.casefold().rpartition(".")[2]) for known in self._tables_of_db())
+
+    def _tables_of_db(self) -> list[str]:
+        self.tables()
+        return [name.replace('"', "") for name in self._tables or ()]
+
+    def _exists(self, name: str) -> bool:
+        from sqlaudit.engines.duckdb_paths import exists
+
+        return exists(name)
+
+    def _allow(self, path: str) -> Target:
+        """The file as a target, readable from now on, also under a short name."""
+        target = Target(relation=path, read=self._read)
+        if target not in self._announced:
+            self._announced.append(target)
+            short = Path(path).name.split(".")[0]
+            if short.isidentifier():
+                self._files.setdefault(short.casefold(), path)
+            self.refresh()
+        return target
+
+    def _called(self, relation: str) -> str:
+        return next((short for short, path in self._files.items() if path == relation), relation)
+
+
+def _put_file(table: exp.Table, path: str) -> None:
+    """A file in the place of its short name, which becomes its alias."""
+    if not table.alias:
+        table.set("alias", exp.TableAlias(this=table.this.copy()))
+    table.set("this", exp.to_identifier(path, quoted=True))
+
+
+def _unquoted(name: str) -> str:
+    """The name of a file without the single quotes around it."""
+    return name[1:-1].replace("''", "'") if len(name) > 1 and name[0] == name[-1] == "'" else name
