@@ -1,6 +1,7 @@
 {# A release: every quasi-identifier at its level, the other columns as they are. Classes that fall short are left out, or
    all their quasi-identifiers become *. `short` says how these are found: by their size, or by facts of theirs; empty when
-   there are none. With `numbers` the statement ends where classes have numbers. #}
+   there are none. With `numbers` the statement ends where classes have numbers. With `ordered` rows come in the order of
+   what is published, so that their order says nothing of the table's. #}
 WITH given AS (
     SELECT
     {% for column in given %}
@@ -47,6 +48,7 @@ flagged AS (
 SELECT *
 FROM numbered
 {% else %}
+{% if ordered %}, released AS ({% endif %}
 SELECT
 {% for column in published %}
     {% if short and star and column.key %}
@@ -58,5 +60,14 @@ SELECT
 FROM {{ "flagged" if short else "coarsened" }}
 {% if short and not star %}
 WHERE {{ flag }} = 0
+{% endif %}
+{% if ordered %}
+)
+SELECT *
+FROM released
+ORDER BY
+{% for column in published %}
+    CAST({{ column.name }} AS VARCHAR){{ ' COLLATE "C"' if dialect == "postgres" }} NULLS LAST{{ "," if not loop.last }}
+{% endfor %}
 {% endif %}
 {% endif %}

@@ -14,8 +14,9 @@ from sqlaudit.engines import connect
 from sqlaudit.engines.base import Engine
 from sqlaudit.engines.writing import View, create_view
 from sqlaudit.errors import EngineError, UsageError
+from sqlaudit.export import check_destination
 from sqlaudit.generalization.releasing import audit_of, publish
-from sqlaudit.generalization.request import Find, LatticeRequest, Publication, Suppressed
+from sqlaudit.generalization.request import RELEASE_SUFFIXES, Find, LatticeRequest, Publication, Suppressed
 from sqlaudit.generalization.run import find_nodes, open_table
 from sqlaudit.generalization.search.inquiry import Tell, silent
 from sqlaudit.inputs import further_targets
@@ -70,7 +71,8 @@ def lattice(
         algorithm: `auto`, `bounds`, `best-first`, `ola`, `incognito`, `exhaustive` or `chain`.
         chain: with `chain`: nodes from fine to coarse. time_budget: seconds. walk: keep every node that was counted.
         publish_view: write the view of the best node; with `execute` make it in the database, over a connection of its
-            own, replacing a view only with `replace_view`. to: write the release to a .parquet or .csv file instead.
+            own, replacing a view only with `replace_view`. to: write the release to a .parquet or .csv file instead, or
+            its SELECT to a .sql file.
         suppressed: `drop` or `star`: what a release does with rows in classes that fall short.
         db, query, where, read, limits: as for `audit`.
 
@@ -95,13 +97,26 @@ def lattice(
     publication = Publication(
         publish_view, execute, replace_view, Path(to) if to is not None else None, Suppressed(suppressed)
     )
+    check_publication(publication, None if isinstance(db, Engine) else db)
     if isinstance(db, Engine):
-        if execute:
-            raise UsageError("execute makes a view over a connection of its own; give `db` as a URL or path.")
         return search_and_publish(db, request, publication)
     with connect(db, limits or Limits(), *targets_of(request)) as engine:
         result = search_and_publish(engine, request, publication)
     return make(db, request, publication, result, limits or Limits()) if execute else result
+
+
+def check_publication(publication: Publication, db: str | None) -> None:
+    """Nothing when the release can be put where it is wanted, as far as that can be said before any work.
+
+    Raises:
+        UsageError: a file that cannot be written, or a view without the name of its database.
+    """
+    if publication.file is not None:
+        check_destination(publication.file, RELEASE_SUFFIXES)
+    if publication.execute and not db:
+        raise UsageError("--execute makes a view in a database, over a connection of its own; name it with --db.")
+    if publication.view:
+        View(publication.view, "").parts()
 
 
 def targets_of(request: LatticeRequest) -> tuple[Target, ...]:
@@ -122,7 +137,7 @@ def search_and_publish(
         UsageError, EngineError: as `lattice`.
     """
     table = open_table(engine, request)
-    if publication.view:
+    if publication.is_sql:
         engine.lasting(table.relation)  # before long work: a view over a frame cannot be written
     result = find_nodes(engine, request, tell=tell, table=table)
     if not publication.wanted or result.best is None or result.stopped == "interrupted":

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from sqlaudit.api_lattice import exact_share, make, search_and_publish, targets_of
+from sqlaudit.api_lattice import check_publication, exact_share, make, search_and_publish, targets_of
 from sqlaudit.cli.exits import say
 from sqlaudit.cli.options import (
     Asked,
@@ -29,7 +29,6 @@ from sqlaudit.cli.sections import Sectioned, in_section, shared
 from sqlaudit.cli.session import session
 from sqlaudit.engines.base import Engine
 from sqlaudit.errors import ExitCode, UsageError
-from sqlaudit.export import TABLE_SUFFIXES, check_destination
 from sqlaudit.generalization.losses import MEASURES
 from sqlaudit.generalization.request import Find, LatticeRequest, Publication, Suppressed, parse_chain
 from sqlaudit.generalization.run import plan_lattice
@@ -123,7 +122,10 @@ _publish_options = shared(
     _publish("--publish-view", metavar="NAME", help="Print the CREATE VIEW of the best node."),
     _publish("--execute", is_flag=True, help="Make that view in the database; the one thing that writes there."),
     _publish("--replace", "replace_view", is_flag=True, help="A view of that name may be replaced."),
-    _publish("--to", type=_PATH, metavar="FILE", help="Write the release to a .parquet or .csv file."),
+    _publish(
+        "--to", type=_PATH, metavar="FILE",
+        help="Write the release to a .parquet or .csv file, or its SELECT to a .sql file.",
+    ),
     _publish(
         "--suppressed", type=_choice(Suppressed), default="drop", show_default=True,
         help="Rows in classes that fall short are left out, or their quasi-identifiers become *.",
@@ -156,7 +158,7 @@ def command(
     says FAIL), 4: out of time.
     """
     request = LatticeRequest(target, roles, asked.requirements, inputs=asked.inputs, **search)
-    _check(db, publication)
+    check_publication(publication, db)
     with session(db, limits, work, *targets_of(request)) as engine:
         if work.dry_run or work.explain:
             tables = engine.open(target).tables or (target.name,)
@@ -170,14 +172,6 @@ def command(
     _emit(output, result)
     _tell(result, publication)
     return code_of(result)
-
-
-def _check(db: str | None, publication: Publication) -> None:
-    """What can be said before any work."""
-    if publication.file is not None:
-        check_destination(publication.file, TABLE_SUFFIXES)
-    if publication.execute and not db:
-        raise UsageError("--execute makes a view in a database; name it with --db.")
 
 
 def code_of(result: LatticeResult) -> ExitCode:
@@ -207,6 +201,8 @@ def _tell(result: LatticeResult, publication: Publication) -> None:
         say("nothing was published: there is no safe node.")
     elif made is not None and made.executed:
         say(f"made the view {made.view!r}.")
+    elif made is not None and made.file and publication.is_sql:
+        say(f"wrote the SELECT of the release to {made.file!r}.")
     elif made is not None and made.file and made.audit is not None:
         say(f"wrote {made.audit.rows:,} rows to {made.file!r}.")
 

@@ -58,16 +58,19 @@ class Release:
     """A release as SQL.
 
     Args:
-        sql: the SELECT, in the engine's dialect. columns: its columns. keys: those that are quasi-identifiers.
+        sql: the SELECT, in the engine's dialect. ordered: with its rows in the order of what is published.
+        columns: its columns. keys: those that are quasi-identifiers.
         unnamed: columns that no role was given to, published as they are.
-        over: the same over another FROM item that has the same rows, for instance one that lasts.
+        over: the same over another FROM item that has the same rows, for instance one that lasts; and whether its rows
+            come in the order of what is published.
     """
 
     sql: str
     columns: tuple[str, ...]
     keys: tuple[str, ...]
     unnamed: tuple[str, ...]
-    over: Callable[[str], str] = field(repr=False, compare=False)
+    over: Callable[[str, bool], str] = field(repr=False, compare=False)
+    ordered: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True)
@@ -108,14 +111,15 @@ def release(opened: Opened, levels: Mapping[str, int], *, suppress: bool, star: 
     layout = _layout(opened, levels, persons)
     parameters = _short(opened, layout) if suppress else {"short": ""}
 
-    def over(source: str) -> str:
-        return _render(opened, layout, source, star=star, **parameters)
+    def over(source: str, ordered: bool) -> str:
+        return _render(opened, layout, source, star=star, ordered=ordered, **parameters)
 
     columns = tuple(column.name for column in layout.published)
     named = {name for names in _role_columns(opened) for name in names}
     keys = tuple(column.name for column in layout.published if column.key)
     unnamed = tuple(name for name in columns if name not in {*keys, *named})
-    return Release(over(opened.relation.sql), columns, keys, unnamed, over)
+    source = opened.relation.sql
+    return Release(over(source, False), columns, keys, unnamed, over, over(source, True))
 
 
 def _role_columns(opened: Opened) -> list[set[str]]:
@@ -196,7 +200,8 @@ def _render(opened: Opened, layout: _Layout, source: str, **parameters: Any) -> 
         ]
 
     given: dict[str, Any] = {
-        "star": False, "numbers": False, "keys": [], "condition": "", "flag": "", "classes": [], "failing": [],
+        "star": False, "numbers": False, "ordered": False, "keys": [], "condition": "", "flag": "", "classes": [],
+        "failing": [],
     } | parameters  # fmt: skip
     statement = render(
         "publish_release.sql", opened.engine.dialect, step="release", source=Raw(source),

@@ -16,7 +16,7 @@ from sqlaudit.auditor import Auditor
 from sqlaudit.engines.base import Engine, Relation, Statement
 from sqlaudit.engines.writing import View
 from sqlaudit.errors import EngineError, UsageError
-from sqlaudit.export import write_rows
+from sqlaudit.export import write_rows, write_text
 from sqlaudit.generalization.publish import Opened, Release, release
 from sqlaudit.generalization.request import LatticeRequest, Publication, Suppressed
 from sqlaudit.generalization.run import Table, opened_for_release
@@ -55,10 +55,14 @@ def publish(
         opened, levels_of(result, node), suppress=node.failing_rows > 0, star=publication.suppressed is Suppressed.STAR
     )
     checked = audit_release(opened, request, result, publication)
-    if publication.file is not None and _write(engine, made, publication.file) != checked.rows:
+    select, sql = made.sql, made.ordered
+    if publication.is_sql:
+        select = made.over(engine.lasting(table.relation), not publication.view)
+        sql = View(publication.view, select).statement(engine.dialect) if publication.view else select
+    if publication.file is not None and publication.is_sql:
+        write_text(publication.file, sql + "\n")
+    elif publication.file is not None and _write(engine, made, publication.file) != checked.rows:
         raise EngineError(_disagree("the file has another number of rows"))
-    select = made.over(engine.lasting(table.relation)) if publication.view else made.sql
-    sql = View(publication.view, select).statement(engine.dialect) if publication.view else select
     return Published(
         node.levels, sql, publication.view, str(publication.file or ""), False, publication.suppressed.value,
         made.columns, made.keys, made.unnamed, checked, select,
@@ -66,8 +70,12 @@ def publish(
 
 
 def _write(engine: Engine, made: Release, file: Path) -> int:
-    """Stream the release into a file; returns how many rows were written."""
-    return write_rows(file, made.columns, engine.stream(Statement("release", made.sql)))
+    """Stream the release into a file; returns how many rows were written.
+
+    In the order of what is published: rows in the order of the table could be matched one by one with another release
+    of it (unsorted matching, Sweeney 2002).
+    """
+    return write_rows(file, made.columns, engine.stream(Statement("release", made.ordered)))
 
 
 def audit_release(opened: Opened, request: LatticeRequest, result: LatticeResult, publication: Publication) -> Checked:

@@ -90,6 +90,10 @@ def _check_roles(roles: Roles) -> None:
         )
 
 
+RELEASE_SUFFIXES = (".parquet", ".csv", ".sql")
+"""The endings of files that a release is written to."""
+
+
 class Suppressed(StrEnum):
     """What a release does with the rows of classes that fall short: leave them out, or make their keys `*`."""
 
@@ -104,7 +108,7 @@ class Publication:
     Args:
         view: the view to write, empty = none. execute: make it in the database, too. replace: a view of that name may
             be replaced.
-        file: a .parquet or .csv file to write the release to, None = none.
+        file: a .parquet or .csv file to write the release to, or a .sql file for its SELECT; None = none.
         suppressed: what happens to rows of classes that fall short.
 
     Raises:
@@ -131,6 +135,11 @@ class Publication:
     def wanted(self) -> bool:
         """Whether anything is published."""
         return bool(self.view) or self.file is not None
+
+    @property
+    def is_sql(self) -> bool:
+        """Whether it is SQL that others will run, so that the table must mean the same outside of this session."""
+        return bool(self.view) or (self.file is not None and self.file.suffix.lower() == ".sql")
 
 
 def parse_chain(text: str) -> tuple[Node, ...]:

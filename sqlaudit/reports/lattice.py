@@ -172,11 +172,11 @@ def _safe(result: LatticeResult) -> Iterator[Block | None]:
 def _nodes(result: LatticeResult, nodes: tuple[LatticeNode, ...], what: str) -> Iterator[Block]:
     if len(nodes) > MOST:
         yield Paragraph(f"The {MOST} with the smallest {_title(result).lower()} of {plural(len(nodes), what)}.")
-    heads = (
-        Column("levels"), Column(_title(result), True), Column("suppressed rows", True), Column("classes", True),
-        Column("smallest", True),
-    )  # fmt: skip
-    yield Table(heads, tuple(_line(node) for node in _ranked(nodes)[:MOST]))
+    shown = _ranked(nodes)[:MOST]
+    whole = not any(node.failing_rows for node in shown)  # else the smallest class is one that is suppressed
+    titles = (_title(result), "suppressed rows", "classes", *(("smallest",) if whole else ()))
+    heads = (Column("levels"), *(Column(title, True) for title in titles))
+    yield Table(heads, tuple(_line(node)[: len(heads)] for node in shown))
 
 
 def _ranked(nodes: tuple[LatticeNode, ...]) -> list[LatticeNode]:
@@ -237,6 +237,8 @@ def _release_sentences(made: Published) -> Iterator[Words]:
         yield f"The view {made.view} was made in the database."
     else:
         yield f"The view {made.view} was not made: its SQL is below; --execute makes it."
+    if made.view:
+        yield "Its rows may come in the order of the table, which can give them away: sort them in what you hand on."
     if made.unnamed:
         yield Toned(
             f"Columns without a role are in it as they are: {listing(made.unnamed)}. Name those that say something "

@@ -115,7 +115,7 @@ def heights_table(result: LatticeResult) -> Table | None:
         for height in range(1 + sum(column.height for column in result.searched))
     )
     titles = ("sum of levels", "nodes", "safe", "not safe", *(("not decided",) if undecided else ()))
-    return Table(tuple(Column(title, True) for title in titles), rows)
+    return Table(tuple(Column(title, True) for title in titles), rows, "How many nodes are safe at which height")
 
 
 def losses_picture(nodes: Sequence[LatticeNode], title: str) -> Picture | None:
