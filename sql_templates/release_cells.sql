@@ -38,6 +38,7 @@ SELECT
     readings.reading = 'other' AND NOT under.is_exact AS is_odd,
     CAST(
         CASE
+            WHEN readings.reading = 'value' AND readings.is_common THEN readings.level
             WHEN readings.reading = 'value' OR under.is_exact THEN 0
             WHEN readings.reading = 'label' THEN readings.level
             WHEN readings.reading = 'all' THEN {{ height }}

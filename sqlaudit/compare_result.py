@@ -10,6 +10,7 @@ from typing import Any
 
 from sqlaudit.attack_result import AttackResult
 from sqlaudit.result import AuditResult, Number, Timing
+from sqlaudit.shown import Shown
 
 SCHEMA = "sqlaudit-compare/1"
 
@@ -260,7 +261,7 @@ class Workload:
 
 
 @dataclass(frozen=True)
-class CompareResult:
+class CompareResult(Shown):
     """Original and release side by side: is it a generalization, what was lost, what is still of use, is it safe.
 
     Args:
@@ -318,6 +319,7 @@ class CompareResult:
             "queries": [query.to_dict() for query in self.queries],
             "workload": None if self.workload is None else self.workload.to_dict(),
             "audit": self.audit.to_dict(),
+            "attacks": None if self.attacks is None else self.attacks.to_dict(),
             "statements": [timing.to_dict() for timing in self.statements],
         }
 

@@ -68,7 +68,7 @@ def _target(
         raise UsageError("Give a table or file, or a --query, not both.")
     if query and where:
         raise UsageError("--where restricts a table or file; put the condition into the --query itself.")
-    read = _read(file_format, separator, encoding, nulls_as, header, all_text)
+    read = read_options(file_format, separator, encoding, nulls_as, header, all_text)
     return {"target": Target(relation=name or "", query=query or "", where=where or "", read=read), "db": db}
 
 
@@ -76,13 +76,15 @@ def _several(
     *, names: tuple[str, ...], db: str | None, file_format: str | None, separator: str | None, encoding: str | None,
     nulls_as: str | None, header: bool | None, all_text: bool,
 ) -> dict[str, Any]:  # fmt: skip
-    return {"names": names, "db": db, "read": _read(file_format, separator, encoding, nulls_as, header, all_text)}
+    read = read_options(file_format, separator, encoding, nulls_as, header, all_text)
+    return {"names": names, "db": db, "read": read}
 
 
-def _read(
+def read_options(
     file_format: str | None, separator: str | None, encoding: str | None, nulls_as: str | None, header: bool | None,
     all_text: bool,
 ) -> ReadOptions:  # fmt: skip
+    """How files are read, from what `read_parameters` were given."""
     return ReadOptions(
         format=file_format or "", delimiter=delimiter(separator), encoding=encoding or "",
         null_values=null_values(nulls_as), all_text=all_text, header=header,
@@ -170,7 +172,7 @@ _WHAT, _ROLES, _HOLD = "What to look at", "Roles of the columns", "What must hol
 _CLASSES, _OUT, _SHOW, _LIMITS = "Classes that fall short", "Output", "Showing the work", "Limits"
 
 _what = in_section("What to look at")
-_READ = (
+read_parameters = (
     _what("--file-format", type=click.Choice(FILE_FORMATS), help="What the file is, when its name does not say."),
     _what("--delimiter", "separator", metavar="CHARACTER", help="What separates CSV fields: a character, or tab."),
     _what("--encoding", metavar="NAME", help="The encoding of a CSV file, for instance latin-1."),
@@ -186,14 +188,14 @@ target_options = shared(
     ),
     _what("--query", metavar="SQL", help="One SELECT to look at instead of a TARGET."),
     _what("--where", metavar="CONDITION", help="Only the rows for which this SQL condition holds."),
-    *_READ,
+    *read_parameters,
 )
 """Adds TARGET and how it is read; the command gets `target: Target` and `db: str | None`."""
 several_options = shared(
     _several,
     click.argument("names", metavar="[TABLE|FILE]...", nargs=-1),
     _what("--db", metavar="DATABASE", help="A DuckDB file, or a PostgreSQL URL or conninfo. Without it: files."),
-    *_READ,
+    *read_parameters,
 )
 """Adds tables and files and how these are read; the command gets `names`, `db` and `read: ReadOptions`."""
 

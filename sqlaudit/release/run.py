@@ -12,9 +12,10 @@ from sqlaudit.attack_result import AttackResult
 from sqlaudit.attribute_inputs import refuse_unclear
 from sqlaudit.auditor import Auditor
 from sqlaudit.compare_result import Answer, Coarser, CompareResult, Loss, Workload
-from sqlaudit.engines.base import Engine, Relation
+from sqlaudit.engines.base import Engine, Relation, Statement
 from sqlaudit.generalization.workbench import workbench_of
 from sqlaudit.hierarchies import read_hierarchies
+from sqlaudit.hierarchies.dictionary import held, values_statement
 from sqlaudit.inputs import read_inputs
 from sqlaudit.release.attacks.request import AttackRequest
 from sqlaudit.release.attacks.run import attack_release
@@ -37,6 +38,7 @@ from sqlaudit.release.request import CompareRequest
 from sqlaudit.release.workload import random_workload
 from sqlaudit.result import AuditResult, Timing
 from sqlaudit.spec import AuditSpec, Roles, Target
+from sqlaudit.sql import Raw, render
 
 _ON_RELEASE = ("homogeneity", "background_knowledge", "skewness", "similarity")
 """Attacks that need nothing but the release."""
@@ -55,6 +57,34 @@ def compare_tables(engine: Engine, request: CompareRequest) -> CompareResult:
         result = _Comparison(bench, request, measures).result()
         executed = engine.executed[already:] + ([] if workbench is engine else workbench.executed)
     return _finished(result, [Timing(one.name, one.seconds, one.sql) for one in executed])
+
+
+def plan_comparison(engine: Engine, request: CompareRequest) -> list[Statement]:
+    """The statements known before any has run: the values of the original, the cells of the release, and its audit.
+
+    Raises:
+        UsageError: a column that is not there, or a hierarchy that does not fit.
+    """
+    original, release = (open_side(engine, target, request) for target in (request.original, request.release))
+    hierarchies = read_hierarchies(request.hierarchies or {}).for_columns(request.qi)
+    dialect, statements = engine.dialect, []
+    for own, other, hierarchy in zip(original.columns, release.columns, hierarchies, strict=True):
+        holds = held(engine, original.relation, own)
+        statements.append(
+            values_statement(original.relation, own, hierarchy, holds, dialect, with_value=engine.can_materialize)
+        )
+        statements.append(
+            render(
+                "release_texts.sql", dialect, step=f"cells of {own.label}", source=Raw(release.relation.sql),
+                column=Raw(other.sql),
+            )
+        )  # fmt: skip
+    return statements + Auditor(engine).plan(_audit_of(request))
+
+
+def _audit_of(request: CompareRequest) -> AuditSpec:
+    roles = Roles(request.qi, request.sensitive)
+    return AuditSpec(request.release, roles, request.requirements, request.inputs)
 
 
 def _finished(result: CompareResult, statements: Sequence[Timing]) -> CompareResult:
@@ -158,10 +188,7 @@ class _Comparison:
 
     def _audit(self) -> AuditResult:
         """The release by itself."""
-        request = self.request
-        roles = Roles(request.qi, request.sensitive)
-        spec = AuditSpec(request.release, roles, request.requirements, request.inputs)
-        return Auditor(self.bench.engine, failing_classes=0).audit(spec)
+        return Auditor(self.bench.engine, failing_classes=0).audit(_audit_of(self.request))
 
     def _workload(self, opened: _Opened) -> Workload | None:
         number, seed = self.request.workload, self.request.seed

@@ -9,6 +9,7 @@ from typing import Any
 from sqlaudit.reports.attack import attack_document
 from sqlaudit.reports.audit import audit_document
 from sqlaudit.reports.columns import columns_document
+from sqlaudit.reports.compare import compare_document
 from sqlaudit.reports.disclosure import disclosure_document
 from sqlaudit.reports.document import Document
 from sqlaudit.reports.gate import gate_document
@@ -23,6 +24,7 @@ _DOCUMENTS: Mapping[str, Callable[[Any], Document]] = {
     "AttackResult": attack_document,
     "AuditResult": audit_document,
     "ColumnSets": columns_document,
+    "CompareResult": compare_document,
     "DisclosureResult": disclosure_document,
     "GateResult": gate_document,
     "HierarchyResult": hierarchy_document,

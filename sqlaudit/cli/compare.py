@@ -1,0 +1,149 @@
+"""`sqlaudit compare`: a release beside its original."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import click
+
+from sqlaudit.cli.options import (
+    Asked,
+    Work,
+    limit_options,
+    output_options,
+    read_options,
+    read_parameters,
+    require_options,
+    work_options,
+)
+from sqlaudit.cli.output import Output
+from sqlaudit.cli.parsing import split_list, split_lists
+from sqlaudit.cli.plan import show_statements
+from sqlaudit.cli.sections import Sectioned, in_section, shared
+from sqlaudit.cli.session import session
+from sqlaudit.compare_result import CompareResult
+from sqlaudit.errors import ExitCode, UsageError
+from sqlaudit.release.losses.registry import chosen
+from sqlaudit.release.request import DISTANCES, CompareRequest
+from sqlaudit.release.run import compare_tables, plan_comparison
+from sqlaudit.reports.compare import compare_document
+from sqlaudit.result import Status
+from sqlaudit.spec import Limits, Target
+
+_PATH = click.Path(path_type=Path)
+_tables_of = in_section("What to look at")
+_roles_of = in_section("Roles of the columns")
+_pairs_of = in_section("Which rows belong together")
+_lost = in_section("What was lost")
+_useful = in_section("What is still of use")
+
+
+def _tables(
+    *, original: str, release: str, other_release: str | None, db: str | None, file_format: str | None,
+    separator: str | None, encoding: str | None, nulls_as: str | None, header: bool | None, all_text: bool,
+) -> dict[str, Any]:  # fmt: skip
+    read = read_options(file_format, separator, encoding, nulls_as, header, all_text)
+    names = {"original": original, "release": release, "other": other_release}
+    return {"db": db, "tables": {role: Target(relation=name, read=read) for role, name in names.items() if name}}
+
+
+def _comparison(
+    *, qi: tuple[str, ...], sensitive: tuple[str, ...], hierarchies: Path | None, key: str | None, by_position: bool,
+    measures: tuple[str, ...], beta: str, distance: str, noise_queries: int, queries: tuple[Path, ...], workload: int,
+    seed: int, show_values: bool,
+) -> dict[str, Any]:  # fmt: skip
+    names = split_lists(measures, "--measures")
+    chosen(names)
+    return {
+        "comparison": {
+            "qi": split_lists(qi, "--qi"), "sensitive": split_lists(sensitive, "--sensitive"),
+            "hierarchies": hierarchies, "key": split_list(key, "--key") if key else (), "by_position": by_position,
+            "measures": names, "beta": _beta(beta), "distance": distance, "noise_queries": noise_queries,
+            "queries": tuple(map(_read, queries)), "workload": workload, "seed": seed, "show_values": show_values,
+        }
+    }  # fmt: skip
+
+
+def _beta(text: str) -> Fraction:
+    try:
+        return Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        raise UsageError(f"--beta is a number above 0, for instance 0.5; {text!r} is none.") from None
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"--queries {str(path)!r} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"--queries {str(path)!r} is not UTF-8 text.") from None
+
+
+_table_options = shared(
+    _tables,
+    click.argument("original"),
+    click.argument("release"),
+    _tables_of("--db", metavar="DATABASE", help="A DuckDB file, or a PostgreSQL URL. Without it both are files."),
+    _tables_of("--other-release", metavar="TABLE", help="Another release: which of the two is coarser?"),
+    *read_parameters,
+)
+_comparison_options = shared(
+    _comparison,
+    _roles_of("--qi", multiple=True, metavar="COLUMNS", help="Quasi-identifiers, which both tables have."),
+    _roles_of("--sensitive", multiple=True, metavar="COLUMNS", help="Sensitive columns, unchanged in the release."),
+    _roles_of("--hierarchies", type=_PATH, metavar="FILE|DIR", help="How the columns became coarser."),
+    _pairs_of("--key", metavar="COLUMNS", help="What names a row in both tables."),
+    _pairs_of("--by-position", is_flag=True, help="The first row belongs to the first, the second to the second …"),
+    _lost("--measures", multiple=True, metavar="NAMES", help="Only these: loss,entropy … [default: all]"),
+    _lost("--beta", default="1", show_default=True, metavar="NUMBER", help="Of height weights, 1/(j-1)^beta."),
+    _lost(
+        "--distance", type=click.Choice(DISTANCES), default="equal", show_default=True,
+        help="How far apart sensitive values are, for the losses that need it.",
+    ),
+    _lost("--noise-queries", type=int, default=100, show_default=True, metavar="N", help="For range-query-noise."),
+    _useful("--queries", type=_PATH, multiple=True, metavar="FILE", help="Aggregate queries (SQL) to ask of both."),
+    _useful("--workload", type=int, default=100, show_default=True, metavar="N", help="Random counting queries."),
+    _useful("--seed", type=int, default=0, metavar="N", help="The seed of everything random."),
+    _useful("--show-values", is_flag=True, help="Name the groups of queries by their values."),
+)  # fmt: skip
+
+
+@click.command(cls=Sectioned)
+@_table_options
+@_comparison_options
+@require_options
+@output_options
+@work_options
+@limit_options
+def command(
+    tables: dict[str, Any], db: str | None, comparison: dict[str, Any], asked: Asked, output: Output, work: Work,
+    limits: Limits,
+) -> int:  # fmt: skip
+    """Compare RELEASE with its ORIGINAL: is it one, is it safe, what was lost, what is still of use?
+
+    The release is audited by itself as well, and attacked as far as that takes no other
+    table. `sqlaudit attack` knows more attackers.
+
+    \b
+      sqlaudit compare patients.csv release.csv --qi age,sex,zip --sensitive diagnosis \\
+          --hierarchies hierarchies.yml --require k=5
+    Exit code 1: the release fails a requirement, or is no generalization of the original.
+    """
+    request = CompareRequest(**tables, **comparison, requirements=asked.requirements, inputs=asked.inputs)
+    with session(db, limits, work, *request.targets) as engine:
+        if work.dry_run or work.explain:
+            names = tuple(dict.fromkeys(name for t in request.targets for name in engine.open(t).tables or (t.name,)))
+            show_statements(engine, names, plan_comparison(engine, request), work, output)
+            return ExitCode.OK
+        result = compare_tables(engine, request)
+    output.emit(lambda: compare_document(result), result.to_dict)
+    return code_of(result)
+
+
+def code_of(result: CompareResult) -> ExitCode:
+    """The exit code that a result asks for."""
+    failed = result.audit.status is Status.FAIL or result.generalization.answer == "no"
+    return ExitCode.REQUIREMENT_FAILED if failed else ExitCode.OK

@@ -1,0 +1,162 @@
+"""`sqlaudit compare` as a stranger types it, the report, and the JSON that follows its schema on both engines."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.runner import Ran, run, write_csv
+from tests.postgres_load import Loader
+from tests.reports.schemas import schema, validator
+
+ORIGINAL = ["1,31,f,10115,flu", "2,38,m,10117,flu", "3,52,f,20095,cold", "4,57,m,20097,HIV", "5,33,f,10119,cold"]
+RELEASE = ["1,3*,f,101**,flu", "2,3*,m,101**,flu", "3,5*,f,200**,cold", "4,5*,m,200**,HIV", "5,3*,f,101**,cold"]
+COARSER = ["1,*,f,101**,flu", "2,*,m,101**,flu", "3,*,f,200**,cold", "4,*,m,200**,HIV", "5,*,f,101**,cold"]
+HEAD = "id,age,sex,zip,s"
+ROLES = ("--qi", "age,sex,zip", "--sensitive", "s")
+QUERIES = "SELECT COUNT(*) FROM t WHERE sex = 'f' AND zip = 10115;\nSELECT s, AVG(id) FROM t WHERE age < 40 GROUP BY s;"
+
+
+def tables(folder: Path, release: list[str] = RELEASE) -> tuple[Path, Path]:
+    return write_csv(folder / "people.csv", HEAD, *ORIGINAL), write_csv(folder / "release.csv", HEAD, *release)
+
+
+def compare(folder: Path, *options: object, release: list[str] = RELEASE) -> Ran:
+    return run("compare", *tables(folder, release), *ROLES, "--workload", "6", "--noise-queries", "3", *options)
+
+
+def loaded(ran: Ran) -> dict[str, Any]:
+    data: dict[str, Any] = json.loads(ran.out)
+    validator("compare").validate(data)
+    validator("audit").validate(data["audit"])
+    validator("attack").validate(data["attacks"])
+    return data
+
+
+def test_one_page_says_whether_it_is_safe_what_was_lost_and_what_can_be_done(tmp_path: Path) -> None:
+    ran = compare(tmp_path, "--key", "id", "--require", "k=2")
+    assert ran.code == 1
+    assert "release.csv is a generalization of" in ran.said
+    assert "FAIL: the requirement does not hold" in ran.said
+    assert "every released row was compared with its original" in ran.said.lower()
+    for title in ("Is it safe?", "What was lost", "What is still of use", "What can still be done with the release"):
+        assert title in ran.said
+    assert "4 of 5 rows (80%) lie in 4 classes with a single value of s" not in ran.said
+    assert "HIV" not in ran.out
+
+
+def test_json_with_queries(tmp_path: Path) -> None:
+    asked = tmp_path / "q.sql"
+    asked.write_text(QUERIES)
+    ran = compare(tmp_path, "--queries", asked, "--format", "json")
+    data = loaded(ran)
+    assert (ran.code, data["schema"]) == (0, schema("compare")["title"])
+    assert (data["pairing"], data["generalization"]["answer"]) == ("containment", "yes")
+    # the class (3*, f, 101**) has rows 1 and 5, and one of the two has that postal code
+    (count,) = data["queries"][0]["groups"]
+    assert (count["truth"], count["answers"]["non-corrected"]) == (1, 2)
+    # zip: 1 of 3 rows under 101**; sex is exact; by region: 1 of 2 rows
+    assert count["answers"]["conditional"] == pytest.approx(1.0)
+    assert count["answers"]["independent"] == pytest.approx(2 / 3)
+    assert data["queries"][1]["groups_total"] == 2
+    assert all(group["key"] is None for group in data["queries"][1]["groups"])
+
+
+def test_values_of_groups_are_shown_when_asked_for(tmp_path: Path) -> None:
+    asked = tmp_path / "q.sql"
+    asked.write_text(QUERIES)
+    data = loaded(compare(tmp_path, "--queries", asked, "--show-values", "--format", "json"))
+    assert [group["key"] for group in data["queries"][1]["groups"]] == [["cold"], ["flu"]]
+    assert [group["truth"] for group in data["queries"][1]["groups"]] == [5.0, 1.5]
+
+
+def test_chosen_measures_only(tmp_path: Path) -> None:
+    data = loaded(compare(tmp_path, "--by-position", "--measures", "modification-rate,redactions", "--format", "json"))
+    found = {(one["measure"], one["column"]): one["value"] for one in data["losses"]}
+    assert found == {
+        ("modification-rate", None): pytest.approx(10 / 15), ("modification-rate", "age"): 1,
+        ("modification-rate", "sex"): 0, ("modification-rate", "zip"): 1,
+        ("redactions", None): 0, ("redactions", "age"): 0, ("redactions", "sex"): 0, ("redactions", "zip"): 0,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("pairing", [(), ("--key", "id")])
+def test_another_release(tmp_path: Path, pairing: tuple[str, ...]) -> None:
+    other = write_csv(tmp_path / "other.csv", HEAD, *COARSER)
+    data = loaded(compare(tmp_path, "--other-release", other, *pairing, "--format", "json"))
+    assert (data["coarser"]["relation"], data["coarser"]["compared"]) == ("finer", 5)
+    assert (data["coarser"]["not_coarser"], data["coarser"]["not_finer"]) == (5, 0)
+
+
+def test_the_page_has_both_pictures(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    assert compare(tmp_path, "--output", page).code == 0
+    text = page.read_text()
+    assert "What each column lost, as a share of what suppressing it would lose" in text
+    assert "Relative errors of random counting queries that so many answers do not exceed" in text
+    assert text.count("<svg") >= 2
+
+
+def test_no_generalization_is_exit_code_1_with_counts(tmp_path: Path) -> None:
+    swapped = [RELEASE[0].replace("3*", "5*"), *RELEASE[1:]]
+    ran = compare(tmp_path, "--key", "id", "--format", "json", release=swapped)
+    facts = loaded(ran)["generalization"]
+    assert (ran.code, facts["answer"], facts["misfit_rows"]) == (1, "no", 1)
+    assert [one["misfits"] for one in facts["columns"]] == [1, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--key", "id", "--by-position"), "not by both"),
+        (("--key", "age"), "give every column one role"),
+        (("--measures", "entropi"), "Did you mean 'entropy'?"),
+        (("--beta", "x"), "--beta is a number above 0"),
+        (("--beta", "-1"), "--beta is a number above 0"),
+        (("--noise-queries", "1"), "--noise-queries is a number between 2 and 10,000"),
+        (("--workload", "-1"), "--workload is a number between 0 and 10,000"),
+        (("--queries", "absent.sql"), "cannot be read"),
+        (("--distance", "hierarchical"), "give a tree over the values of s"),
+    ],
+)
+def test_what_is_refused(tmp_path: Path, options: tuple[str, ...], said: str) -> None:
+    ran = compare(tmp_path, *options)
+    assert (ran.code, said in ran.err) == (2, True), ran.err
+
+
+def test_a_key_names_one_row(tmp_path: Path) -> None:
+    ran = compare(tmp_path, "--key", "id", release=[RELEASE[0], *RELEASE[:-1]])
+    assert (ran.code, "has 5 rows and only 4 different keys; a key names one row" in ran.err) == (2, True)
+
+
+def test_the_plan_is_shown_without_comparing(tmp_path: Path) -> None:
+    ran = compare(tmp_path, "--dry-run")
+    assert (ran.code, "GROUP BY" in ran.out, "cells of age" in ran.out) == (0, True, True)
+
+
+def test_the_same_json_on_postgres(tmp_path: Path, load: Loader, postgres_url: str) -> None:
+    rows = [[line.split(",") for line in lines] for lines in (ORIGINAL, RELEASE)]
+    kinds = {"id": "int", "age": "int", "sex": "text", "zip": "text", "s": "text"}
+    for name, found, age in (("people", rows[0], int), ("release", rows[1], str)):
+        cast = [{"id": int(r[0]), "age": age(r[1]), "sex": r[2], "zip": age(r[3]), "s": r[4]} for r in found]
+        load(
+            name, cast, types={**kinds, "age": "int" if age is int else "text", "zip": "int" if age is int else "text"}
+        )
+    options = ("--key", "id", "--workload", "6", "--noise-queries", "3", "--format", "json", *ROLES)
+    other = loaded(run("compare", "--db", postgres_url, "people", "release", *options))
+    own = loaded(compare(tmp_path, "--key", "id", "--format", "json"))
+    for data in (own, other):
+        for key in ("versions", "time", "engine", "statements", "report", "original", "release", "audit", "attacks"):
+            data.pop(key)
+    assert _rounded(own) == _rounded(other)
+
+
+def _rounded(data: Any) -> Any:
+    if isinstance(data, float):
+        return float(f"{data:.10g}")
+    if isinstance(data, dict):
+        return {key: _rounded(value) for key, value in data.items()}
+    return [_rounded(one) for one in data] if isinstance(data, list) else data
