@@ -6,8 +6,6 @@
 {% set keys %}{% for match in matches %}{{ match.name }}, {% endfor %}{% endset %}
 {% set values %}{% for column in shared %}{{ column.name }}{{ ", " if not loop.last }}{% endfor %}{% endset %}
 {% macro own(columns) %}{% for column in columns %}r{{ loop.index }}, {% endfor %}{% endmacro %}
-{% macro same(a, b, names) %}{% for name in names %}{{ a }}.{{ name }} = {{ b }}.{{ name }}{{ " AND " if not loop.last }}{% endfor %}{{ "1 = 1" if not names }}{% endmacro %}
-{% macro names_of(columns) %}{% for match in matches %}{{ match.name }} {% endfor %}{% for column in columns %}r{{ loop.index }} {% endfor %}{% endmacro %}
 WITH my_cells AS MATERIALIZED (
     SELECT {{ keys }}{{ own(mine) }}{{ values ~ ", " if values }}COUNT(*) AS n
     FROM (
@@ -44,38 +42,37 @@ their_cells AS MATERIALIZED (
     ) AS released
     GROUP BY {{ keys }}{{ own(theirs) }}{{ values ~ ", " if values }}one
 ),
+{# Classes and values become numbers by ranking, not by joins on texts, whose sizes a planner cannot guess. #}
+{% macro numbered(cells, columns) %}{{ "DENSE_RANK() OVER (ORDER BY " ~ (keys ~ own(columns)).strip().rstrip(",") ~ ")" if keys or columns else "1" }} AS id, {{ cells }}.* FROM {{ cells }}{% endmacro %}
+my_numbered AS MATERIALIZED (SELECT {{ numbered("my_cells", mine) }}),
+their_numbered AS MATERIALIZED (SELECT {{ numbered("their_cells", theirs) }}),
+all_values AS MATERIALIZED (
+    SELECT
+        side, id, n, {{ "DENSE_RANK() OVER (ORDER BY " ~ values ~ ")" if values else "1" }} AS v,
+        CAST(SUM(CASE WHEN side = 1 THEN n ELSE 0 END) OVER ({{ "PARTITION BY " ~ values if values }}) AS BIGINT) AS total
+    FROM (
+        SELECT 1 AS side, id, n{{ ", " ~ values if values }} FROM my_numbered
+        UNION ALL
+        SELECT 2 AS side, id, n{{ ", " ~ values if values }} FROM their_numbered
+    ) AS both_sides
+),
 my_classes AS MATERIALIZED (
-    SELECT {{ keys }}{{ own(mine) }}ROW_NUMBER() OVER () AS id, CAST(SUM(n) AS BIGINT) AS size, COUNT(*) AS kinds
-    FROM my_cells
-    {% if matches or mine %}GROUP BY {{ (keys ~ own(mine)).strip().rstrip(",") }}{% else %}HAVING COUNT(*) > 0{% endif %}
-
+    SELECT {{ keys }}id, CAST(SUM(n) AS BIGINT) AS size, COUNT(*) AS kinds
+    FROM my_numbered
+    GROUP BY {{ keys }}id
 ),
 their_classes AS MATERIALIZED (
-    SELECT {{ keys }}{{ own(theirs) }}ROW_NUMBER() OVER () AS id, CAST(SUM(n) AS BIGINT) AS size, COUNT(*) AS kinds
-    FROM their_cells
-    {% if matches or theirs %}GROUP BY {{ (keys ~ own(theirs)).strip().rstrip(",") }}{% else %}HAVING COUNT(*) > 0{% endif %}
-
+    SELECT {{ keys }}id, CAST(SUM(n) AS BIGINT) AS size, COUNT(*) AS kinds
+    FROM their_numbered
+    GROUP BY {{ keys }}id
 ),
 {{ parts.fits(matches, "my_classes", "their_classes") }}
-class_pairs AS NOT MATERIALIZED (
+class_pairs AS MATERIALIZED (
     SELECT mine.id AS my_id, theirs.id AS their_id, mine.size AS my_size, theirs.size AS their_size, mine.kinds AS my_kinds, theirs.kinds AS their_kinds
     {{ parts.joined(matches, "my_classes", "their_classes") }}
 ),
-my_values AS MATERIALIZED (
-    SELECT id, n{{ ", " ~ values if values }}
-    FROM my_cells
-    JOIN my_classes ON {{ same("my_cells", "my_classes", names_of(mine).split()) }}
-),
-their_values AS MATERIALIZED (
-    SELECT id, n{{ ", " ~ values if values }}
-    FROM their_cells
-    JOIN their_classes ON {{ same("their_cells", "their_classes", names_of(theirs).split()) }}
-),
-everybody AS MATERIALIZED (
-    SELECT {{ values ~ ", " if values }}CAST(SUM(n) AS BIGINT) AS total
-    FROM my_cells
-    {{ "GROUP BY " ~ values if values }}
-),
+my_values AS MATERIALIZED (SELECT id, v, n, total FROM all_values WHERE side = 1),
+their_values AS MATERIALIZED (SELECT id, v, n FROM all_values WHERE side = 2),
 joined AS MATERIALIZED (
     SELECT
         my_id, their_id, MAX(my_size) AS my_size, MAX(their_size) AS their_size, MAX(my_kinds) AS my_kinds,
@@ -84,8 +81,7 @@ joined AS MATERIALIZED (
         SUM(GREATEST(0, my_values.n + their_values.n - total)) AS least
     FROM class_pairs
     JOIN my_values ON class_pairs.my_id = my_values.id
-    JOIN their_values ON class_pairs.their_id = their_values.id AND {{ same("my_values", "their_values", shared | map(attribute="name") | list) }}
-    JOIN everybody ON {{ same("my_values", "everybody", shared | map(attribute="name") | list) }}
+    JOIN their_values ON class_pairs.their_id = their_values.id AND my_values.v = their_values.v
     GROUP BY my_id, their_id
 )
 {% macro where(condition, what) %}CAST(COALESCE(SUM(CASE WHEN {{ condition }} THEN {{ what }} ELSE 0 END), 0) AS BIGINT){% endmacro %}
@@ -99,7 +95,7 @@ SELECT
     {{ where(fresh, "1") }} AS newly_below_k,
     {{ where(fresh, "most") }} AS newly_at_most,
     {{ where(fresh, "least") }} AS newly_at_least,
-    {{ where("kinds = 1", "1") }} AS revealed,
+    {{ where("kinds = 1", "1") if values else "0" }} AS revealed,
     {{ where("kinds = 1 AND my_kinds > 1 AND their_kinds > 1", "1") }} AS newly_revealed,
     CAST(MIN(most) AS BIGINT) AS smallest
 FROM joined

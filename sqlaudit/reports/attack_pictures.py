@@ -29,9 +29,9 @@ def ruled_out_picture(one: Exposure) -> Picture | None:
     if len(one.steps) < 2 or not one.of:
         return None
     names = {
-        "certain, values ruled out person by person": "certain",
+        "certain, person by person": "certain",
         "nearly sure": "nearly_sure",
-        "certain, the same values ruled out for all": "certain_if_ruled_out_for_all",
+        "certain, the same for everybody": "certain_if_ruled_out_for_all",
     }
     curves = {
         said: [[float(step["ruled_out"] or 0), float(step[name] or 0) / one.of] for step in one.steps]

@@ -97,7 +97,7 @@ class Linkage(Attack):
         exposed = sum(one.same[position] for one in linked)
         beyond = sum(one.same[position] for one in linked if one.size > 1)
         return Exposure(
-            attack="linkage_attribute", title="Attribute disclosure by linkage", about=label, exposed=exposed,
+            attack="linkage_attribute", title="Attribute linkage", about=label, exposed=exposed,
             of=everybody, unit="people", probability=Fraction(1), highest=Fraction(1) if exposed else None,
             sentence=(
                 f"All candidates of {of_all(exposed, everybody, 'people')} have the same {label}, so it is learned; "
