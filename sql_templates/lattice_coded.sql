@@ -15,17 +15,17 @@ WITH target AS {{ "NOT MATERIALIZED" if dialect == "duckdb" }} (
     FROM {{ source }}
 )
 {% for column in columns if column.numbers %}
-, codes_{{ loop.index0 }} AS MATERIALIZED (
+, codes_{{ column.position }} AS MATERIALIZED (
     SELECT seen.v, codes.*
     FROM (
         SELECT v, ROW_NUMBER() OVER (ORDER BY {{ dictionary.order_of("v", column.kind) }} NULLS LAST) - 1 AS number
         FROM (
-            {% for value, relation in column.values %}
+            {% for value, relation in column.listed %}
             SELECT {{ value }} AS v FROM {{ relation }}{{ " UNION" if not loop.last }}
 
             {% endfor %}
-            {% if column.values | length == 1 %}
-            GROUP BY {{ column.values[0][0] }}
+            {% if column.listed | length == 1 %}
+            GROUP BY {{ column.listed[0][0] }}
             {% endif %}
         ) AS listed
     ) AS seen
@@ -40,7 +40,7 @@ SELECT
     ROW_NUMBER() OVER (ORDER BY {% for column in columns %}q{{ loop.index0 }}, {% endfor %}{% for other in others %}o{{ loop.index }}, {% endfor %}e) AS row_number,
 {% endif %}
 {% for word in range(words) %}
-    {% for column in columns %}COALESCE(codes_{{ loop.index0 }}.k{{ word }}, {{ column.missing[word] }}){{ " + " if not loop.last }}{% endfor %}{{ "0" if not columns }} AS k{{ word }},
+    {% for column in columns %}{% if column.numbers or column.codes is not none %}COALESCE(codes_{{ loop.index0 }}.k{{ word }}, {{ column.missing[word] }}){% else %}{{ column.missing[word] }}{% endif %}{{ " + " if not loop.last }}{% endfor %}{{ "0" if not columns }} AS k{{ word }},
 {% endfor %}
 {% for column in columns %}
     CASE WHEN q{{ loop.index0 }} IS NULL THEN {{ column.missing[words] }} ELSE 0 END AS z{{ loop.index0 }},
@@ -53,7 +53,7 @@ FROM target
 {% for column in columns %}
     {% if column.numbers %}
 LEFT JOIN codes_{{ loop.index0 }} ON target.q{{ loop.index0 }} = codes_{{ loop.index0 }}.v
-    {% else %}
+    {% elif column.codes is not none %}
 LEFT JOIN {{ column.codes }} AS codes_{{ loop.index0 }} ON target.q{{ loop.index0 }} = codes_{{ loop.index0 }}.v
     {% endif %}
 {% endfor %}

@@ -51,10 +51,11 @@ def coded_rows(
         numbers = _numbers(workbench, coded, layout)
         missing = next((row[1:] for row in numbers if row[-1]), (0,) * (layout.words + 1))
         places.append({
-            "sql": Raw(source.columns[position]), "missing": missing, "codes": Raw(coded.codes.sql),
+            "sql": Raw(source.columns[position]), "position": position, "missing": missing,
+            "codes": Raw(coded.codes.sql) if workbench is engine else None,
             "numbers": [] if workbench is engine else numbers,
             "kind": column.dictionary.holds.kind.value,
-            "values": [(Raw(table.columns[position]), Raw(table.sql)) for table in (listed or (source,))],
+            "listed": [(Raw(table.columns[position]), Raw(table.sql)) for table in (listed or (source,))],
         })  # fmt: skip
     statement = render(
         "lattice_coded.sql", engine.dialect, step="coded rows", source=Raw(source.sql), columns=places,

@@ -64,7 +64,11 @@ class NodeFigures:
         return list(self._with_signatures(chunk, self._with_levels(chunk, found)).values())
 
     def failing(self, chunk: Chunk) -> dict[str, Any]:
-        """Which classes of a chunk fail, for the templates: blocks whose predicates decide every class, and names."""
+        """Which classes of a chunk are suppressed, for the templates: blocks whose predicates decide every class, and
+        the names of these; none without a suppression limit."""
+        if not self.limit_rows:
+            nothing = [replace(block, facts=(), checks=()) for block in self.blocks]
+            return {"blocks": [block.shown(self.wide) for block in nothing], "any": []}
         blocks = self._with_combinations(chunk)
         if any(check.doubtful for block in blocks for check in block.checks):
             blocks = self._with_exact(chunk, blocks)
@@ -148,7 +152,7 @@ class NodeFigures:
         for block in blocks:
             checks = {}
             for check in block.checks:
-                if check.doubtful:
+                if check.doubtful and block.words():
                     found = self._occurring(chunk, block, block.words(), check.doubtful)
                     failing = [words for words in found if not self._holds(check, block, words)]
                     if failing:

@@ -1,7 +1,8 @@
 """What the losses of nodes need besides counts by column: which rows are suppressed, and what their cells would cost.
 
 One statement a chunk counts classes; a second adds up the weights of the cells in failing classes, for all columns at
-once; a third, only for losses that look at the original values, goes back to the finest classes.
+once; a third, only for losses that look at the original values, goes back to the finest classes. Without a suppression
+limit no row is suppressed, whatever fails.
 """
 
 from __future__ import annotations

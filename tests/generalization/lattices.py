@@ -158,6 +158,25 @@ def node_cases(draw: st.DrawFn, *, plain: bool = True) -> NodeCase:
     return NodeCase(lattice, columns, require, limit, {})
 
 
+def suppressed_cases(*, plain: bool = True) -> st.SearchStrategy[NodeCase]:
+    """Cases in which a class is a key and names which rows are suppressed, mostly with a limit."""
+    return node_cases(plain=plain).filter(lambda case: case.lattice.nulls == "equal" and not case.lattice.joint)
+
+
+def label_weights(lattice: Lattice) -> dict[tuple[int, int, str | None], float]:
+    """A weight for every (position, level, label) between the values and the top."""
+    return {
+        (position, level, path[level - 1]): 1.0
+        + position
+        + 10 * level
+        + len(path[level - 1] or "")
+        + ord((path[level - 1] or "a")[0]) / 7
+        for position, labels in enumerate(lattice.labels.values())
+        for path in (labels or {}).values()
+        for level in range(1, len(path) + 1)
+    }
+
+
 SIZES = ["k_anonymity", "prosecutor_risk"]
 OF_THE_TABLE = ["average_risk", "rows_at_risk", "sample_uniqueness"]
 
@@ -174,21 +193,22 @@ def _models(lattice: Lattice, columns: dict[str, str], limit: Fraction) -> list[
     names = [*SIZES, *SIZES] + ([] if limit else OF_THE_TABLE)
     if lattice.sensitive:
         names += [name for name in oracle.MODELS if name not in (*SIZES, *OF_THE_TABLE, "t_closeness_ordered")]
-        names += [] if limit or lattice.entity else ["c_k_safety"] * 2
+        names += [] if limit or lattice.entity else ["c_k_safety"] * 6
     if lattice.sensitive == ["s"] and columns["s"] != "text" and all(row["s"] is not None for row in lattice.rows):
         names.append("t_closeness_ordered")
     return names
 
 
 @st.composite
-def rare_node_cases(draw: st.DrawFn) -> NodeCase:
-    """A table with everything that the rarer models need, and one to three of these."""
-    case = draw(rare.rare_cases(rows=12))
+def rare_node_cases(draw: st.DrawFn, *, queries: bool = False) -> NodeCase:
+    """A table with everything that the rarer models need, and one to three of these; `queries`: of populations and
+    beliefs alone, without suppression."""
+    case = draw(rare.rare_cases(rows=12).filter(lambda one: not queries or one.entity is None))
     table = [*case.rows]
     pools = {name: sorted({row[name] for row in [*table, *case.given.population]}, key=str) for name in case.qi}
     labels = {name: draw(hierarchies([*dict.fromkeys([*pools[name], None])])) for name in case.qi}
-    limit = draw(st.sampled_from(TENTHS))
-    names = [name for name in case.limits if not limit or name not in QUERIES]
+    limit = Fraction(0) if queries else draw(st.sampled_from(TENTHS))
+    names = [name for name in case.limits if (name in QUERIES if queries else not limit or name not in QUERIES)]
     chosen = draw(st.lists(st.sampled_from(names), min_size=1, max_size=3, unique=True))
     require = [requirement_from(name, case.limits[name]) for name in chosen]
     diluted = "mu_dilution" in chosen

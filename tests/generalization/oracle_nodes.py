@@ -178,15 +178,21 @@ def failing_keys(lattice: Lattice, node: Node, required: Required) -> set[tuple[
     return {one.table.groups[place].key for one in found for place in one.failing}
 
 
-def parts(lattice: Lattice, node: Node, failing_keys: set[tuple[Any, ...]]) -> dict[str, Any]:
-    """The figures of losses: classes, kept ones, squares, and for each column the bits of suppressed rows."""
+def parts(
+    lattice: Lattice, node: Node, failing_keys: set[tuple[Any, ...]], weights: Mapping[tuple[int, int, Any], float]
+) -> dict[str, Any]:
+    """The figures of losses: classes, kept ones, squares, and for each column weights and bits of suppressed rows.
+
+    `weights` are by position, level and label.
+    """
     rows = lattice.at(node, lattice.rows)
     keys = [tuple(row[c] for c in lattice.labels) for row in rows]
     sizes = Counter(keys)
     kept = {key: n for key, n in sizes.items() if key not in failing_keys}
     suppressed = [i for i, key in enumerate(keys) if key in failing_keys]
-    bits, top = [], []
+    weighed, bits, top = [], [], []
     for position, (column, level) in enumerate(zip(lattice.labels, node, strict=True)):
+        weighed.append(math.fsum(weights.get((position, level, keys[i][position]), 0.0) for i in suppressed))
         values = Counter(row[column] for row in lattice.rows)
         labels = Counter(lattice.label(column, row[column], level) for row in lattice.rows)
         here = [(lattice.rows[i][column], keys[i][position]) for i in suppressed]
@@ -194,5 +200,6 @@ def parts(lattice: Lattice, node: Node, failing_keys: set[tuple[Any, ...]]) -> d
         top.append(-math.fsum(math.log2(values[value] / len(rows)) for value, _ in here))
     return {
         "classes": len(sizes), "kept_classes": len(kept), "failing_rows": len(suppressed),
-        "kept_squares": sum(n * n for n in kept.values()), "failing_bits": bits, "failing_bits_at_top": top,
+        "kept_squares": sum(n * n for n in kept.values()), "failing_weights": weighed, "failing_bits": bits,
+        "failing_bits_at_top": top,
     }  # fmt: skip

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from sqlaudit.engines.base import Engine
 from sqlaudit.generalization import evaluate
-from sqlaudit.generalization.verdicts import Verdict
+from sqlaudit.generalization.verdicts import CellWeight, Verdict
 from tests.generalization import oracle_nodes
-from tests.generalization.lattices import NodeCase, evaluating, node_cases, rare_node_cases
+from tests.generalization.lattices import (
+    NodeCase,
+    evaluating,
+    label_weights,
+    node_cases,
+    rare_node_cases,
+    suppressed_cases,
+)
 from tests.strategies import run
 
 
@@ -35,27 +43,81 @@ def decided(engine: Engine, case: NodeCase) -> list[Verdict]:
         return evaluator.decide(case.lattice.nodes())
 
 
+def assert_parts(engine: Engine, case: NodeCase) -> None:
+    """What losses are made of, at every node, for weights that differ from label to label."""
+    lattice, rows = case.lattice, len(case.lattice.rows)
+    limit_rows = int(case.limit * rows)
+    weights = label_weights(lattice)
+    given_weights = [CellWeight(*place, weight) for place, weight in weights.items()]
+    with evaluating(engine, case) as evaluator:
+        found = evaluator.loss_parts(lattice.nodes(), given_weights, bits=True)
+    assert [part.node for part in found] == lattice.nodes()
+    for part in found:
+        failing = oracle_nodes.failing_keys(lattice, part.node, case.required) if limit_rows else set()
+        for name, value in oracle_nodes.parts(lattice, part.node, failing, weights).items():
+            assert getattr(part, name) == pytest.approx(value, abs=1e-9), (part.node, name)
+        assert part.rows == rows
+
+
+ON_DUCKDB = pytest.mark.parametrize("engine_name", ["duckdb"], indirect=True)
+ON_POSTGRES = pytest.mark.parametrize(
+    "engine_name", [pytest.param("postgres", marks=pytest.mark.postgres)], indirect=True
+)
+
+
+@ON_DUCKDB
 @given(case=node_cases())
-@run(60)
+@run(110)
 def test_every_node_of_a_lattice_agrees_with_brute_force(engine: Engine, case: NodeCase) -> None:
     assert_verdicts(decided(engine, case), case)
 
 
+@ON_DUCKDB
 @given(case=rare_node_cases())
-@run(40)
+@run(60)
 def test_the_rarer_models_agree_too(engine: Engine, case: NodeCase) -> None:
     assert_verdicts(decided(engine, case), case)
 
 
+@ON_DUCKDB
+@given(case=rare_node_cases(queries=True))
+@run(40)
+def test_populations_and_beliefs_agree_too(engine: Engine, case: NodeCase) -> None:
+    assert_verdicts(decided(engine, case), case)
+
+
+@ON_DUCKDB
 @given(case=node_cases(plain=False))
 @run(40)
 def test_persons_missing_values_and_joint_classes_agree_too(engine: Engine, case: NodeCase) -> None:
     assert_verdicts(decided(engine, case), case)
 
 
+@ON_DUCKDB
 @given(case=node_cases())
-@run(25)
+@run(10)
 def test_auditing_node_by_node_says_the_same(engine: Engine, case: NodeCase) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(evaluate, "needs_audits", lambda attributes, roles: True)
         assert_verdicts(decided(engine, case), case)
+
+
+@ON_POSTGRES
+@given(case=st.one_of(node_cases(), rare_node_cases(), rare_node_cases(queries=True), node_cases(plain=False)))
+@run(14)
+def test_postgresql_agrees_about_every_node(engine: Engine, case: NodeCase) -> None:
+    assert_verdicts(decided(engine, case), case)
+
+
+@ON_DUCKDB
+@given(case=st.one_of(suppressed_cases(), suppressed_cases(plain=False)))
+@run(40)
+def test_parts_of_losses_agree_with_brute_force(engine: Engine, case: NodeCase) -> None:
+    assert_parts(engine, case)
+
+
+@ON_POSTGRES
+@given(case=suppressed_cases())
+@run(6)
+def test_postgresql_agrees_about_parts_of_losses(engine: Engine, case: NodeCase) -> None:
+    assert_parts(engine, case)
