@@ -23,13 +23,12 @@ from sqlaudit.cli.parsing import split_list, split_lists
 from sqlaudit.cli.plan import show_statements
 from sqlaudit.cli.sections import Sectioned, in_section, shared
 from sqlaudit.cli.session import session
-from sqlaudit.compare_result import CompareResult
+from sqlaudit.compare_result import Answer, CompareResult
 from sqlaudit.errors import ExitCode, UsageError
 from sqlaudit.release.losses.registry import chosen
 from sqlaudit.release.request import DISTANCES, CompareRequest
 from sqlaudit.release.run import compare_tables, plan_comparison
 from sqlaudit.reports.compare import compare_document
-from sqlaudit.result import Status
 from sqlaudit.spec import Limits, Target
 
 _PATH = click.Path(path_type=Path)
@@ -145,5 +144,5 @@ def command(
 
 def code_of(result: CompareResult) -> ExitCode:
     """The exit code that a result asks for."""
-    failed = result.audit.status is Status.FAIL or result.generalization.answer == "no"
-    return ExitCode.REQUIREMENT_FAILED if failed else ExitCode.OK
+    unsafe = bool(result.audit.required) and not result.audit.passed
+    return ExitCode.REQUIREMENT_FAILED if unsafe or result.generalization.answer is Answer.NO else ExitCode.OK
