@@ -22,7 +22,10 @@ def properties(part: Any) -> set[str]:
     return own.union(*(properties(value) for value in part.values()))
 
 
-@pytest.mark.parametrize("name", ["audit", "plan", "models", "profile", "disclosure", "what-if", "columns", "records", "hierarchy", "lattice"])
+@pytest.mark.parametrize(
+    "name",
+    ["audit", "plan", "models", "profile", "disclosure", "what-if", "columns", "records", "hierarchy", "lattice"],
+)
 def test_every_property_is_explained(name: str) -> None:
     text = PAGE.read_text("utf-8")
     missing = {key for key in properties(schema(name)) if f"`{key}`" not in text and f'"{key}"' not in text}
