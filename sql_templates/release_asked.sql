@@ -19,25 +19,30 @@ plain_{{ number }} AS (
     {% endfor %}
     {{ "WHERE classes.lane = " ~ query.lane if query.lane is not none }}
 ),
-{% if inside %}
+{% if homes %}
 meant_{{ number }} AS (
-    SELECT places.a, SUM(asked.n) AS n
-    FROM {{ source }} AS asked
-    JOIN {{ tuples }} AS places ON asked.q = places.key
-    WHERE TRUE{% for part in query.parts %} AND asked.v{{ part.place }} BETWEEN {{ part.low }} AND {{ part.high }}{% endfor %}
+    SELECT home, SUM(n) AS n
+    FROM {{ homes }}
+    WHERE TRUE{% for part in query.parts %} AND v{{ part.place }} BETWEEN {{ part.low }} AND {{ part.high }}{% endfor %}
 
-    GROUP BY places.a
+    GROUP BY home
 ),
 conditional_{{ number }} AS (
     SELECT COALESCE(SUM(held.n * classes.m / regions.region), 0) AS answer
     FROM (
-        SELECT inside.c, CAST(SUM(meant.n) AS DOUBLE) AS n
+        {% if disjoint %}
+        SELECT home AS c, n
+        FROM meant_{{ number }}
+        WHERE home IS NOT NULL
+        {% else %}
+        SELECT inside.c, SUM(meant.n) AS n
         FROM meant_{{ number }} AS meant
-        JOIN {{ inside }} AS inside ON meant.a = inside.a
+        JOIN {{ inside }} AS inside ON meant.home = inside.a
         GROUP BY inside.c
+        {% endif %}
         UNION ALL
         SELECT whole.key, meant.n
-        FROM (SELECT CAST(SUM(n) AS DOUBLE) AS n FROM meant_{{ number }}) AS meant
+        FROM (SELECT SUM(n) AS n FROM meant_{{ number }}) AS meant
         CROSS JOIN (SELECT key FROM {{ regions }} WHERE is_whole) AS whole
     ) AS held
     JOIN {{ regions }} AS regions ON held.c = regions.key

@@ -76,6 +76,7 @@ def answers_of(
         "asked_classes", "release_asked_classes.sql", "classes for queries", source=coded.release, lane=other,
         places=places,
     )  # fmt: skip
+    homes = None if regions is None else _homes(bench, regions, places)
     found: list[tuple[float, ...]] = []
     for start in range(0, len(queries), _AT_ONCE):
         some = [
@@ -86,22 +87,28 @@ def answers_of(
             "asked_shares", "release_asked_shares.sql", "shares of cells", queries=some,
             columns=[{"cover": one.cover, "cells": one.cells, "words": one.column.words.relation} for one in covered],
         )  # fmt: skip
-        found += _answers(bench, source, held, shares, regions, some)
-    bench.forget("asked_rows", "asked_classes", "asked_shares")
+        found += _answers(bench, (source, held, shares, homes), regions, some)
+    bench.forget("asked_rows", "asked_classes", "asked_shares", "asked_homes")
     return found
+
+
+def _homes(bench: Bench, regions: Regions, places: Sequence[int]) -> Relation:
+    return bench.make(
+        "asked_homes", "release_asked_homes.sql", "rows for queries", tuples=regions.tuples, placed=regions.places,
+        inside=regions.inside, places=places, disjoint=regions.disjoint,
+    )  # fmt: skip
 
 
 def _answers(
     bench: Bench,
-    source: Relation,
-    held: Relation,
-    shares: Relation,
+    made: tuple[Relation, Relation, Relation, Relation | None],
     regions: Regions | None,
     queries: list[dict[str, Any]],
 ) -> list[tuple[float, ...]]:
+    source, held, shares, homes = made
     rows = bench.ask(
         "release_asked.sql", "random queries", queries=queries, source=source, classes=held, shares=shares,
-        inside=None if regions is None else regions.inside, tuples=None if regions is None else regions.places,
-        regions=None if regions is None else regions.table,
+        homes=homes, inside=None if regions is None else regions.inside,
+        regions=None if regions is None else regions.table, disjoint=regions is not None and regions.disjoint,
     )  # fmt: skip
     return [tuple(float(value or 0) for value in row[1:]) for row in rows]
