@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import sqlaudit
 from sqlaudit.attribute_inputs import inputs_of, refuse_unclear
 from sqlaudit.columns_of import Resolved, find_column, resolve
 from sqlaudit.engines.base import Engine, Relation, Statement
@@ -29,7 +27,8 @@ from sqlaudit.opening import (
     shown_roles,
 )
 from sqlaudit.profiling.warnings import audit_warnings, warning_statements
-from sqlaudit.result import AuditResult, Check, ClassSizes, FailingClass, SensitiveSummary, Timing
+from sqlaudit.provenance import provenance
+from sqlaudit.result import AuditResult, Check, ClassSizes, FailingClass, SensitiveSummary
 from sqlaudit.spec import AuditSpec, NullPolicy, Requirement, Roles
 from sqlaudit.worst_case.attribute import Disclosure
 
@@ -78,8 +77,7 @@ class Auditor:
         return AuditResult(
             target=spec.target.name,
             rows=parts[0].rows,
-            engine=self.engine.version(),
-            time=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+            **provenance(self.engine, already),
             roles=shown_roles(spec.roles),
             classes=parts[0].sizes,
             checks=tuple(checks),
@@ -87,8 +85,6 @@ class Auditor:
             warnings=tuple(audit_warnings(self.engine, *published, parts[0].sizes, parts[0].rows)),
             failing=tuple(failing[: self.failing_classes]),
             failing_total=sum(part.failing_total for part in parts),
-            statements=tuple(Timing(done.name, done.seconds, done.sql) for done in self.engine.executed[already:]),
-            versions={"sqlaudit": sqlaudit.__version__, "engine": self.engine.version()},
             columns=tuple(column.name for column in published[0].columns),
             disclosures=tuple(part.disclosure for part in parts if part.disclosure),
         )

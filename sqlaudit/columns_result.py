@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from sqlaudit.errors import UsageError
+from sqlaudit.result import Timing
 from sqlaudit.shown import Shown
 
 SCHEMA = "sqlaudit-columns/1"
@@ -170,6 +171,7 @@ class ColumnSets(Shown):
         effects: what each column contributes. whole: the figures of all columns together, None when not counted.
         repair: a smallest group of columns without which none of the found sets is left; None when there is no such, or
             the time budget ended before it was proven to be a smallest one.
+        engine, time, statements, versions: as in an audit.
     """
 
     target: str
@@ -195,6 +197,10 @@ class ColumnSets(Shown):
     effects: tuple[Effect, ...] = ()
     whole: ColumnSet | None = None
     repair: tuple[str, ...] | None = None
+    engine: str = ""
+    time: str = ""
+    statements: tuple[Timing, ...] = ()
+    versions: Mapping[str, str] = field(default_factory=dict)
     _figures: Callable[[Sequence[str]], ColumnSet] | None = field(default=None, repr=False, compare=False)
 
     def explain(self, columns: Sequence[str]) -> Explanation:
@@ -216,6 +222,9 @@ class ColumnSets(Shown):
         """The result as the documented JSON (`sqlaudit/schema/columns.json`)."""
         return {
             "schema": SCHEMA,
+            "versions": dict(self.versions),
+            "time": self.time,
+            "engine": self.engine,
             "target": self.target,
             "columns": list(self.columns),
             "wanted": self.wanted,
@@ -239,6 +248,7 @@ class ColumnSets(Shown):
             "effects": [effect.to_dict() for effect in self.effects],
             "whole": self.whole.to_dict() if self.whole else None,
             "repair": None if self.repair is None else list(self.repair),
+            "statements": [timing.to_dict() for timing in self.statements],
         }
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from sqlaudit.result import Timing
 from sqlaudit.shown import Shown
 
 SCHEMA = "sqlaudit-records/1"
@@ -75,7 +76,7 @@ class RecordRisk(Shown):
         contributions: for each column the share of the whole SUDA score in minimal sample uniques with it.
         by_set: the column sets that are minimal sample uniques of most records, with their number.
         risk: individual risk. top: the records with the highest scores; empty unless values may be shown.
-        key: the columns of `top`.
+        key: the columns of `top`. engine, time, statements, versions: as in an audit.
     """
 
     target: str
@@ -95,6 +96,10 @@ class RecordRisk(Shown):
     risk: IndividualRisk
     top: tuple[TopRecord, ...] = ()
     key: tuple[str, ...] = ()
+    engine: str = ""
+    time: str = ""
+    statements: tuple[Timing, ...] = ()
+    versions: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def highest(self) -> Scores | None:
@@ -105,6 +110,9 @@ class RecordRisk(Shown):
         """The result as the documented JSON (`sqlaudit/schema/records.json`)."""
         return {
             "schema": SCHEMA,
+            "versions": dict(self.versions),
+            "time": self.time,
+            "engine": self.engine,
             "target": self.target,
             "columns": list(self.columns),
             "rows": self.rows,
@@ -130,6 +138,7 @@ class RecordRisk(Shown):
                 {"key": [None if v is None else str(v) for v in record.key], **_scores(record.scores)}
                 for record in self.top
             ],
+            "statements": [timing.to_dict() for timing in self.statements],
         }
 
 

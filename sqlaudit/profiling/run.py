@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import sqlaudit
 from sqlaudit.columns_of import Resolved
 from sqlaudit.engines.base import Engine, Relation, Row
 from sqlaudit.errors import UsageError
@@ -17,7 +15,7 @@ from sqlaudit.profiling.columns import BATCH, EXACT_ROWS, SAMPLE_ROWS, Source, b
 from sqlaudit.profiling.roles import by_risk, follow_twins, propose
 from sqlaudit.profiling.together import follow_sets, search_together, shortened
 from sqlaudit.profiling.twins import find_twins
-from sqlaudit.result import Timing
+from sqlaudit.provenance import provenance
 from sqlaudit.spec import Target
 from sqlaudit.sql import Raw, render
 
@@ -55,23 +53,19 @@ def profile_target(
     finally:
         if copy is not relation:
             engine.drop(COPY)
-    done = tuple(Timing(done.name, done.seconds, done.sql) for done in engine.executed[already:])
-    return replace(result, time=_now(), statements=done)
+    return replace(result, **provenance(engine, already))
 
 
 def result_of(
     engine: Engine, target: Target, columns: Sequence[ColumnProfile], twins: tuple[Twins, ...]
 ) -> ProfileResult:
     """The profile from what names and values of the columns suggest."""
-    version = engine.version()
     return ProfileResult(
         target=target.name,
         rows=columns[0].facts.rows,
-        engine=version,
-        time=_now(),
         columns=by_risk(follow_twins(columns, twins)),
         twins=twins,
-        versions={"sqlaudit": sqlaudit.__version__, "engine": version},
+        **provenance(engine, len(engine.executed)),
     )
 
 
@@ -82,10 +76,6 @@ def with_sets(engine: Engine, relation: Relation, sources: Sequence[Source], res
         return replace(result, not_searched=why_not)
     columns = by_risk(follow_twins(follow_sets(result.columns, found), result.twins))
     return replace(result, columns=columns, together=shortened(found))
-
-
-def _now() -> str:
-    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
 
 
 def _loaded(engine: Engine, relation: Relation) -> tuple[Relation, list[Source]]:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from sqlaudit.columns_result import ColumnSet, ColumnSets, Counts
 from sqlaudit.engines.base import Engine, Relation, Statement
 from sqlaudit.errors import UsageError
+from sqlaudit.provenance import provenance
 from sqlaudit.quasi_identifiers.border import Found, ordered
 from sqlaudit.quasi_identifiers.budget import BudgetSpent, Stop
 from sqlaudit.quasi_identifiers.coding import Coded, code_columns, drop_codes, on_target
@@ -95,7 +96,7 @@ def search_columns(
     Raises:
         EngineError: the database refused, failed or went away.
     """
-    began = time.monotonic()
+    began, already = time.monotonic(), len(engine.executed)
     limit = request.size_limit(len(chosen))
     try:
         coded = code_columns(engine, relation, chosen, person)
@@ -110,7 +111,7 @@ def search_columns(
         result = replace(search.result(relation.label, found, sampled), _figures=later)
         if effects:
             result = column_effects(result, found.minimal, counter, relation, chosen, person)
-        return result
+        return replace(result, **provenance(engine, already))
     finally:
         drop_codes(engine)
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from sqlaudit.engines.base import Engine, Kind, Relation, Statement
 from sqlaudit.errors import UsageError
+from sqlaudit.provenance import provenance
 from sqlaudit.quasi_identifiers.coding import Coded, code_columns, drop_codes
 from sqlaudit.quasi_identifiers.counting import SetCounter
 from sqlaudit.quasi_identifiers.masks import bits, names
@@ -83,6 +84,7 @@ def find_records(
     """
     if not qi:
         raise UsageError("Name the quasi-identifiers with --qi.")
+    already = len(engine.executed)
     relation = engine.open(target) if isinstance(target, Target) else target
     chosen = choose_columns(relation, engine.dialect, qi)
     size = min(request.max_size, len(chosen))
@@ -91,7 +93,8 @@ def find_records(
     try:
         coded = code_columns(engine, relation, chosen, None, kept)
         risk = _risk(engine, relation, chosen, coded, request.nulls, weight)
-        return _records(engine, relation, request, chosen, coded, size, kept, risk)
+        found = _records(engine, relation, request, chosen, coded, size, kept, risk)
+        return replace(found, **provenance(engine, already))
     finally:
         drop_codes(engine)
 

@@ -11,6 +11,7 @@ from sqlaudit.reports.figures import count, figure
 from sqlaudit.result import AuditResult, ClassSizes, Timing
 
 _MOST_POINTS = 400
+_MOST_STATEMENTS = 60
 
 
 def sizes_picture(result: AuditResult) -> Picture | None:
@@ -73,10 +74,13 @@ def disclosure_pictures(result: AuditResult) -> Iterator[Picture]:
 
 
 def statements_code(statements: tuple[Timing, ...]) -> Iterator[Code]:
-    """The SQL that ran, a folded block a statement; it holds no cell value."""
-    for position, timing in enumerate(statements, 1):
+    """The SQL that ran, a folded block a statement; it holds no cell value. A long search shows its first ones."""
+    for position, timing in enumerate(statements[:_MOST_STATEMENTS], 1):
         took = "" if timing.seconds is None else f", {figure(round(timing.seconds, 3))} s"
         yield Code(f"{position}. {timing.name}{took}", timing.sql.strip())
+    if len(statements) > _MOST_STATEMENTS:
+        left = statements[_MOST_STATEMENTS:]
+        yield Code(f"{count(len(left))} more", "\n".join(timing.name for timing in left))
 
 
 def _bands(sizes: ClassSizes) -> Iterator[tuple[int, int, int]]:

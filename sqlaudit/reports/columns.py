@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlaudit.columns_result import ColumnSet, ColumnSets
+from sqlaudit.reports.audit_pictures import statements_code
 from sqlaudit.reports.document import Bullets, Column, Document, Facts, Table, Toned, Words, section
 from sqlaudit.reports.figures import count, limit, percent, plural
+from sqlaudit.reports.moments import made
 
 READS = {
     "equal": "equal to each other",
@@ -25,6 +27,7 @@ def columns_document(result: ColumnSets) -> Document:
             *section("Column sets", _sets(result)),
             *section("What each column adds", Bullets(tuple(e.sentence(result.unit) for e in result.effects))),
             *section("How it was measured", _how(result)),
+            *section("The SQL that ran", *statements_code(result.statements)),
         ),
     )
 
@@ -102,5 +105,6 @@ def _how(result: ColumnSets) -> Facts:
             ("Candidate sets", f"{count(counts.candidates)} of {size}"),
             ("Decided", f"{count(counts.decided)}, of which {count(counts.counted)} were counted in the database"),
             ("Missing values", READS[result.nulls]),
+            *made(result.engine, result.time, result.statements, result.versions),
         )
     )

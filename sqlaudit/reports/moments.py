@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sqlaudit.reports.figures import figure, plural
 from sqlaudit.result import Timing
@@ -18,6 +18,16 @@ def finished(time: str, statements: Sequence[Timing]) -> str:
     seconds = [timing.seconds for timing in statements if timing.seconds is not None]
     took = f"; {plural(len(seconds), 'statement')} took {figure(round(sum(seconds), 2))} s in the database"
     return moment(time) + (took if seconds else "")
+
+
+def made(
+    engine: str, time: str, statements: Sequence[Timing], versions: Mapping[str, str]
+) -> tuple[tuple[str, str], ...]:
+    """What computed a result, and when, as facts."""
+    return (
+        ("Computed by", f"sqlaudit {versions.get('sqlaudit', '')}".rstrip() + f" on {engine}"),
+        ("Finished", finished(time, statements)),
+    )
 
 
 def moment(time: str) -> str:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlaudit.records_result import RecordRisk
+from sqlaudit.reports.audit_pictures import statements_code
 from sqlaudit.reports.columns import READS
 from sqlaudit.reports.document import Bullets, Column, Document, Facts, Table, Toned, Words, section
 from sqlaudit.reports.figures import count, figure, limit, part, percent, plural
+from sqlaudit.reports.moments import made
 
 _MOST = 20
 
@@ -24,6 +26,7 @@ def records_document(result: RecordRisk, suda: bool = True) -> Document:
             *section("Individual risk", _risk(result)),
             *section("The most special records", _top(result, suda)),
             *section("How it was measured", _how(result)),
+            *section("The SQL that ran", *statements_code(result.statements)),
         ),
     )
 
@@ -88,5 +91,6 @@ def _how(result: RecordRisk) -> Facts:
             ("Sampling fraction", limit(result.fraction)),
             ("DIS of the file", figure(float(result.file_dis))),
             ("Missing values", f"never part of a special set; elsewhere {READS[result.nulls]}"),
+            *made(result.engine, result.time, result.statements, result.versions),
         )
     )

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import datetime
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-import sqlaudit
 from sqlaudit.columns_of import Resolved
 from sqlaudit.engines.base import Engine, Relation, Statement
 from sqlaudit.errors import UsageError
@@ -24,7 +22,8 @@ from sqlaudit.opening import (
     shown_roles,
 )
 from sqlaudit.profiling.warnings import audit_warnings, warning_statements
-from sqlaudit.result import ClassSizes, Timing
+from sqlaudit.provenance import provenance
+from sqlaudit.result import ClassSizes
 from sqlaudit.spec import NullPolicy, Roles, Target
 from sqlaudit.worst_case.attribute import MAX_KNOWLEDGE, Disclosure, Failing, WeakClasses, depth_for
 from sqlaudit.worst_case.places import Place, places_of
@@ -129,15 +128,12 @@ def find_disclosure(engine: Engine, request: DisclosureRequest) -> DisclosureRes
     return DisclosureResult(
         target=request.target.name,
         rows=rows,
-        engine=engine.version(),
-        time=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        **provenance(engine, already),
         roles=shown_roles(request.roles),
         attributes=attributes,
         threshold=request.threshold,
         first_k=request.first_k,
         warnings=tuple(audit_warnings(engine, published, named, sizes, rows)),
-        statements=tuple(Timing(done.name, done.seconds, done.sql) for done in engine.executed[already:]),
-        versions={"sqlaudit": sqlaudit.__version__, "engine": engine.version()},
         columns=tuple(column.name for column in published.columns),
     )
 

@@ -6,14 +6,12 @@ SQL.
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any
 
-import sqlaudit
 from sqlaudit.attribute_inputs import AttributeInputs
 from sqlaudit.columns_of import Resolved
 from sqlaudit.disclosure.knowledge import DEFAULT_LIMIT, Atom, BasicImplication, WhatIf, what_if
@@ -22,6 +20,7 @@ from sqlaudit.errors import UsageError
 from sqlaudit.histogram import HistogramBuilder
 from sqlaudit.inputs import ValueList
 from sqlaudit.opening import ResolvedRoles, frame_of, load_columns, resolve_roles, shown_roles
+from sqlaudit.provenance import provenance
 from sqlaudit.result import Timing
 from sqlaudit.shown import Shown
 from sqlaudit.spec import Roles, Target
@@ -139,8 +138,7 @@ def answer(
     ]  # fmt: skip
     return WhatIfResult(
         target=target.name,
-        engine=engine.version(),
-        time=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        **provenance(engine, already),
         roles=shown_roles(roles),
         sensitive=attribute.label,
         people=len(persons.members),
@@ -148,8 +146,6 @@ def answer(
         classes=len(persons.classes),
         knowledge=found[0][1].knowledge,
         answers=tuple(_answer(asked, result, show_values) for asked, result in found),
-        statements=tuple(Timing(done.name, done.seconds, done.sql) for done in engine.executed[already:]),
-        versions={"sqlaudit": sqlaudit.__version__, "engine": engine.version()},
     )
 
 

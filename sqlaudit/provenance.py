@@ -1,0 +1,35 @@
+"""Where a result comes from: the engine, the time, what ran, and in which versions."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from typing import TypedDict
+
+import sqlaudit
+from sqlaudit.engines.base import Engine
+from sqlaudit.result import Timing
+
+
+class Provenance(TypedDict):
+    """The fields of this meaning, as every result names them."""
+
+    engine: str
+    time: str
+    statements: tuple[Timing, ...]
+    versions: Mapping[str, str]
+
+
+def provenance(engine: Engine, already: int) -> Provenance:
+    """What a result says of its making; asked when it is finished.
+
+    Args:
+        already: how many statements the engine had run before the work began.
+    """
+    version = engine.version()
+    return {
+        "engine": version,
+        "time": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "statements": tuple(Timing(done.name, done.seconds, done.sql) for done in engine.executed[already:]),
+        "versions": {"sqlaudit": sqlaudit.__version__, "engine": version},
+    }
