@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -12,7 +13,8 @@ from sqlaudit.cli.options import Work, limit_options
 from sqlaudit.cli.output import print_data
 from sqlaudit.cli.sections import Sectioned, in_section
 from sqlaudit.cli.session import session
-from sqlaudit.errors import ExitCode, UsageError
+from sqlaudit.engines.base import Engine
+from sqlaudit.errors import ConnectionFailed, EngineError, ExitCode, UsageError
 from sqlaudit.export import check_destination, write_text
 from sqlaudit.gate_result import Place
 from sqlaudit.policy.connections import database_of, holds_password
@@ -60,16 +62,7 @@ def command(
     database = None if connection is None else _database(connection)
     targets = [Target(relation=name) for name in names]
     with session(database, limits, Work(), *targets) as engine:
-        listed = list(names) or tables_of(engine)
-        if not listed:
-            raise UsageError("This database has no table or view that could be read.")
-        if len(listed) > MOST_TABLES:
-            say(f"there are {len(listed)} tables; the policy has the first {MOST_TABLES}. Name others as arguments.")
-        kind = "file" if connection is None else "table"
-        tables = [
-            ProposedTable(kind, _written(name, kind, output), profile_target(engine, Target(relation=name)))
-            for name in listed[:MOST_TABLES]
-        ]
+        tables = _proposed(engine, names, "file" if connection is None else "table", output)
     text = proposed_policy(_relative(connection, output), tables, _beside(schema, output) if schema else "")
     if schema is not None:
         write_text(schema, render_json(policy_schema()))
@@ -79,6 +72,30 @@ def command(
         write_text(output, text)
         say(f"wrote {str(output)!r} with {plural(len(tables), 'table')}. Check the roles, then run: sqlaudit test")
     return ExitCode.OK
+
+
+def _proposed(engine: Engine, names: Sequence[str], kind: str, output: Path) -> list[ProposedTable]:
+    """The tables with their profiles; one that nobody named and that cannot be read is left out.
+
+    Raises:
+        UsageError: a named table cannot be read, or none can.
+    """
+    listed = list(names) or tables_of(engine)
+    if len(listed) > MOST_TABLES:
+        say(f"there are {len(listed)} tables; the policy has the first {MOST_TABLES}. Name others as arguments.")
+    tables = []
+    for name in listed[:MOST_TABLES]:
+        try:
+            profile = profile_target(engine, Target(relation=name))
+        except (UsageError, EngineError) as error:
+            if names or isinstance(error, ConnectionFailed):
+                raise
+            say(f"{name} is left out: {error}")
+            continue
+        tables.append(ProposedTable(kind, _written(name, kind, output), profile))
+    if not tables:
+        raise UsageError("This database has no table or view that could be read.")
+    return tables
 
 
 def _check_destinations(output: Path, force: bool, schema: Path | None) -> None:

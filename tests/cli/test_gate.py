@@ -15,6 +15,7 @@ import xmlschema
 import yaml
 from jsonschema import Draft202012Validator
 
+import sqlaudit
 from sqlaudit.cli.policy_options import FORMATS
 from sqlaudit.policy.reading import load_policy
 from sqlaudit.policy.run import mistakes_of
@@ -291,6 +292,29 @@ def test_init_writes_a_policy_that_runs(folder: Path) -> None:
     assert [test.requirement for test in table.tests] == ["k=5", "l=2"]
     assert run("test", "-f", "new.yml").code == 1
     assert json.loads((folder / "policy.json").read_text(encoding="utf-8")) == schema("policy")
+
+
+def test_init_leaves_out_what_cannot_be_read(folder: Path) -> None:
+    with duckdb.connect("clinic.duckdb") as connection:
+        connection.execute("CREATE TABLE gone (age BIGINT); CREATE VIEW broken AS FROM gone; DROP TABLE gone")
+        connection.execute('CREATE VIEW "o\'dd: ""one" AS SELECT age AS "age: x", sex FROM patients')
+    ran = run("init", "--db", "clinic.duckdb", "--output", "new.yml")
+    assert ran.code == 0
+    assert "broken is left out: There is no table or view 'gone'" in ran.err
+    text = (folder / "new.yml").read_text(encoding="utf-8")
+    policy = load_policy("new.yml")
+    assert [table.name for table in policy.tables] == ['"o\'dd: ""one"', "patients"]
+    assert policy.tables[0].roles.quasi_identifiers == ("sex",)
+    assert all(line == line.rstrip() for line in text.splitlines())
+    assert [test.outcome.value for test in sqlaudit.gate("new.yml").tests][:1] == ["fail"]
+    assert run("init", "--db", "clinic.duckdb", "broken", "--output", "other.yml").code == 2
+    with duckdb.connect("clinic.duckdb") as connection:
+        connection.execute('DROP VIEW "o\'dd: ""one"; DROP TABLE patients')
+    ran = run("init", "--db", "clinic.duckdb", "--output", "other.yml")
+    assert (ran.code, ran.err.splitlines()[-1]) == (
+        2,
+        "sqlaudit: This database has no table or view that could be read.",
+    )
 
 
 def test_init_for_files_beside_the_policy(folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 from pathlib import Path
 
@@ -14,10 +15,12 @@ from sqlaudit.policy.losses import loss_text
 from sqlaudit.policy.reading import load_policy
 from sqlaudit.policy.run import mistakes_of
 from sqlaudit.policy.spec import LossLimit
+from sqlaudit.reports import render_json
 from sqlaudit.spec import Target
 from tests.policy.conftest import Make
 from tests.policy.databases import in_duckdb, write
 from tests.policy.test_schema import errors
+from tests.reports.schemas import validator
 
 RAW = [
     {"id": i, "age": age, "sex": sex, "disease": disease}
@@ -64,6 +67,7 @@ def test_losses_are_those_of_a_comparison(database: Make) -> None:
     assert found.loss("modification-rate").value == Fraction(1, 2)
     assert [test.outcome for test in tests[6:]] == [Outcome.FAIL, Outcome.FAIL, Outcome.WARN]
     assert (tests[5].outcome is Outcome.PASS) is (found.loss("entropy").share <= 0.3)  # type: ignore[operator]
+    validator("gate").validate(json.loads(render_json(result.to_dict())))
     assert [test.sensitive for test in tests] == [None] * 4 + ["disease"] + [None] * 4
 
 
