@@ -34,6 +34,8 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "restricted": {"where": "b <> 'y' or b is null"},
 }
 QI = ["a", "b"]
+CLASSES_AND_ROWS = "1000 * count(*) + coalesce(sum(n_records), 0)"
+"""Both in one number: the tables have fewer than a thousand rows."""
 
 
 def model(seed: int) -> str:
@@ -54,13 +56,12 @@ def every_test(table: str) -> list[dict[str, Any]]:
     for setting, options in SETTINGS.items():
         arguments = {name: value for name, value in options.items() if name != "where"}
         for place, (name, limits) in enumerate(CHECKS):
-            for suffix, calculation in (("classes", "count(*)"), ("rows", "coalesce(sum(n_records), 0)")):
-                config = {"severity": "warn", "fail_calc": calculation}
-                config |= {"where": options["where"]} if "where" in options else {}
-                given = {"quasi_identifiers": QI, **limits, **arguments}
-                given |= {} if name == "k_anonymity" else {"sensitive": "s"}
-                test = {"name": f"{table}_{setting}_{place}_{suffix}", "arguments": given, "config": config}
-                found.append({f"sqlaudit.{name}": test})
+            config = {"severity": "warn", "fail_calc": CLASSES_AND_ROWS}
+            config |= {"where": options["where"]} if "where" in options else {}
+            given = {"quasi_identifiers": QI, **limits, **arguments}
+            given |= {} if name == "k_anonymity" else {"sensitive": "s"}
+            test = {"name": f"{table}_{setting}_{place}", "arguments": given, "config": config}
+            found.append({f"sqlaudit.{name}": test})
     return found
 
 
@@ -97,9 +98,9 @@ def test_counts(table: str, setting: str, tested: Ran, project: Project) -> None
     assert failing > 5, "limits lie where classes fall short"
 
 
-def counts(ran: Ran, name: str) -> tuple[int, ...]:
+def counts(ran: Ran, name: str) -> tuple[int, int]:
     found = {unique.split(".")[2]: result for unique, result in ran.results.items()}
-    return tuple(found[f"{name}_{suffix}"]["failures"] for suffix in ("classes", "rows"))
+    return divmod(found[name]["failures"], 1000)
 
 
 def told(check: Check) -> int:
