@@ -39,6 +39,7 @@ class AuditedTable:
     columns: Sequence[LatticeColumn]
     layout: KeyLayout
     attributes: Sequence[Attribute]
+    inherits: bool = True
 
     @property
     def source(self) -> Source:
@@ -150,7 +151,7 @@ def audited_nodes(
         coded, "e" if source.entity else None, nulls, sensitive, table.given.joint and len(sensitive) > 1,
         _population(table, people, listed) if people else None,
     )  # fmt: skip
-    audits = NodeAudits(table.engine, made, table.layout, table.attributes, limit_rows)
+    audits = NodeAudits(table.engine, made, table.layout, table.attributes, limit_rows, inherits=table.inherits)
     audits.refuse_several_places()
     return AuditedNodes(audits, table, losses, rows)
 

@@ -80,13 +80,21 @@ class NodeAudits:
     Args:
         engine: where the coded rows are read. table: the rows. layout: the columns' places in the key.
         attributes: what is required of each sensitive attribute. limit_rows: how many rows may be suppressed.
+        inherits: whether coarser nodes inherit what models say they do.
     """
 
     def __init__(
-        self, engine: Engine, table: CodedTable, layout: KeyLayout, attributes: Sequence[Attribute], limit_rows: int
+        self,
+        engine: Engine,
+        table: CodedTable,
+        layout: KeyLayout,
+        attributes: Sequence[Attribute],
+        limit_rows: int,
+        *,
+        inherits: bool = True,
     ) -> None:
         self._engine, self._table, self._layout = engine, table, layout
-        self._attributes, self.limit_rows = attributes, limit_rows
+        self._attributes, self.limit_rows, self._inherits = attributes, limit_rows, inherits
 
     def verdict(self, node: Node) -> Verdict:
         """The verdict of a node.
@@ -96,7 +104,7 @@ class NodeAudits:
         """
         parts = [self._part(node, attribute) for attribute in self._attributes]
         every = [judged for part in parts for judged in part.judged]
-        inherits = [judged for judged in every if inherited(judged.item.model, self.limit_rows)]
+        inherits = [one for one in every if self._inherits and inherited(one.item.model, self.limit_rows)]
         failing = self._failing_rows(parts, every)
         return Verdict(
             node=node,

@@ -35,6 +35,7 @@ class Evaluator:
         attributes: what is required of each sensitive attribute. rows: rows of the table.
         limit_rows: how many of them may be suppressed.
         audited: decides node by node instead, where count vectors do not tell what is asked.
+        inherits: whether coarser nodes inherit what models say they do.
     """
 
     def __init__(
@@ -46,6 +47,8 @@ class Evaluator:
         rows: int,
         limit_rows: int,
         audited: AuditedNodes | None = None,
+        *,
+        inherits: bool = True,
     ) -> None:
         self.layout = layout
         self.rows = rows
@@ -55,7 +58,7 @@ class Evaluator:
         self._rollup = Rollup(workbench, layout, base, words)
         self._figures = NodeFigures(workbench, attributes, rows, limit_rows)
         self._losses = NodeLosses(workbench, layout, base, self._figures, rows, self.tuples)
-        self._monotone = all_inherited(attributes, self.limit_rows)
+        self._monotone = inherits and all_inherited(attributes, self.limit_rows)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -135,6 +138,18 @@ def needs_audits(attributes: Sequence[Attribute], roles: Roles) -> bool:
     )
 
 
+def names_missing(workbench: Engine, columns: Sequence[LatticeColumn]) -> bool:
+    """Whether a missing value of some column has a label below `*`.
+
+    Where NULL matches any value it matches less once it is called something, so coarser is not always safer then.
+    """
+    listed = [(Raw(one.dictionary.relation.sql), list(range(1, one.height))) for one in columns if one.height > 1]
+    if not listed:
+        return False
+    statement = render("lattice_missing_named.sql", workbench.dialect, step="named missing values", dictionaries=listed)
+    return bool(workbench.run(statement)[0][0])
+
+
 def refuse_limit(attributes: Sequence[Attribute], roles: Roles, limit: Fraction) -> None:
     """Refuse to suppress rows where nothing says which rows fail.
 
@@ -187,8 +202,9 @@ def open_evaluator(
     one_by_one = needs_audits(attributes, given)
     base = base_histogram(engine, workbench, relation, columns, layout, [] if one_by_one else attributes)
     rows = int(workbench.run(render("lattice_rows.sql", workbench.dialect, base=Raw(base.sql)))[0][0])
+    inherits = given.nulls is not NullPolicy.WILDCARD or not names_missing(workbench, columns)
     audited = None
     if one_by_one:
-        table = AuditedTable(engine, workbench, relation, roles, given, columns, layout, attributes)
+        table = AuditedTable(engine, workbench, relation, roles, given, columns, layout, attributes, inherits)
         audited = audited_nodes(table, population, base, rows, int(limit * rows))
-    return Evaluator(workbench, layout, base, attributes, rows, int(limit * rows), audited)
+    return Evaluator(workbench, layout, base, attributes, rows, int(limit * rows), audited, inherits=inherits)

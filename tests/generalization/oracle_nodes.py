@@ -40,6 +40,15 @@ class Lattice:
     def heights(self) -> tuple[int, ...]:
         return tuple(0 if labels is None else _depth(labels) + 1 for labels in self.labels.values())
 
+    @property
+    def names_missing(self) -> bool:
+        """Whether NULL, which matches any value, has a label below the top, and then no longer does."""
+        return self.nulls == "wildcard" and any(
+            labels is not None and row[column] is None and set(labels[None]) != {None}
+            for column, labels in self.labels.items() for row in self.rows
+            if labels is not None and _depth(labels)
+        )  # fmt: skip
+
     def nodes(self) -> list[Node]:
         return list(product(*(range(height + 1) for height in self.heights)))
 
@@ -123,7 +132,7 @@ def verdict(lattice: Lattice, node: Node, required: Required, limit: Fraction) -
     table = tables[first]
     limit_rows = math.floor(limit * table.rows)
     found = [Found(r, s, tables[s], _holds(lattice, node, r, s, tables[s])) for r, s in required]
-    pruning = [one for one in found if inherited(one.requirement, limit_rows)]
+    pruning = [one for one in found if not lattice.names_missing and inherited(one.requirement, limit_rows)]
     failing = _rows(found, lattice.joint)
     return Expected(
         _safe(found, failing, limit_rows),
