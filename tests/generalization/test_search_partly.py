@@ -48,6 +48,9 @@ def check_partial(lattice, found, loss, safe, minimal, prices):
         assert (found.best and (rounded(found.best.loss), found.best.node)) == best
     if found.lower_bound is not None and best is not None:
         assert rounded(found.lower_bound) <= best[0]
+    if found.counts.unknown is not None:
+        assert found.counts.unknown == sum(found.known(node) is None for node in lattice.nodes())
+    assert found.counts.unknown is not None or (found.complete and found.algorithm == "bounds")
     if found.counts.safe is not None:
         assert found.counts.safe == len(safe)
     assert (found.stopped == "") is found.complete

@@ -6,6 +6,8 @@ import math
 from collections.abc import Generator, Sequence
 from itertools import combinations
 
+import numpy as np
+
 from sqlaudit.generalization.search.climbing import Climb, climb_to_border, side_by_side
 from sqlaudit.generalization.search.constraints import Constraints, SafeNodes
 from sqlaudit.generalization.search.inquiry import Inquiry, Progress
@@ -77,6 +79,22 @@ class Border:
         """The nodes that are known to be safe with nothing below them that could be."""
         found = (node for node, safe in self.safe.items() if safe)
         return sorted(node for node in found if all(self.passes(below) is False for below in _just_below(node)))
+
+    def conclude(self) -> None:
+        """Let nodes that failed and that a stopped search did not raise to the border speak against finer ones."""
+        for node in sorted(self._failing, key=sum, reverse=True):
+            self.constraints.add(node)
+
+    def unknown(self) -> int:
+        """How many nodes there are of which it is not known whether they are safe; looks at every one."""
+        known = np.zeros([height + 1 for height in self.heights], dtype=np.bool_)
+        for node in self.constraints.nodes:
+            known[tuple(slice(0, level + 1) for level in node)] = True
+        for node in self.passing.nodes if self.monotone else ():
+            known[tuple(slice(level, None) for level in node)] = True
+        for node in () if self.monotone else self.safe:
+            known[node] = True
+        return int(known.size - np.count_nonzero(known))
 
     def _cores(self, start: Node, order: Sequence[int], more: bool) -> Climb:
         node = start

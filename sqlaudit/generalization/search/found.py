@@ -16,6 +16,9 @@ from sqlaudit.generalization.verdicts import Node, Verdict
 
 Known = Callable[[Node], bool | None]
 
+COUNTED = 1_000_000
+"""Nodes that are looked at one by one to count those whose verdict is not known, after a search that tags none."""
+
 
 @dataclass(frozen=True)
 class Counts:
@@ -26,7 +29,8 @@ class Counts:
         checked: verdicts asked for, no node twice; with columns left out that are kept, those nodes included.
         tagged_safe, tagged_unsafe: nodes of the lattice whose verdict was concluded; None where the nodes are not
             tagged one by one.
-        unknown: nodes of the lattice whose verdict is not known; None likewise.
+        unknown: nodes of the lattice whose verdict is not known; without tags counted only after a search that was
+            stopped, in a lattice of up to `COUNTED` nodes, else None.
         safe: safe nodes; None unless every verdict is known.
         priced: nodes whose loss was looked at.
     """
@@ -113,16 +117,18 @@ def found_by_tags(ending: Ending, board: Board, heights: Node) -> Found:
 
 def found_by_border(ending: Ending, border: Border, minimal: list[Node] | None, *, all_minimal: bool) -> Found:
     """The answer of a search that keeps the border alone; `minimal`: what was enumerated, if anything was."""
+    border.conclude()
     inquiry, incumbent = border.inquiry, border.incumbent
     nothing = border.passes(border.heights) is False
-    counts = Counts(
-        border.nodes, inquiry.checked, None, None, 0 if nothing else None, 0 if nothing else None,
-        len(incumbent.prices) if incumbent is not None else 0,
-    )  # fmt: skip
     all_minimal = all_minimal or nothing
     best = incumbent.best if incumbent is not None else None
     proven = _is_proven(ending, incumbent, all_minimal) or nothing
     complete = all_minimal if ending.find == "minimal" else proven
+    unknown = 0 if nothing else border.unknown() if not complete and border.nodes <= COUNTED else None
+    counts = Counts(
+        border.nodes, inquiry.checked, None, None, unknown, 0 if nothing else None,
+        len(incumbent.prices) if incumbent is not None else 0,
+    )  # fmt: skip
     asked = sorted(node for node, safe in border.safe.items() if safe)
     return Found(
         ending.find, ending.algorithm, border.heights, counts,
