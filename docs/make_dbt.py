@@ -97,6 +97,7 @@ def macro_of(test: Test) -> str:
     lines = [
         *test_head(test),
         f"{{% macro default__{test.name}_sql(model, quasi_identifiers, {bare(taken)}, entity, nulls, show_values) -%}}",
+        "{%- do sqlaudit.refuse_no_list(quasi_identifiers) -%}",
         "{%- set solo = sqlaudit.reads_nulls_apart(nulls) -%}",
         f"{{%- set columns = sqlaudit.target_columns(quasi_identifiers, {sensitive}, entity, solo) -%}}",
         "{%- set key = sqlaudit.key_names(quasi_identifiers, solo) -%}",
@@ -106,6 +107,8 @@ def macro_of(test: Test) -> str:
         lines.append("{%- do sqlaudit.refuse_text(model, sensitive) -%}")
     if test.name == "c_k_safety":
         lines.append("{%- do sqlaudit.refuse_knowledge(k) -%}")
+    if test.whole:
+        lines.append(f"{{%- set {test.whole} = sqlaudit.whole({test.whole}, '{test.whole}') -%}}")
     if test.decimal:
         exact = "ratio_limit" if test.name == "c_k_safety" else "exact"
         lines.append(f"{{%- set {test.decimal} = sqlaudit.{exact}({test.decimal}) -%}}")
@@ -241,7 +244,10 @@ def population_macro(name: str, other: str, conditions: Sequence[str]) -> str:
         "{%- endtest %}",
         "",
         f"{{% macro default__{name}_sql({passed.replace(other, 'population')}) -%}}",
+        "{%- do sqlaudit.refuse_no_list(quasi_identifiers) -%}",
+        "{%- set k = sqlaudit.whole(k, 'k') -%}",
         "{%- set others = population_quasi_identifiers or quasi_identifiers -%}",
+        "{%- do sqlaudit.refuse_other_length(quasi_identifiers, others) -%}",
         "{%- set other_entity = population_entity if population_entity is not none else entity -%}",
         "{%- set columns = sqlaudit.target_columns(quasi_identifiers, none, entity, false) -%}",
         "{%- set population_columns = sqlaudit.target_columns(others, none, other_entity, false) -%}",

@@ -4,10 +4,12 @@
 {%- endtest %}
 
 {% macro default__alpha_k_anonymity_sql(model, quasi_identifiers, sensitive, alpha, k, entity, nulls, show_values) -%}
+{%- do sqlaudit.refuse_no_list(quasi_identifiers) -%}
 {%- set solo = sqlaudit.reads_nulls_apart(nulls) -%}
 {%- set columns = sqlaudit.target_columns(quasi_identifiers, sensitive, entity, solo) -%}
 {%- set key = sqlaudit.key_names(quasi_identifiers, solo) -%}
 {%- set shown = sqlaudit.shown_key(quasi_identifiers, show_values) -%}
+{%- set k = sqlaudit.whole(k, 'k') -%}
 {%- set alpha = sqlaudit.exact(alpha) -%}
 {%- if entity is not none %}
 WITH target AS (

@@ -4,7 +4,10 @@
 {%- endtest %}
 
 {% macro default__k_map_sql(model, quasi_identifiers, population, k, population_quasi_identifiers, population_entity, entity, show_values) -%}
+{%- do sqlaudit.refuse_no_list(quasi_identifiers) -%}
+{%- set k = sqlaudit.whole(k, 'k') -%}
 {%- set others = population_quasi_identifiers or quasi_identifiers -%}
+{%- do sqlaudit.refuse_other_length(quasi_identifiers, others) -%}
 {%- set other_entity = population_entity if population_entity is not none else entity -%}
 {%- set columns = sqlaudit.target_columns(quasi_identifiers, none, entity, false) -%}
 {%- set population_columns = sqlaudit.target_columns(others, none, other_entity, false) -%}

@@ -4,10 +4,12 @@
 {%- endtest %}
 
 {% macro default__recursive_c_l_diversity_sql(model, quasi_identifiers, sensitive, c, l, entity, nulls, show_values) -%}
+{%- do sqlaudit.refuse_no_list(quasi_identifiers) -%}
 {%- set solo = sqlaudit.reads_nulls_apart(nulls) -%}
 {%- set columns = sqlaudit.target_columns(quasi_identifiers, sensitive, entity, solo) -%}
 {%- set key = sqlaudit.key_names(quasi_identifiers, solo) -%}
 {%- set shown = sqlaudit.shown_key(quasi_identifiers, show_values) -%}
+{%- set l = sqlaudit.whole(l, 'l') -%}
 {%- set c = sqlaudit.exact(c) -%}
 {%- if l | int < 2 %}
 {%- if entity is not none %}

@@ -4,6 +4,7 @@
 {%- endtest %}
 
 {% macro default__t_closeness_sql(model, quasi_identifiers, sensitive, t, entity, nulls, show_values) -%}
+{%- do sqlaudit.refuse_no_list(quasi_identifiers) -%}
 {%- set solo = sqlaudit.reads_nulls_apart(nulls) -%}
 {%- set columns = sqlaudit.target_columns(quasi_identifiers, sensitive, entity, solo) -%}
 {%- set key = sqlaudit.key_names(quasi_identifiers, solo) -%}

@@ -47,6 +47,29 @@
 {{ return(found) }}
 {%- endmacro %}
 
+{# A limit on counts: a whole number from 1 on. #}
+{% macro whole(value, name) -%}
+{%- if not modules.re.match('^[0-9]*[1-9][0-9]*$', (value | string).strip()) -%}
+    {{ exceptions.raise_compiler_error("sqlaudit: " ~ name ~ " is a whole number such as 5, not " ~ value) }}
+{%- endif -%}
+{{ return(value | int) }}
+{%- endmacro %}
+
+{# Quasi-identifiers are a list: a text would be read letter by letter. #}
+{% macro refuse_no_list(quasi_identifiers) -%}
+{%- if quasi_identifiers is string or quasi_identifiers is mapping or not quasi_identifiers -%}
+    {{ exceptions.raise_compiler_error("sqlaudit: quasi_identifiers is a list of columns such as [age, sex], not " ~ quasi_identifiers) }}
+{%- endif -%}
+{%- endmacro %}
+
+{# Columns of another relation are named in the order of the model's. #}
+{% macro refuse_other_length(quasi_identifiers, others) -%}
+{%- do sqlaudit.refuse_no_list(others) -%}
+{%- if others | length != quasi_identifiers | length -%}
+    {{ exceptions.raise_compiler_error("sqlaudit: " ~ quasi_identifiers | length ~ " quasi-identifiers are not compared with " ~ others | length ~ " columns; name as many, in the same order") }}
+{%- endif -%}
+{%- endmacro %}
+
 {# The sensitive column: the one that is named, or the one that the test stands under. #}
 {% macro sensitive_column(sensitive, column_name) -%}
 {%- if sensitive is none and column_name is none -%}

@@ -4,6 +4,8 @@
 {%- endtest %}
 
 {% macro default__column_sets_sql(model, quasi_identifiers, k, max_size, tolerance, entity) -%}
+{%- do sqlaudit.refuse_no_list(quasi_identifiers) -%}
+{%- set k, max_size = sqlaudit.whole(k, 'k'), sqlaudit.whole(max_size, 'max_size') -%}
 {%- set limit = sqlaudit.exact(tolerance) -%}
 {%- set sets, names = [], [] -%}
 {%- for name in quasi_identifiers -%}
