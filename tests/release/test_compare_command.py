@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import runpy
 from pathlib import Path
 from typing import Any
 
@@ -160,3 +161,9 @@ def _rounded(data: Any) -> Any:
     if isinstance(data, dict):
         return {key: _rounded(value) for key, value in data.items()}
     return [_rounded(one) for one in data] if isinstance(data, list) else data
+
+
+def test_the_page_of_measures_is_what_its_script_makes() -> None:
+    script = Path(__file__).parents[2] / "docs" / "make_measures.py"
+    found: dict[str, Any] = runpy.run_path(str(script))
+    assert script.with_name("release.md").read_text("utf-8") == found["page"]()
