@@ -46,6 +46,7 @@ class Exposure:
         steps: the same attack at growing strength, one mapping of figures a step.
         examples: classes with their values, when values may be shown. source: who described the attack.
         note: what the figures do not cover, empty when there is nothing to say.
+        at_most: how many are exposed at most, where `exposed` is only known to be at least; else None.
     """
 
     attack: str
@@ -62,6 +63,7 @@ class Exposure:
     examples: tuple[Example, ...] = ()
     source: str = ""
     note: str = ""
+    at_most: int | None = None
 
     @property
     def share(self) -> Fraction | None:
@@ -80,6 +82,7 @@ class Exposure:
             "title": self.title,
             "sensitive": self.about,
             "exposed": self.exposed,
+            "at_most": self.at_most,
             "of": self.of,
             "unit": self.unit,
             "share": _plain(self.share),

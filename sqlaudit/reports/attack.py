@@ -24,8 +24,8 @@ from sqlaudit.reports.figures import count, figure, part, percent, plural
 from sqlaudit.reports.phrases import listing
 
 _SHARES = (
-    "highest", "highest_of_the_rest", "chance", "chance_of_agreeing", "chance_of_alike", "chance_unsafe", "prior",
-    "posterior", "right_guesses", "right_guesses_without_release",
+    "highest", "highest_of_the_rest", "chance", "rows_fitting_beside", "chance_of_agreeing", "chance_of_alike",
+    "chance_unsafe", "prior", "posterior", "right_guesses", "right_guesses_without_release",
 )  # fmt: skip
 _NAMES = {
     "exposed": "People", "of": "Of", "certain_if_ruled_out_for_all": "Certain, ruled out for all",
@@ -40,10 +40,10 @@ _MOST_WORST = 3
 def attack_document(result: AttackResult) -> Document:
     """Attacks as a document for any layout."""
     hit = [one for one in result.exposures if one.exposed]
-    tried = plural(len(result.exposures), "attack")
-    headline = f"{result.target}: {count(len(hit))} of {tried} expose somebody" if hit else (
-        f"{result.target}: none of {tried} exposes anybody"
-    )  # fmt: skip
+    expose = "exposes" if len(hit) == 1 else "expose"
+    headline = f"{result.target}: {count(len(hit))} of {plural(len(result.exposures), 'attack')} {expose} somebody"
+    if not hit:
+        headline = f"{result.target}: none of {plural(len(result.exposures), 'attack')} certainly exposes somebody"
     return Document(
         Toned(headline, "bad" if hit else "good"),
         (Bullets(tuple(_lead(result))),),
@@ -58,11 +58,11 @@ def attack_document(result: AttackResult) -> Document:
 
 
 def _lead(result: AttackResult) -> Iterator[Words]:
-    """Those that expose somebody, worst first; the names of the others."""
+    """Those that expose somebody, worst first; those that may; the names of the others."""
     for one in exposed_most(result.exposures):
-        if one.exposed:
-            yield Toned(one.sentence, "bad")
-    harmless = [_about(one) for one in result.exposures if not one.exposed]
+        if one.exposed or one.at_most:
+            yield Toned(one.sentence, "bad" if one.exposed else "warn")
+    harmless = [_about(one) for one in result.exposures if not one.exposed and not one.at_most]
     if harmless:
         yield Toned(f"Nobody is exposed by {listing(harmless)}.", "good")
 
@@ -84,11 +84,13 @@ def _row(one: Exposure) -> tuple[str, ...]:
     sure = percent(one.probability) if one.exposed and one.probability is not None else ""
     best = "" if one.highest is None else percent(one.highest)
     of = f"{count(one.of)} {one.unit}"
-    return (one.heading, count(one.exposed), of, part(one.exposed, one.of), sure, best)
+    open_ = one.at_most is not None and one.at_most > one.exposed
+    exposed = f"{count(one.exposed)} to {count(one.at_most or 0)}" if open_ else count(one.exposed)
+    return (one.heading, exposed, of, part(one.exposed, one.of), sure, best)
 
 
 def _details(one: Exposure) -> tuple[Section, ...]:
-    blocks: list[Block | None] = [] if one.exposed else [Paragraph(one.sentence)]
+    blocks: list[Block | None] = [] if one.exposed or one.at_most else [Paragraph(one.sentence)]
     if one.figures:
         blocks.append(Facts(tuple((_name(name), _shown(name, value)) for name, value in one.figures.items())))
     if one.steps:

@@ -99,12 +99,20 @@ def test_counts_in_the_database_are_those_of_brute_force(engine: Engine) -> None
                 assert (step["chance_of_agreeing"], step["chance_of_alike"]) == (
                     expected.bound_agree(), expected.bound_alike(),
                 )  # fmt: skip
-        both = [(*one, *other) for one, other in zip(left, right, strict=True)]
-        assert found.figures["below_k_before"] == sum(left.count(row) < 2 for row in left)
-        assert found.figures["below_k_after"] == sum(both.count(row) < 2 for row in both)
-        assert found.figures["rows_finer_in_other"] == sum(
-            any(x == "*" != y for x, y in zip(one, other, strict=True)) for one, other in zip(left, right, strict=True)
-        )
+        readable = [
+            column for column in (0, 1) if any(fits(one[column], other[column]) for one in left for other in right)
+        ]
+        both = [
+            (one, other)
+            for one, other in zip(left, right, strict=True)
+            if all(fits(one[column], other[column]) for column in readable)
+        ]
+        restored = [sum(x == "*" != y for x, y in zip(one, other, strict=True)) for one, other in both]
+        assert found.figures["rows_fitting"] == len(both)
+        assert found.figures["below_k_before"] == sum(left.count(one) < 2 for one, _ in both)
+        assert found.figures["below_k_after"] == sum(both.count(pair) < 2 for pair in both)
+        assert found.figures["rows_finer_in_other"] == sum(1 for cells in restored if cells)
+        assert found.figures["cells_finer_in_other"] == sum(restored)
 
     check()
 
@@ -127,6 +135,31 @@ def test_table_6_of_barriers(engine: Engine) -> None:
     zip_step = found.steps[0]
     assert (zip_step["alike_pairs"], zip_step["alike_pairs_by_chance"]) == (4, Fraction(4 * 4, 28))
     assert abs(float(zip_step["chance_of_alike"] or 1) - 1 / 105) < 0.004
+
+
+def test_rows_left_out_of_one_release_shift_the_rest(engine: Engine) -> None:
+    """Six of forty rows are missing at the end of one release and within the other: only what still fits counts."""
+    people = [(f"{i * 7 % 10}", f"a{i * 3 % 4}") for i in range(40)]
+    left = [(zip_code, "*") for zip_code, _ in people[:34]]
+    right = people[:20] + people[26:]
+    found = match(engine, left, right, k=2).exposure("unsorted_matching")
+    fitting = sum(one[0] == other[0] for one, other in zip(left, right, strict=True))
+    assert (found.exposed, found.figures["rows_fitting"], found.figures["positions"]) == (fitting, fitting, 34)
+    ahead = Fraction(sum(left[i][0] == right[i + 1][0] for i in range(33)), 33)
+    behind = Fraction(sum(left[i][0] == right[i - 1][0] for i in range(1, 34)), 33)
+    assert found.figures["rows_fitting_beside"] == max(ahead, behind) < Fraction(fitting, 34)
+    assert f"{fitting} of 34 rows (59%) fit, against" in found.sentence
+
+
+def test_releases_that_are_only_sorted_alike_restore_nothing(engine: Engine) -> None:
+    """Both are sorted by zip as far as anybody can see, but the other one lacks its first rows."""
+    left = [(f"{i // 10}", "*") for i in range(40)]
+    right = [(f"{(i + 3) // 10}", f"a{i * i * 7 % 11}") for i in range(40)]
+    found = match(engine, left, right, k=2).exposure("unsorted_matching")
+    assert found.figures["better_than_chance"]
+    assert (found.figures["rows_fitting"], found.figures["rows_fitting_beside"]) == (28, Fraction(31, 39))
+    assert (found.exposed, found.at_most) == (0, 28)
+    assert found.sentence.endswith("so both may only be sorted alike.")
 
 
 def test_classes_are_made_of_quasi_identifiers_only(engine: Engine) -> None:

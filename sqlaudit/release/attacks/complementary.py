@@ -54,7 +54,7 @@ class ComplementaryReleases(Attack):
         yield Exposure(
             attack=self.name, title=self.title, about=None, exposed=at_least, of=scene.rows, unit="rows",
             probability=None, highest=Fraction(1, smallest) if smallest else None, sentence=_sentence(scene, found),
-            figures=found, source=self.source,
+            figures=found, source=self.source, at_most=found["newly_at_most"] or 0,
             note="It assumes that both releases are about the same people, one row each.",
         )  # fmt: skip
 

@@ -5,9 +5,9 @@ Whether the pairing is better than chance is tested before anything is made of i
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, ClassVar
 
 from sqlaudit.attack_result import Exposure, Figure
@@ -17,15 +17,13 @@ from sqlaudit.errors import UsageError
 from sqlaudit.release.attacks.base import SWEENEY, Attack, Scene
 from sqlaudit.release.attacks.chance import Paired, shuffled
 from sqlaudit.release.attacks.fits import Match, find_matches, named
-from sqlaudit.release.attacks.words import of_all, some
+from sqlaudit.release.attacks.words import chance, of_all, some
 from sqlaudit.sql import Raw, render
 
 MAX_SHUFFLED = 2_000
 """Up to this many positions a column is shuffled; beyond, bounds are used, which then are sharp enough."""
 LEVEL = 0.05
 """A pairing is called better than chance when it would be as good by chance at most this often."""
-
-_NEARLY_CERTAIN = math.nextafter(1, 0)
 
 
 @dataclass(frozen=True)
@@ -65,25 +63,28 @@ class UnsortedMatching(Attack):
         )  # fmt: skip
         position = _position(scene, scene.other)
         tests = [_test(scene, scene.other, match, position) for match in matches]
-        yield self._exposure(scene, tests, _merged(scene, scene.other, matches, position))
+        readable = [match for match, test in zip(matches, tests, strict=True) if test.paired.possible]
+        merged = _merged(scene, scene.other, matches, readable, position)
+        beside = _beside(scene, scene.other, readable, position) if readable else Fraction(0)
+        yield self._exposure(scene, tests, merged, beside)
 
-    def _exposure(self, scene: Scene, tests: list[ColumnTest], merged: Mapping[str, int]) -> Exposure:
+    def _exposure(self, scene: Scene, tests: list[ColumnTest], merged: Mapping[str, int], beside: Fraction) -> Exposure:
         telling = [test for test in tests if test.paired.telling]
-        chances = [chance for test in telling for chance in (test.agree, test.alike)]
+        chances = [one for test in telling for one in (test.agree, test.alike)]
         p = min(1.0, len(chances) * min(chances)) if chances else 1.0
-        believed = p <= LEVEL
-        cells = sum(test.paired.finer for test in tests)
-        positions = merged["positions"]
+        positions, restored = merged["positions"], merged["restored"]
+        fitting = Fraction(merged["fitting"], positions) if positions else Fraction(0)
+        alike = p <= LEVEL and (fitting > beside or fitting == 1)
         figures: dict[str, Figure] = {
-            "positions": positions, "chance": p, "better_than_chance": believed,
-            "cells_finer_in_other": cells, "rows_finer_in_other": merged["restored"],
+            "positions": positions, "chance": p, "better_than_chance": p <= LEVEL, "rows_fitting": merged["fitting"],
+            "rows_fitting_beside": beside, "cells_finer_in_other": merged["cells"], "rows_finer_in_other": restored,
             "below_k_before": merged["below_before"], "below_k_after": merged["below_after"],
         }  # fmt: skip
         return Exposure(
-            attack=self.name, title=self.title, about=None, exposed=merged["restored"] if believed else 0, of=positions,
-            unit="rows", probability=min(1 - p, _NEARLY_CERTAIN) if believed else None, highest=None,
-            sentence=_sentence(scene, tests, figures), figures=figures, steps=tuple(_step(test) for test in tests),
-            source=self.source, note=_note(scene, telling, positions),
+            attack=self.name, title=self.title, about=None, exposed=restored if alike else 0, of=positions,
+            unit="rows", probability=None, highest=None, sentence=_sentence(scene, tests, figures, alike=alike),
+            figures=figures, steps=tuple(_step(test) for test in tests), source=self.source,
+            note=_note(scene, telling, positions), at_most=restored if p <= LEVEL else None,
         )  # fmt: skip
 
 
@@ -137,8 +138,13 @@ def _test(scene: Scene, other: Relation, match: Match, position: list[Any]) -> C
     return ColumnTest(match.label, paired, *shuffled(scene.engine.run(codes, parameters), scene.request.seed))
 
 
-def _merged(scene: Scene, other: Relation, matches: tuple[Match, ...], position: list[Any]) -> dict[str, int]:
-    """Rows restored, and in classes of quasi-identifiers below k before and after."""
+def _merged(
+    scene: Scene, other: Relation, matches: Sequence[Match], readable: Sequence[Match], position: list[Any]
+) -> dict[str, int]:
+    """Rows that fit, rows and cells restored, rows in classes of quasi-identifiers below k before and after.
+
+    A column in which no cell can fit any is written in a way that nobody reads, so that it tells nothing of a row.
+    """
     listed, parameters = named(matches, directions=True)
     shared = [match.label for match in matches]
     own = [
@@ -148,12 +154,24 @@ def _merged(scene: Scene, other: Relation, matches: tuple[Match, ...], position:
     statement = render(
         "attack_merged.sql", scene.engine.dialect, step="both releases by position", source=Raw(scene.relation.sql),
         other=Raw(other.sql), matches=listed, position=position, k=scene.request.k,
+        readable=[one for one, match in zip(listed, matches, strict=True) if match in readable],
         known=[one["name"] for one, label in zip(listed, shared, strict=True) if label in dict(own)],
         mine_only=[Raw(sql) for name, sql in own if name not in shared],
         theirs_only=[Raw(one.sql) for one in theirs if one.label not in shared],
     )  # fmt: skip
-    names = ("positions", "below_before", "below_after", "restored")
+    names = ("positions", "fitting", "restored", "cells", "below_before", "below_after")
     return dict(zip(names, map(int, scene.engine.run(statement, parameters)[0]), strict=True))
+
+
+def _beside(scene: Scene, other: Relation, matches: Sequence[Match], position: list[Any]) -> Fraction:
+    """The share of rows that fit the next partner, or the last one, whichever is larger."""
+    listed, parameters = named(matches)
+    statement = render(
+        "attack_neighbours.sql", scene.engine.dialect, step="rows beside each other", source=Raw(scene.relation.sql),
+        other=Raw(other.sql), matches=listed, position=position,
+    )  # fmt: skip
+    found = scene.engine.run(statement, parameters)
+    return max((Fraction(int(fitting), int(pairs)) for pairs, fitting in found if pairs), default=Fraction(0))
 
 
 def _step(test: ColumnTest) -> dict[str, Figure]:
@@ -166,30 +184,37 @@ def _step(test: ColumnTest) -> dict[str, Figure]:
     }  # fmt: skip
 
 
-def _sentence(scene: Scene, tests: list[ColumnTest], figures: Mapping[str, Figure]) -> str:
-    positions, restored = int(figures["positions"] or 0), int(figures["rows_finer_in_other"] or 0)
+def _sentence(scene: Scene, tests: list[ColumnTest], figures: Mapping[str, Figure], *, alike: bool) -> str:
+    positions, fitting = int(figures["positions"] or 0), int(figures["rows_fitting"] or 0)
     if not positions:
         return "The releases have no rows in common positions."
+    often = _often(figures["chance"])
     if not figures["better_than_chance"]:
         return (
             "Pairing the rows of both releases by position is not better than chance "
-            f"(it would be as good in {_often(figures['chance'])} of random orders)."
+            f"(it would be as good in {often} of random orders)."
         )
     best = min(tests, key=lambda test: min(test.agree, test.alike))
     said = (
-        "Both releases have their rows in the same order: pairing by position agrees far more than chance, most of all "
-        f"in {best.label} (as good in {_often(figures['chance'])} of random orders)."
+        "Rows in the same position of both releases agree far more than by chance, most of all in "
+        f"{best.label} (as good in {often} of random orders); {of_all(fitting, positions, 'rows')} fit, against "
+        f"{chance(float(figures['rows_fitting_beside'] or 0))} of rows beside each other"
     )
-    cells = int(figures["cells_finer_in_other"] or 0)
+    return f"{said}. {_restored(scene, figures)}" if alike else f"{said}, so both may only be sorted alike."
+
+
+def _restored(scene: Scene, figures: Mapping[str, Figure]) -> str:
+    cells, rows = int(figures["cells_finer_in_other"] or 0), int(figures["rows_finer_in_other"] or 0)
+    below = int(figures["below_k_after"] or 0)
     return (
-        f"{said} It restores {some(cells, 'cells')} in {of_all(restored, positions, 'rows')}; "
-        f"{int(figures['below_k_after'] or 0):,} rows are then in classes below {scene.request.k}, against "
-        f"{int(figures['below_k_before'] or 0):,} before. Publish releases in random order."
+        f"If the order is the same, that restores {some(cells, 'cells')} in {some(rows, 'rows')}; {below:,} rows are "
+        f"then in classes below {scene.request.k}, against {int(figures['below_k_before'] or 0):,} before. Publish "
+        "releases in random order."
     )
 
 
-def _often(chance: Figure) -> str:
-    share = float(chance or 0)
+def _often(found: Figure) -> str:
+    share = float(found or 0)
     return f"at most {share:.2g}" if share >= 1e-6 else "less than one in a million"
 
 
