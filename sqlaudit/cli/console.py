@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,13 +12,13 @@ import click
 
 from sqlaudit.attack_result import AttackResult
 from sqlaudit.cli.audit import code_of as audit_code
-from sqlaudit.cli.exits import say, worst
+from sqlaudit.cli.exits import worst
 from sqlaudit.cli.lattice import code_of as lattice_code
 from sqlaudit.cli.options import Asked, limit_options, require_options, role_options, several_options
-from sqlaudit.cli.output import Output, output_for, print_data
+from sqlaudit.cli.output import output_for
 from sqlaudit.cli.sections import Sectioned, in_section, shared
-from sqlaudit.cli.session import Interruptible, ProgressBar
-from sqlaudit.console.screen import FORMATS, Reported, Screen, Terminal
+from sqlaudit.cli.terminal import Outside, converse, tell_time
+from sqlaudit.console.screen import FORMATS, Reported, Screen
 from sqlaudit.console.session import Session, State
 from sqlaudit.console.splitting import Piece, split
 from sqlaudit.console.wording import in_console_words
@@ -36,15 +36,13 @@ _out = in_section("Output")
 
 
 def _script(*, commands: tuple[str, ...], script: str | None) -> dict[str, tuple[str, ...]]:
-    """The texts to run, in order; none = what stands in a pipe."""
+    """The texts to run, in order; none = a prompt, or what stands in a pipe."""
     if commands and script is not None:
         raise UsageError("Give -c or -f, not both.")
     if script is not None:
         return {"texts": (_text_of(script),)}
     if not commands and not sys.stdin.isatty():
         return {"texts": (_text_of("-"),)}
-    if not commands:
-        raise UsageError("Say what to run with -c or -f.")
     return {"texts": commands}
 
 
@@ -80,25 +78,30 @@ def command(
 ) -> int:  # fmt: skip
     """Explore tables and files with SQL, and audit what you see.
 
-    Runs SELECT and AUDIT statements and commands; "\\?" lists the commands. The exit code is that of
-    `sqlaudit audit`: 1 when a requirement does not hold. The first TABLE or FILE is what the
-    commands act on. Nothing is written to a database.
+    A prompt for SELECT and AUDIT statements and commands; "\\?" lists these. With -c or -f it is a
+    script, with the exit codes of `sqlaudit audit`: 1 when a requirement does not hold. The first
+    TABLE or FILE is what the commands act on. Nothing is written to a database.
 
     \b
+      sqlaudit console patients.parquet
       sqlaudit console --db clinic.duckdb -f audit.sql --format json
       sqlaudit console patients.csv -c "AUDIT patients BY (age, zip) REQUIRE k >= 5"
     """
     if file is not None:
         check_destination(file)
-    outside = Terminal(print_data, say, save, width=lambda: Output().width, colour=lambda: Output().colour)
+    at_prompt = not texts
+    if at_prompt and not sys.stdout.isatty():
+        raise UsageError("A prompt needs a terminal; say what to run with -c or -f.")
+    outside = Outside(at_prompt)
     with Workspace(db, replace(limits, timeout=None), read) as workspace:
-        session = Session(workspace, Screen(outside, layout), asked.inputs, show_values, timeout=limits.timeout)
+        screen = Screen(outside.terminal(save), layout)
+        session = Session(workspace, screen, asked.inputs, show_values, timeout=limits.timeout)
         session.state = _first_state(workspace, names, roles, asked)
-        session.screen.into(file)
+        screen.into(file)
         try:
-            return run_script(session, texts)
+            return converse(session, outside) if at_prompt else run_script(session, outside, texts)
         finally:
-            session.screen.close()
+            screen.close()
 
 
 def _first_state(workspace: Workspace, names: Sequence[str], roles: Roles, asked: Asked) -> State:
@@ -108,7 +111,7 @@ def _first_state(workspace: Workspace, names: Sequence[str], roles: Roles, asked
     return State(targets[0] if targets else None, roles, asked.requirements)
 
 
-def run_script(session: Session, texts: Sequence[str]) -> ExitCode:
+def run_script(session: Session, outside: Outside, texts: Sequence[str]) -> ExitCode:
     """Run scripts up to their end, to `\\q` or to the first error; the exit code of it all.
 
     Raises:
@@ -117,30 +120,25 @@ def run_script(session: Session, texts: Sequence[str]) -> ExitCode:
     codes = [ExitCode.OK]
     for text in texts:
         for piece in split(text, session.workspace.dialect):
-            codes.append(_step(session, piece, len(texts) == 1))
+            codes.append(_step(session, outside, piece, len(texts) == 1))
             if session.left:
                 return worst(*codes)
     return worst(*codes)
 
 
-def _step(session: Session, piece: Piece, told: bool) -> ExitCode:
+def _step(session: Session, outside: Outside, piece: Piece, told: bool) -> ExitCode:
+    begun = time.monotonic()
     try:
-        with _watched(session):
-            return code_of(session.run(piece))
-    except StatementError as error:
-        raise error
+        with outside.interruptible(session):
+            code = code_of(session.run(piece))
+    except StatementError:
+        raise
     except SqlauditError as error:
         place = f"Line {piece.line}: " if told and piece.line > 1 else ""
-        raise type(error)(place + in_console_words(str(error))) from None
-
-
-@contextlib.contextmanager
-def _watched(session: Session) -> Iterator[None]:
-    """Ctrl-C cancels the statement and ends the script; long steps draw a bar on a terminal."""
-    engine = session.engine
-    with Interruptible(session.cancel, engine.executed), ProgressBar() as bar:
-        engine.progress = bar.update
-        yield
+        error.args = (place + in_console_words(str(error)),)
+        raise
+    tell_time(session, begun)
+    return code
 
 
 def save(path: Path, reported: Reported) -> None:

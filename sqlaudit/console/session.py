@@ -96,6 +96,14 @@ class Session:
             raise UsageError("Name a table or file with \\use, or run a SELECT: the commands act on its result.")
         return found
 
+    def called(self) -> str:
+        """A short name of the current relation, empty when there is none."""
+        target = self.state.target or self.selected
+        if target is None or target.query:
+            return "query" if target else ""
+        short = next((name for name, path in self.workspace.files.items() if path == target.relation), None)
+        return short or target.relation.rpartition(".")[2].strip('"')
+
     def relation(self) -> Relation:
         """The current relation with its columns."""
         return self.workspace.describe(self.target())

@@ -74,6 +74,22 @@ def is_complete(text: str, dialect: str) -> bool:
     return True
 
 
+def pending(text: str, dialect: str) -> str:
+    """What is being typed: the last piece of a text, without those that are finished.
+
+    Example:
+        >>> pending("SELECT 1; SELECT ag", "duckdb")
+        'SELECT ag'
+    """
+    at = _start(text, 0)
+    while at < len(text):
+        end = _end(text, at, dialect)
+        if end is None or end == len(text):
+            return text[at:]
+        at = _start(text, end)
+    return ""
+
+
 def tokens_of(text: str, dialect: str) -> list[Token] | None:
     """The tokens of a text, None when a quote or comment is left open."""
     try:

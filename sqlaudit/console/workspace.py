@@ -201,6 +201,7 @@ class Workspace:
             if short.isidentifier():
                 self._files.setdefault(short.casefold(), path)
             self.refresh()
+            self.describe(target)
         return target
 
     def _called(self, relation: str) -> str:
