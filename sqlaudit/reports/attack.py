@@ -43,7 +43,11 @@ def attack_document(result: AttackResult) -> Document:
     expose = "exposes" if len(hit) == 1 else "expose"
     headline = f"{result.target}: {count(len(hit))} of {plural(len(result.exposures), 'attack')} {expose} somebody"
     if not hit:
-        headline = f"{result.target}: none of {plural(len(result.exposures), 'attack')} certainly exposes somebody"
+        may = sum(1 for one in result.exposures if one.at_most)
+        tried = "the attack does not expose" if len(result.exposures) == 1 else (
+            f"none of {plural(len(result.exposures), 'attack')} exposes"
+        )  # fmt: skip
+        headline = f"{result.target}: {tried} anybody" + (f" for sure, {count(may)} may" if may else "")
     return Document(
         Toned(headline, "bad" if hit else "good"),
         (Bullets(tuple(_lead(result))),),
