@@ -25,6 +25,7 @@ Name = str | None
 """How a file names a value: its text, or None for NULL."""
 FILE = "the inputs"
 MAX_EXPONENT = 30
+_MERGE = "tag:yaml.org,2002:merge"
 
 
 @dataclass(frozen=True)
@@ -197,8 +198,32 @@ def _from_yaml(node: yaml.Node, file: str, above: tuple[yaml.Node, ...]) -> Node
         return Node(None if node.tag == "tag:yaml.org,2002:null" else node.value, place)
     if isinstance(node, yaml.SequenceNode):
         return Node([_from_yaml(item, file, above) for item in node.value], place)
-    pairs = [(_from_yaml(key, file, above), _from_yaml(value, file, above)) for key, value in node.value]
-    return Node(pairs, place, is_mapping=True)
+    merges = [value for key, value in node.value if key.tag == _MERGE]
+    pairs = [
+        (_from_yaml(key, file, above), _from_yaml(value, file, above)) for key, value in node.value if key.tag != _MERGE
+    ]
+    merged = [pair for value in merges for pair in _to_merge(_from_yaml(value, file, above))]
+    return Node(_with_merged(pairs, merged), place, is_mapping=True)
+
+
+def _to_merge(node: Node) -> list[tuple[Node, Node]]:
+    """The pairs that `<<` brings: those of a mapping, or of a list of mappings.
+
+    Raises:
+        UsageError: it is neither.
+    """
+    sources = [node] if node.is_mapping or not isinstance(node.value, list) else node.items("<<")
+    return [pair for source in sources for pair in source.pairs("what << merges")]
+
+
+def _with_merged(pairs: list[tuple[Node, Node]], merged: list[tuple[Node, Node]]) -> list[tuple[Node, Node]]:
+    """The pairs of a mapping, and behind them those merged ones whose key is new: what comes first wins."""
+    known, found = {str(key.value) for key, _ in pairs}, list(pairs)
+    for key, value in merged:
+        if str(key.value) not in known:
+            known.add(str(key.value))
+            found.append((key, value))
+    return found
 
 
 def _from_python(value: Any, place: str = FILE) -> Node:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
+from sqlaudit.errors import UsageError
 from sqlaudit.models import REGISTRY
 from sqlaudit.policy.reading import load_policy
 from sqlaudit.policy.requirements import OPTIONS
@@ -90,3 +91,23 @@ def _value(parameter: Any) -> float | int:
 def test_no_option_is_a_model() -> None:
     names = {name for model in REGISTRY.values() for name in (*model.short_forms, model.name)}
     assert not names & {*OPTIONS, "column_sets", "preset"}
+
+
+def test_what_tables_have_in_common_is_merged(tmp_path: Path) -> None:
+    text = (
+        "x-people: &people {quasi_identifiers: [age], owner: us, requirements: [k=5]}\n"
+        "x-ill: &ill {sensitive: [disease], owner: them, requirements: [l=2]}\n"
+        "connections: {main: {duckdb: c}}\ntables:\n"
+        "  - {<<: *people, table: t}\n  - {table: u, owner: me, <<: [*people, *ill]}\n  - {<<: t, table: v}\n"
+    )
+    with pytest.raises(UsageError, match=r"line 7: what << merges is a mapping"):
+        load_policy(write(tmp_path, text))
+    text = text.replace("  - {<<: t, table: v}\n", "")
+    policy = load_policy(write(tmp_path, text))
+    assert mistakes_of(policy) == []
+    assert errors(text) == []
+    assert [(t.name, t.owner, t.roles.quasi_identifiers, t.roles.sensitive) for t in policy.tables] == [
+        ("t", "us", ("age",), ()), ("u", "me", ("age",), ("disease",)),
+    ]  # fmt: skip
+    assert [[test.requirement for test in t.tests] for t in policy.tables] == [["k=5"], ["k=5"]]
+    assert policy.tables[0].tests[0].place.line == 1
