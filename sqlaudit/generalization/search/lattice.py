@@ -144,7 +144,7 @@ class _Search:
 
     def _settle(self, algorithm: str, board: Board) -> None:
         if algorithm == choice.EXHAUSTIVE:
-            board.ask_about(np.arange(board.tags.flat.size))
+            ask_all(board)
         elif algorithm == choice.INCOGNITO:
             settle_by_subsets(board)
         elif algorithm == choice.BEST_FIRST and self.incumbent is not None:
@@ -200,6 +200,23 @@ class _Search:
             best.append(Best(finest, prices.get(finest)))
         ending = Ending(self.find, choice.CHAIN, stopped)
         return found_on_chain(ending, self.heights, self.inquiry, len(nodes), best[0] if best else None, search.known)
+
+
+def ask_all(board: Board) -> None:
+    """Ask about every node, in batches that hold all levels of the last columns: these are cheapest to decide.
+
+    Raises:
+        BudgetSpent: before a batch.
+    """
+    size, batch = 1, board.inquiry.batch
+    for height in reversed(board.tags.heights):
+        if size * (height + 1) > batch:
+            break
+        size *= height + 1
+    size *= max(1, batch // size)
+    every = np.arange(board.tags.flat.size)
+    for start in range(0, every.size, size):
+        board.ask_about(every[start : start + size])
 
 
 def _until_stopped(run: Callable[[], None]) -> str:
