@@ -101,8 +101,8 @@ def found_by_tags(ending: Ending, board: Board, heights: Node) -> Found:
     if bool((safe & unsafe).any()):
         raise ValueError("a node is safe and lies below an unsafe one, though safety was said to be inherited")
     counts = _counts(tags, board.inquiry, incumbent)
-    minimal = tags.minimal(safe, ~unsafe)
-    all_minimal = minimal == tags.minimal(~unsafe, safe)
+    surely, maybe = safe & ~strictly_above(~unsafe), ~unsafe & ~strictly_above(safe)
+    minimal, all_minimal = tags.nodes(np.flatnonzero(surely)), bool(np.array_equal(surely, maybe))
     best = _best_of(incumbent, tags, safe) if incumbent is not None else None
     lower = _lower_bound(incumbent, unsafe, safe, best) if incumbent is not None else None
     proven = _is_proven(ending, incumbent, all_minimal) or bool(unsafe.all())
@@ -211,6 +211,6 @@ def _lower_bound(incumbent: Incumbent, unsafe: Bools, safe: Bools, best: Best | 
     if incumbent.loss.exact is not None:
         for node in incumbent.prices:
             maybe[node] = False
-    least = min(incumbent.loss.lower_all()[maybe.reshape(-1)], default=None)
+    open_bounds = incumbent.loss.lower_all()[maybe.reshape(-1)]
     known = [best.loss] if best is not None and best.loss is not None else []
-    return min(known if least is None else [*known, lowered(float(least))], default=None)
+    return min([*known, lowered(float(open_bounds.min()))] if len(open_bounds) else known, default=None)
