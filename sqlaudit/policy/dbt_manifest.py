@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,8 +63,8 @@ def _project(folder: Path) -> tuple[str, str]:
     found = {key.value: value for key, value in root.pairs("dbt_project.yml")}
     if "profile" not in found:
         raise UsageError(f"{file}: names no profile.")
-    path = found["target-path"].text("target-path") if "target-path" in found else "target"
-    return found["profile"].text("profile"), path
+    written = found["target-path"].text("target-path") if "target-path" in found else "target"
+    return found["profile"].text("profile"), os.environ.get("DBT_TARGET_PATH") or written
 
 
 def _manifest(file: Path) -> Mapping[str, Any]:

@@ -103,6 +103,7 @@ def project(folder: Path, found: dict[str, Any]) -> Path:
 def no_dbt_variables(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("DBT_PROFILES_DIR", raising=False)
     monkeypatch.delenv("DBT_TARGET", raising=False)
+    monkeypatch.delenv("DBT_TARGET_PATH", raising=False)
 
 
 def test_a_project_is_tested(tmp_path: Path) -> None:
@@ -126,6 +127,19 @@ def test_a_project_is_tested(tmp_path: Path) -> None:
     assert SECRET not in json.dumps(result.to_dict())
     lines = rendered(result, "text", width=400)
     assert f"release: l=2 for disease ({first.place.file}, line 13) warns: distinct l-diversity is 1;" in lines
+
+
+def test_the_manifest_is_where_dbt_was_told_to_write_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = project(tmp_path, manifest())
+    (folder / "target").rename(folder / "built")
+    with pytest.raises(InputError, match="`dbt parse` writes it"):
+        load_dbt_policy(folder)
+    monkeypatch.setenv("DBT_TARGET_PATH", "built")
+    assert len(load_dbt_policy(folder).tables) == 2
+    monkeypatch.delenv("DBT_TARGET_PATH")
+    with (folder / "dbt_project.yml").open("a", encoding="utf-8") as file:
+        file.write("target-path: built\n")
+    assert len(load_dbt_policy(folder).tables) == 2
 
 
 def test_lineage_goes_through_models_that_are_not_tested(tmp_path: Path) -> None:
