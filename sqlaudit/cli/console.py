@@ -12,12 +12,14 @@ import click
 
 from sqlaudit.attack_result import AttackResult
 from sqlaudit.cli.audit import code_of as audit_code
+from sqlaudit.cli.compare import code_of as compare_code
 from sqlaudit.cli.exits import worst
 from sqlaudit.cli.lattice import code_of as lattice_code
 from sqlaudit.cli.options import Asked, limit_options, require_options, role_options, several_options
 from sqlaudit.cli.output import output_for
 from sqlaudit.cli.sections import Sectioned, in_section, shared
 from sqlaudit.cli.terminal import Outside, converse, tell_time
+from sqlaudit.compare_result import CompareResult
 from sqlaudit.console.screen import FORMATS, Reported, Screen
 from sqlaudit.console.session import Session, State
 from sqlaudit.console.splitting import Piece, split
@@ -152,6 +154,8 @@ def code_of(result: object | None) -> ExitCode:
         return audit_code(result)
     if isinstance(result, LatticeResult):
         return lattice_code(result)
+    if isinstance(result, CompareResult):
+        return compare_code(result)
     if isinstance(result, ColumnSets) and not result.complete and result.open_sets:
         return ExitCode.INCOMPLETE
     assert result is None or isinstance(result, ColumnSets | AttackResult)

@@ -59,6 +59,11 @@ def _head(db: str | None, variable: str, folder: Path) -> Iterator[str]:
 def _table(state: State, target: Target, in_database: bool, folder: Path) -> Iterator[str]:
     roles = state.roles
     yield "tables:"
+    if target.query and not in_database:
+        raise UsageError(
+            "A policy can name a file and a condition, but no query over files; say \\use SELECT * FROM the file, with "
+            "a WHERE if need be, and name expressions in \\qi."
+        )
     if target.query:
         yield f"  - query: {scalar(target.query)}"
         yield "    name: console query"
@@ -66,6 +71,8 @@ def _table(state: State, target: Target, in_database: bool, folder: Path) -> Ite
         yield f"  - table: {scalar(target.relation)}"
     else:
         yield f"  - file: {scalar(_beside(target.relation, folder))}"
+    if target.where:
+        yield f"    where: {scalar(target.where)}"
     yield from _read(target.read)
     yield from _list("quasi_identifiers", roles.quasi_identifiers)
     yield from _list("sensitive", roles.sensitive)

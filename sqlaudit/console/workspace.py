@@ -7,21 +7,23 @@ the console opens a new engine that may read this one, too; nothing of the old o
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sqlglot import exp
 
 from sqlaudit.engines import connect
 from sqlaudit.engines.base import ColumnInfo, Engine, Relation, Row, Statement
-from sqlaudit.errors import SqlauditError
-from sqlaudit.guard import guard_query
+from sqlaudit.errors import SqlauditError, UsageError
+from sqlaudit.guard import guard_expression, guard_query, quote
 from sqlaudit.policy.proposal import tables_of
 from sqlaudit.spec import Limits, ReadOptions, Target
 from sqlaudit.sql import Raw, render
 
 MOST_COLUMNS = 20_000
 """So many columns of a catalog are read for completion."""
+_WHOLE_ROWS = {"expressions", "from_", "where"}
+_A_NAME = {"this", "db", "catalog", "alias"}
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,9 @@ class Workspace:
             UsageError: it is not one SELECT that only reads.
         """
         root = guard_query(text, self.dialect)
+        restricted = self._restricted(root)
+        if restricted is not None:
+            return restricted
         if self.dialect != "duckdb":
             return Target(query=text)
         from sqlaudit.engines.duckdb_inputs import named_tables
@@ -102,6 +107,24 @@ class Workspace:
                 reads_files = True
         sql = root.sql(dialect=self.dialect, comments=False) if changed else text
         return Target(query=sql, read=self._read if reads_files else ReadOptions())
+
+    def _restricted(self, root: exp.Query) -> Target | None:
+        """`SELECT * FROM table WHERE condition` as that table with its condition, which keeps its name in reports."""
+        table = _only_table(root)
+        if table is None:
+            return None
+        where = root.args.get("where")
+        condition = where.this.sql(dialect=self.dialect, comments=False) if where is not None else ""
+        try:
+            if condition:
+                guard_expression(condition, self.dialect, "WHERE")
+        except UsageError:  # a subquery, which a condition may not have
+            return None
+        folds = self.dialect == "postgres"
+        parts = [part.name.lower() if folds and not part.args.get("quoted") else part.name for part in table.parts]
+        is_name = len(parts) > 1 or self._is_table(parts[0]) or self.dialect != "duckdb"
+        name = ".".join(quote(part, self.dialect) for part in parts) if is_name else parts[0]
+        return replace(self.target(name), where=condition)
 
     def describe(self, target: Target) -> Relation:
         """The columns of a target."""
@@ -206,6 +229,19 @@ class Workspace:
 
     def _called(self, relation: str) -> str:
         return next((short for short, path in self._files.items() if path == relation), relation)
+
+
+def _only_table(root: exp.Query) -> exp.Table | None:
+    """The table of which a query selects every column, and nothing else than perhaps a condition."""
+    given = {key for key, value in root.args.items() if value}
+    if not isinstance(root, exp.Select) or given - _WHOLE_ROWS or "from_" not in given or not root.expressions:
+        return None
+    (column, *others), table = root.expressions, root.args["from_"].this
+    if others or not isinstance(column, exp.Star) or any(column.args.values()) or not isinstance(table, exp.Table):
+        return None
+    plain = isinstance(table.this, exp.Identifier) and not {k for k, v in table.args.items() if v} - _A_NAME
+    qualified = any(column.table for column in root.find_all(exp.Column))
+    return table if plain and not qualified else None
 
 
 def _put_file(table: exp.Table, path: str) -> None:

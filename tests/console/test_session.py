@@ -108,6 +108,47 @@ def test_the_last_select_is_audited_when_no_table_is_chosen(workspace: Workspace
         fresh.run("\\audit")
 
 
+def test_a_select_can_be_chosen(opened: Console, table: str) -> None:
+    shown = opened.words(f"\\use SELECT sex, zip FROM {table} WHERE age > 50\n\\qi sex\n\\audit")
+    assert opened.said[-1] == "the commands act on query now (2 columns)."
+    assert "query: 4 rows in 2 equivalence classes of equal sex" in shown
+    assert "acts on a SELECT" in opened.words("\\qi")
+    assert (
+        "4 rows in 1 equivalence class" in opened.words("\\generalize sex substr(sex, 2, 1)\n\\audit").split("PASS")[-1]
+    )
+
+
+def test_whole_rows_of_a_table_keep_its_name_and_can_be_saved(opened: Console, table: str, tmp_path: Path) -> None:
+    opened.run(f"\\use SELECT * FROM {table} AS p WHERE age > 50 AND zip IS NOT NULL\n\\qi sex\n\\require k=1")
+    assert "with a condition" in opened.words("\\qi")
+    assert "3 rows in 2 equivalence classes of equal sex" in opened.words("\\audit")
+    opened.run(f"\\save {tmp_path / 'policy.yml'} CLINIC_URL")
+    target = load_policy(tmp_path / "policy.yml").tables[0].target
+    assert target is not None
+    assert target.where in ("age > 50 AND NOT zip IS NULL", "age > 50 AND zip IS NOT NULL")
+    assert "WHERE age > 50 AND NOT zip IS NULL" in opened.words("\\compile snowflake")
+    for text in (
+        f"SELECT * FROM {table} LIMIT 3", f"SELECT DISTINCT * FROM {table}", f"SELECT p.* FROM {table} p",
+        f"SELECT * FROM {table} WHERE age > (SELECT min(age) FROM {table})",
+        f"WITH w AS (SELECT * FROM {table}) SELECT * FROM w",
+        f"SELECT * FROM {table} p WHERE p.age > 1", f"SELECT * FROM {table} a JOIN (SELECT 1 AS x) b ON true",
+    ):  # fmt: skip
+        assert opened.session.workspace.query(text).relation == ""
+
+
+def test_a_query_over_files_has_no_place_in_a_policy(opened: Console, table: str, tmp_path: Path) -> None:
+    opened.run(f"\\use SELECT sex, zip FROM {table}\n\\qi sex\n\\require k=2")
+    if opened.session.workspace.db is None:
+        with pytest.raises(UsageError, match="no query over files"):
+            opened.run(f"\\save {tmp_path / 'policy.yml'}")
+    else:
+        opened.run(f"\\save {tmp_path / 'policy.yml'} CLINIC_URL")
+        policy = load_policy(tmp_path / "policy.yml")
+        assert (policy.mistakes, policy.tables[0].mistakes) == ((), ())
+        assert policy.tables[0].target is not None
+        assert policy.tables[0].target.query == f"SELECT sex, zip FROM {table}"
+
+
 def test_quasi_identifiers_are_proposed_when_none_are_named(opened: Console) -> None:
     with pytest.raises(
         UsageError, match=r"^Name the quasi-identifiers first: .* \\profile proposes: \\qi age, sex, zip$"
@@ -191,6 +232,25 @@ def test_the_other_questions(opened: Console) -> None:
     assert "Levels 1,0: age as *; sex unchanged." in opened.words("\\lattice")
     assert "homogeneity" in opened.words("\\attack").lower()
     assert "Others may know age, sex and zip." in opened.words("\\profile")
+
+
+def test_a_release_is_compared_with_the_current_relation(opened: Console, table: str, tmp_path: Path) -> None:
+    opened.run("\\qi age sex\n\\require k=2")
+    if opened.session.workspace.dialect == "postgres":
+        with pytest.raises(UsageError, match="nothing_here"):
+            opened.run("\\compare nothing_here")
+        assert "k-anonymity" in opened.words(f"\\compare {table}")
+        return
+    lines = [f"{age // 10 * 10}-{age // 10 * 10 + 9},{sex},{zip_},{disease}" for age, sex, zip_, disease in PEOPLE]
+    release = tmp_path / "coarse release.csv"
+    release.write_text("\n".join([",".join(COLUMNS), *lines]).replace("None", "") + "\n", encoding="utf-8")
+    levels = tmp_path / "levels.yml"
+    levels.write_text("hierarchies:\n  age: {widths: [10]}\n", encoding="utf-8")
+    shown = opened.words(f"\\compare '{release}' hierarchies {levels}")
+    assert "k-anonymity is 2; at least 2 is required" in shown
+    assert "generalization" in shown
+    with pytest.raises(UsageError, match="Name the release"):
+        opened.run("\\compare")
 
 
 def test_the_statements_of_the_last_step(opened: Console) -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from sqlaudit.api import profile
 from sqlaudit.console.screen import Reported
 from sqlaudit.console.session import Command, Session
+from sqlaudit.console.splitting import tokens_of
 from sqlaudit.errors import UsageError
 from sqlaudit.reports.document import Column, Document, Paragraph, Table
 from sqlaudit.reports.figures import plural
@@ -37,8 +38,10 @@ def _columns(session: Session, name: str) -> None:
 
 
 def use(session: Session, rest: str) -> None:
-    """What the commands act on: a table or file, or without a name the last SELECT."""
-    if rest:
+    """What the commands act on: a table or file, the rows of a SELECT, or without a name the last SELECT."""
+    if is_select(rest, session.workspace.dialect):
+        target = session.workspace.query(rest)
+    elif rest:
         target = session.workspace.target(rest)
     elif session.selected is None:
         raise UsageError("Name a table or file: \\use patients. Without a name it is the last SELECT; there is none.")
@@ -47,6 +50,12 @@ def use(session: Session, rest: str) -> None:
     relation = session.workspace.describe(target)
     session.change(replace(session.state, target=target))
     session.screen.note(f"the commands act on {relation.label} now ({plural(len(relation.columns), 'column')}).")
+
+
+def is_select(text: str, dialect: str) -> bool:
+    """Whether a text is meant as a query, and not as a name."""
+    words = [token.text.upper() for token in tokens_of(text, dialect) or ()]
+    return words[:1] in (["SELECT"], ["WITH"], ["("]) or (words[:1] == ["FROM"] and len(words) > 1)
 
 
 def look(session: Session, rest: str) -> None:
@@ -70,7 +79,7 @@ def _no_more(rest: str, command: str) -> None:
 
 COMMANDS = (
     Command("d", "[NAME]", "tables and files; with a name its columns", describe, "tables"),
-    Command("use", "[NAME|FILE]", "act on this table or file; without a name on the last SELECT", use, "tables"),
+    Command("use", "[NAME|SELECT]", "act on this table, file or SELECT; alone: on the last SELECT", use, "tables"),
     Command("profile", "", "look at the columns, and propose roles", look),
     Command("refresh", "", "connect again, and see the data as they are now", refresh),
 )

@@ -1,4 +1,4 @@
-"""`\\audit`, `\\classes`, `\\disclosure`, `\\columns`, `\\lattice`, `\\attack`: questions about the relation."""
+"""`\\audit`, `\\classes`, `\\disclosure`, `\\columns`, `\\lattice`, `\\compare`, `\\attack`: questions."""
 
 from __future__ import annotations
 
@@ -7,16 +7,20 @@ import re
 from sqlaudit.api import audit
 from sqlaudit.api_attack import attack
 from sqlaudit.api_columns import columns
+from sqlaudit.api_compare import compare
 from sqlaudit.api_lattice import lattice
 from sqlaudit.attack_result import AttackResult
+from sqlaudit.compare_result import CompareResult
 from sqlaudit.console.screen import Reported
 from sqlaudit.console.session import Command, Session
+from sqlaudit.console.words import arguments
 from sqlaudit.errors import UsageError
 from sqlaudit.lattice_result import LatticeResult
 from sqlaudit.quasi_identifiers import ColumnSets
 from sqlaudit.reports.attack import attack_document
 from sqlaudit.reports.audit import audit_document
 from sqlaudit.reports.columns import columns_document
+from sqlaudit.reports.compare import compare_document
 from sqlaudit.reports.disclosure import disclosure_document
 from sqlaudit.reports.document import Document
 from sqlaudit.reports.figures import plural
@@ -27,6 +31,9 @@ from sqlaudit.worst_case.run import DisclosureRequest, find_disclosure
 _RANGE = re.compile(r"(?:(\d{1,6})\s*\.\.\s*)?(\d{1,6})")
 _BELOW = re.compile(r"below\s+(\d{1,9})", re.IGNORECASE)
 _LATTICE = re.compile(r"(?P<file>.*?)(?:\s*\bsuppress\s+(?P<share>\S+))?", re.IGNORECASE)
+_RELEASE = re.compile(
+    r"(?P<release>'[^']*'|\S+)(?:\s+hierarchies\s+(?P<file>'[^']*'|\S+))?(?:\s+key\s+(?P<key>.+))?", re.IGNORECASE
+)
 _OF_CLASSES = ("Classes that fall short", "Risk of being picked out by someone who knows the quasi-identifiers",
                "How large the classes are")  # fmt: skip
 MOST_CLASSES = 100
@@ -114,6 +121,24 @@ def search_lattice(session: Session, rest: str) -> LatticeResult:
     return result
 
 
+def compare_release(session: Session, rest: str) -> CompareResult:
+    """What a release of the relation has lost, and whether it is one."""
+    found = _RELEASE.fullmatch(rest)
+    if found is None:
+        raise UsageError("Name the release: \\compare release.csv [hierarchies FILE] [key COLUMNS].")
+    roles = session.require_roles()
+    key = arguments(found["key"] or "", session.workspace.dialect, "\\compare")
+    original = session.target()
+    release = session.workspace.target(found["release"])
+    result = compare(
+        original, release, qi=roles.quasi_identifiers, sensitive=roles.sensitive, key=key,
+        hierarchies=_file(found["file"] or ""), require=session.state.requirements, inputs=session.inputs,
+        show_values=session.show_values, db=session.engine,
+    )  # fmt: skip
+    session.show(Reported(lambda: compare_document(result), result.to_dict))
+    return result
+
+
 def try_attacks(session: Session, rest: str) -> AttackResult:
     """What an attacker can still do with the relation, as a release."""
     roles = session.require_roles()
@@ -144,5 +169,6 @@ COMMANDS = (
     Command("disclosure", "[0..K]", "the worst that K pieces of knowledge disclose", disclosure),
     Command("columns", "[N]", "sets of at most N columns that re-identify", column_sets),
     Command("lattice", "[FILE] [suppress SHARE]", "how little must be coarsened?", search_lattice, "files"),
+    Command("compare", "RELEASE [hierarchies FILE] [key COLUMNS]", "what is lost?", compare_release, "tables"),
     Command("attack", "[TABLE]", "try attacks on it as a release; TABLE: one with names", try_attacks, "tables"),
 )  # fmt: skip

@@ -11,7 +11,7 @@ from sqlaudit.console.session import Command, Session
 from sqlaudit.console.words import Reader, arguments
 from sqlaudit.errors import UsageError
 from sqlaudit.reports.document import Document, Facts, Words
-from sqlaudit.spec import Roles
+from sqlaudit.spec import Roles, Target
 
 NOTHING = "none"
 """The word that takes a role or requirement away."""
@@ -63,7 +63,7 @@ def show(session: Session) -> None:
     state = session.state
     target = state.target or session.selected
     pairs: tuple[tuple[str, str], ...] = (
-        ("acts on", "nothing yet" if target is None else "the last SELECT" if target.query else target.name),
+        ("acts on", _called(target)),
         ("quasi-identifiers", ", ".join(state.roles.quasi_identifiers) or "none"),
         ("sensitive columns", ", ".join(state.roles.sensitive) or "none"),
         ("person column", state.roles.entity or "none"),
@@ -71,6 +71,12 @@ def show(session: Session) -> None:
     )
     facts: tuple[tuple[str, Words], ...] = pairs
     session.screen.report(Reported(lambda: Document("Roles", (Facts(facts),)), lambda: dict(pairs)))
+
+
+def _called(target: Target | None) -> str:
+    if target is None:
+        return "nothing yet"
+    return "a SELECT" if target.query else target.name + (", with a condition" if target.where else "")
 
 
 def _names(session: Session, rest: str, command: str) -> tuple[str, ...] | None:

@@ -40,7 +40,7 @@ def save(session: Session, rest: str) -> None:
     session.require_roles()
     text = policy_text(session.state, session.target(), session.workspace, path, words[1] if len(words) > 1 else "")
     write_text(path, text)
-    session.screen.note(f"wrote {str(path)!r}; `sqlaudit test --policy {path}` checks it.")
+    session.screen.note(f"wrote {str(path)!r}; `sqlaudit test --file {path}` checks it.")
 
 
 def compile_sql(session: Session, rest: str) -> None:
@@ -60,13 +60,12 @@ def compile_sql(session: Session, rest: str) -> None:
 
 
 def _in_dialect(session: Session, target: Target, table: str, dialect: str) -> Target:
-    """The relation as the warehouse calls it."""
-    if table:
-        return Target(relation=table)
-    if target.query:
+    """The relation as the warehouse calls it, with its condition."""
+    if target.query and not table:
         return Target(query=_translated(target.query, session.workspace.dialect, dialect), label="query")
     short = next((name for name, path in session.workspace.files.items() if path == target.relation), None)
-    return Target(relation=short or target.relation)
+    where = _translated(target.where, session.workspace.dialect, dialect) if target.where else ""
+    return Target(relation=table or short or target.relation, where=where)
 
 
 def _translated(text: str, dialect: str, other: str) -> str:
