@@ -69,7 +69,7 @@ def test_it_sees_the_mistakes_that_a_schema_can_see(text: str, said: str) -> Non
 @pytest.mark.parametrize("name", sorted({name for m in REGISTRY.values() for name in (*m.short_forms, m.name)}))
 def test_every_model_is_known_to_both(name: str, tmp_path: Path) -> None:
     model = next(m for m in REGISTRY.values() if name in (*m.short_forms, m.name))
-    numbers = {p.name: _value(p) for p in model.parameters}
+    numbers = {p.name: some_value(p) for p in model.parameters}
     given = json.dumps(numbers)
     text = HEAD + T.replace("[k=5]", f"[{{{name}: {given}}}]") + "}\n"
     assert errors(text) == []
@@ -79,7 +79,7 @@ def test_every_model_is_known_to_both(name: str, tmp_path: Path) -> None:
     assert errors(unknown)
 
 
-def _value(parameter: Any) -> float | int:
+def some_value(parameter: Any) -> float | int:
     """A value that every bound allows."""
     low = parameter.minimum if parameter.minimum is not None else 0
     if parameter.kind == "integer":
