@@ -40,16 +40,8 @@ _MOST_WORST = 3
 def attack_document(result: AttackResult) -> Document:
     """Attacks as a document for any layout."""
     hit = [one for one in result.exposures if one.exposed]
-    expose = "exposes" if len(hit) == 1 else "expose"
-    headline = f"{result.target}: {count(len(hit))} of {plural(len(result.exposures), 'attack')} {expose} somebody"
-    if not hit:
-        may = sum(1 for one in result.exposures if one.at_most)
-        tried = "the attack does not expose" if len(result.exposures) == 1 else (
-            f"none of {plural(len(result.exposures), 'attack')} exposes"
-        )  # fmt: skip
-        headline = f"{result.target}: {tried} anybody" + (f" for sure, {count(may)} may" if may else "")
     return Document(
-        Toned(headline, "bad" if hit else "good"),
+        Toned(_headline(result, len(hit)), "bad" if hit else "good"),
         (Bullets(tuple(_lead(result))),),
         (
             *section("What each attack achieves", _overview(result), exposed_picture(result)),
@@ -59,6 +51,17 @@ def attack_document(result: AttackResult) -> Document:
         ),
         tuple(Toned(one.sentence, "bad") for one in exposed_most(hit)[:_MOST_WORST]),
     )
+
+
+def _headline(result: AttackResult, hit: int) -> str:
+    tried = plural(len(result.exposures), "attack")
+    if hit:
+        return f"{result.target}: {count(hit)} of {tried} {'exposes' if hit == 1 else 'expose'} somebody"
+    if not result.exposures:
+        return f"{result.target}: no attack could be tried"
+    may = sum(1 for one in result.exposures if one.at_most)
+    surely = f" for sure, {count(may)} may" if may else ""
+    return f"{result.target}: none of {tried} exposes anybody{surely}"
 
 
 def _lead(result: AttackResult) -> Iterator[Words]:

@@ -58,7 +58,7 @@ def fitting(nulls: str) -> oracle.Fits:
 
 
 def test_linkage_is_what_brute_force_finds(engine: Engine) -> None:
-    @run(25 if engine.name == "PostgreSQL" else 60)
+    @run(20 if engine.name == "PostgreSQL" else 40)
     @given(two_tables(), st.sampled_from(["equal", "distinct", "wildcard"]), st.integers(1, 4))
     def check(tables: tuple[list[dict[str, Any]], list[dict[str, Any]]], nulls: str, k: int) -> None:
         release, people = tables
@@ -146,7 +146,7 @@ def test_generalized_cells_in_every_spelling(engine: Engine) -> None:
 
     known = hierarchies_from(TREE, Roles(("zip", "age")))
 
-    @run(20 if engine.name == "PostgreSQL" else 60)
+    @run(15 if engine.name == "PostgreSQL" else 40)
     @given(generalized(), st.integers(1, 3))
     def check(tables: tuple[list[dict[str, Any]], list[dict[str, Any]]], k: int) -> None:
         release, people = tables

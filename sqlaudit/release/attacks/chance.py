@@ -14,7 +14,7 @@ For short tables both are shuffled instead: (1 + shuffles at least as good) / (1
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -97,7 +97,7 @@ class Paired:
         return float(variance / (variance + excess * excess))
 
 
-def shuffled(rows: Iterable[tuple[Any, ...]], seed: int) -> tuple[float, float]:
+def shuffled(rows: Sequence[tuple[Any, ...]], seed: int) -> tuple[float, float]:
     """How likely as many agreeing positions, and as many alike pairs, are under a random order: by shuffling.
 
     Args:
@@ -108,7 +108,7 @@ def shuffled(rows: Iterable[tuple[Any, ...]], seed: int) -> tuple[float, float]:
     Returns:
         two probabilities, of which each is valid: under a random order it is below p with probability at most p.
     """
-    paired = [(int(mine), int(theirs), int(count)) for kind, mine, theirs, count in rows if kind == "paired"]
+    paired = sorted((int(mine), int(theirs), int(count)) for kind, mine, theirs, count in rows if kind == "paired")
     left = np.repeat([mine for mine, _, _ in paired], [count for _, _, count in paired])
     right = np.repeat([theirs for _, theirs, _ in paired], [count for _, _, count in paired])
     width = int(right.max()) + 1

@@ -186,7 +186,7 @@ def _kinds(scene: Scene, columns: Sequence[Labelled], finer: int) -> list[tuple[
     """The kinds of classes under a finer node: (sizes of blocks, counts of values with the largest first, classes).
 
     Raises:
-        UsageError: the people are not those of the release.
+        CannotTry: the people are not those of the release.
     """
     assert scene.identified is not None
     parameters: list[Any] = []
@@ -210,9 +210,10 @@ def _kinds(scene: Scene, columns: Sequence[Labelled], finer: int) -> list[tuple[
     rows = scene.engine.run(statement, parameters)
     others = sum(int(row[3]) for row in rows if not row[2])
     if others:
-        raise UsageError(
-            f"The minimality attack needs exactly the people of the release: {some(others, 'classes')} have another "
-            "number of people in the identified table."
+        have = "has" if others == 1 else "have"
+        raise CannotTry(
+            f"It needs exactly the people of the release: {some(others, 'classes')} {have} another number of people in "
+            "the identified table."
         )
     return [(_sizes(row[0]), tuple(sorted(_sizes(row[1]), reverse=True)), int(row[3])) for row in rows]
 

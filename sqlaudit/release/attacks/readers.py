@@ -60,9 +60,9 @@ class ColumnReader:
 
     def _kind(self, cells: Sequence[str], others: Sequence[str], kind: Kind) -> Kind:
         """What the values are; texts are numbers when a cell is an interval of numbers and every text fits that."""
-        if kind in _WITH_POINTS or self.listed:
+        if kind in _WITH_POINTS:
             return kind
-        as_numbers = CellReader(plain(self.hierarchy.column), Kind.DECIMAL)
+        as_numbers = CellReader(self.hierarchy, Kind.DECIMAL)
         read = [as_numbers.read(text) for text in (*cells, *others)]
         if any(cell is None for cell in read) or not any(isinstance(cell, Interval) for cell in read):
             return kind
