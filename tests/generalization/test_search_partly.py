@@ -70,7 +70,7 @@ def check_partial(lattice, found, loss, safe, minimal, prices):
 )
 def test_cut_at_every_step(find, algorithm, make):
     cuts = 0
-    for seed in range(16):
+    for seed in range(10):
         rng = random.Random(seed)
         lattice = make(rng)
         safe, minimal = set(lattice.safe()), lattice.minimal()
