@@ -28,10 +28,11 @@ from sqlaudit.console.words import StatementError
 from sqlaudit.console.workspace import Workspace
 from sqlaudit.errors import ExitCode, InputError, SqlauditError, UsageError
 from sqlaudit.export import check_destination
+from sqlaudit.inputs import population_target
 from sqlaudit.lattice_result import LatticeResult
 from sqlaudit.quasi_identifiers import ColumnSets
 from sqlaudit.result import AuditResult
-from sqlaudit.spec import Limits, ReadOptions, Roles
+from sqlaudit.spec import Limits, ReadOptions, Roles, Target
 
 _run = in_section("What to run")
 _out = in_section("Output")
@@ -98,7 +99,7 @@ def command(
     with Workspace(db, replace(limits, timeout=None), read) as workspace:
         screen = Screen(outside.terminal(save), layout)
         session = Session(workspace, screen, asked.inputs, show_values, timeout=limits.timeout)
-        session.state = _first_state(workspace, names, roles, asked)
+        session.state = _first_state(workspace, names, read, roles, asked)
         screen.into(file)
         try:
             return converse(session, outside) if at_prompt else run_script(session, outside, texts)
@@ -106,10 +107,15 @@ def command(
             screen.close()
 
 
-def _first_state(workspace: Workspace, names: Sequence[str], roles: Roles, asked: Asked) -> State:
+def _first_state(
+    workspace: Workspace, names: Sequence[str], read: ReadOptions, roles: Roles, asked: Asked
+) -> State:  # fmt: skip
     targets = [workspace.target(name) for name in names]
     for target in targets:
         workspace.describe(target)
+    if "population" in asked.inputs:  # a table that an audit reads besides
+        population = population_target(asked.inputs, Target(relation="audited", read=read))
+        workspace.query(population.query) if population.query else workspace.target(population.relation)
     return State(targets[0] if targets else None, roles, asked.requirements)
 
 

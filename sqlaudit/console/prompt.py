@@ -17,9 +17,12 @@ from pygments.token import Keyword, _TokenType
 from sqlaudit.console.completion import ConsoleCompleter
 from sqlaudit.console.session import Session
 from sqlaudit.console.splitting import is_complete
+from sqlaudit.reports.escape import visible
 
 HISTORY = "SQLAUDIT_HISTORY"
 """Names another file for the history; empty = none is kept."""
+SPOKEN = {"exit": "\\q", "quit": "\\q", "help": "\\?"}
+"""What people type who do not know the commands yet."""
 _OWN_WORDS = ("AUDIT", "SENSITIVE", "REQUIRE", "ENTITY")
 _COLOURS = Style.from_dict({
     "pygments.keyword": "ansiblue", "pygments.literal.string": "ansigreen", "pygments.literal.number": "ansimagenta",
@@ -64,7 +67,8 @@ class Prompt:
         Raises:
             EOFError: Ctrl-D. KeyboardInterrupt: Ctrl-C, which drops the line.
         """
-        return self._editor.prompt(f"{self._session.called() or 'sqlaudit'}=> ")
+        typed = self._editor.prompt(f"{visible(self._session.called()) or 'sqlaudit'}=> ")
+        return SPOKEN.get(typed.strip().casefold(), typed)
 
     def _keys(self) -> KeyBindings:
         keys = KeyBindings()
@@ -75,7 +79,7 @@ class Prompt:
             buffer = event.current_buffer
             if buffer.complete_state is not None and buffer.complete_state.current_completion is not None:
                 buffer.complete_state = None
-            elif is_complete(buffer.text, self._session.workspace.dialect):
+            elif buffer.text.strip().casefold() in SPOKEN or is_complete(buffer.text, self._session.workspace.dialect):
                 buffer.validate_and_handle()
             else:
                 buffer.insert_text("\n")

@@ -86,7 +86,7 @@ class Screen:
         else:
             at_terminal = self._file is None
             widest, limit = (self.terminal.widest, self.limit) if at_terminal else (None, None)
-            self._put((line + "\n" for line in as_table(rows, widest, limit)), whole=limit is not None)
+            self._put(line + "\n" for line in as_table(rows, widest, limit))
 
     @property
     def row_limit(self) -> int | None:
@@ -125,9 +125,10 @@ class Screen:
             self._file.close()
         self._file, self._name = None, ""
 
-    def _put(self, pieces: Iterable[str], *, whole: bool = False) -> None:
-        """Pieces of text to where they belong, in chunks; a `whole` text in one piece, so that it can be paged."""
-        for chunk in ["".join(pieces)] if whole else _chunks(pieces):
+    def _put(self, pieces: Iterable[str]) -> None:
+        """Pieces of text to where they belong, in chunks; at a prompt in one piece, so that it can be paged."""
+        at_prompt = self._file is None and self.terminal.limit is not None
+        for chunk in ["".join(pieces)] if at_prompt else _chunks(pieces):
             if self._file is None:
                 self.terminal.write(chunk)
                 continue

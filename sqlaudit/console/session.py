@@ -60,7 +60,7 @@ class Session:
     left: bool = False
     """Whether the session was asked to end."""
     _past: list[State] = field(default_factory=list)
-    _audited: tuple[tuple[int, State, bool], AuditResult] | None = None
+    _audited: tuple[tuple[Engine, State, bool], AuditResult] | None = None
 
     def run(self, piece: Piece) -> object | None:
         """Carry out a statement or command, and return its result where it has a verdict.
@@ -133,7 +133,7 @@ class Session:
             SqlauditError: as `sqlaudit.audit`.
         """
         state = replace(self.state, target=self.target())
-        asked = (id(self.engine), state, self.show_values)
+        asked = (self.engine, state, self.show_values)
         if self._audited is not None and self._audited[0] == asked and not afresh:
             return self._audited[1]
         roles = self.require_roles()
@@ -180,9 +180,9 @@ class Session:
             return None
         if is_audit(piece.text, dialect):
             return self._audit_statement(piece)
-        word, _, rest = piece.text.partition(" ")
-        if word.upper() == "EXPLAIN":
-            self.screen.text(self.workspace.plan(self.workspace.query(rest)))
+        words = piece.text.split(None, 1)
+        if words[0].upper() == "EXPLAIN" and len(words) > 1:
+            self.screen.text(self.workspace.plan(self.workspace.query(words[1])))
             return None
         target = self.workspace.query(piece.text)
         rows = self.workspace.rows(target, self.screen.row_limit)

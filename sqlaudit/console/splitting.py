@@ -47,12 +47,14 @@ def split(text: str, dialect: str) -> Iterator[Piece]:
         ["SELECT ';' -- one; ;", '\\\\d people', 'SELECT 2']
     """
     at = _start(text, 0)
+    line = 1 + text.count("\n", 0, at)
     while at < len(text):
         end = _end(text, at, dialect)
         if end is None:
-            raise UsageError(f"Line {_line(text, at)}: a quote or comment of this statement is left open.")
-        yield Piece(text[at:end].strip(), _line(text, at))
-        at = _start(text, end)
+            raise UsageError(f"Line {line}: a quote or comment of this statement is left open.")
+        yield Piece(text[at:end].strip(), line)
+        begun, at = at, _start(text, end)
+        line += text.count("\n", begun, at)
 
 
 def is_complete(text: str, dialect: str) -> bool:
@@ -108,18 +110,26 @@ def _end(text: str, at: int, dialect: str) -> int | None:
     """Where the piece that begins at `at` ends, None when something in it is left open."""
     if text[at] == "\\":
         return _line_end(text, at)
-    ends = sorted({found.start() + 1 for found in re.finditer(";", text[at:])})
-    commands = [found.start() for found in _COMMAND_LINE.finditer(text, at)]
-    for stop in sorted({*(at + end for end in ends), *commands, len(text)}):
+    stop = at
+    while stop < len(text):
+        stop, is_command = _next_stop(text, stop)
         tokens = tokens_of(_masked(text[at:stop]), dialect)
         if tokens is None:
             continue  # inside a quote or comment
         semicolon = next((token.start for token in tokens if token.token_type.name == "SEMICOLON"), None)
         if semicolon is not None:
             return at + semicolon
-        if stop in commands or stop == len(text):
+        if is_command or stop == len(text):
             return stop
     return None
+
+
+def _next_stop(text: str, at: int) -> tuple[int, bool]:
+    """Where a statement may end next: behind a semicolon, before the line of a command (true), or with the text."""
+    semicolon = text.find(";", at)
+    end = len(text) if semicolon < 0 else semicolon + 1
+    command = _COMMAND_LINE.search(text, at + 1, end)
+    return (end, False) if command is None else (command.start(), True)
 
 
 def _masked(statement: str) -> str:
@@ -130,7 +140,3 @@ def _masked(statement: str) -> str:
 def _line_end(text: str, at: int) -> int:
     end = text.find("\n", at)
     return len(text) if end < 0 else end
-
-
-def _line(text: str, at: int) -> int:
-    return text.count("\n", 0, at) + 1

@@ -105,6 +105,17 @@ def test_read_options_are_for_files(tmp_path: Path) -> None:
     assert (ran.code, ran.out) == (0, "a,b\n01,x\n02,\n")
 
 
+def test_a_population_file_of_the_inputs_is_read(people: Path, tmp_path: Path) -> None:
+    population = tmp_path / "everybody.csv"
+    population.write_text(people.read_text() * 1 + "34,f,x,flu\n" * 6, encoding="utf-8")
+    inputs = tmp_path / "inputs.yml"
+    inputs.write_text(f"population: {population}\n", encoding="utf-8")
+    text = "SELECT 1 AS one; AUDIT people BY (sex) REQUIRE k_map=10;\n\\audit"
+    ran = run("console", people, "--inputs", inputs, "-c", text)
+    assert ran.code == 1
+    assert ran.said.count("k-map is 4; at least 10 is required") == 2
+
+
 def test_what_cannot_be_asked_for(tmp_path: Path, people: Path) -> None:
     assert run("console", people, "-c", "SELECT 1", "-f", "x.sql").err.startswith("sqlaudit: Give -c or -f, not both.")
     assert "cannot be read" in run("console", people, "-f", tmp_path / "none.sql").err

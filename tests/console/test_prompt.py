@@ -76,7 +76,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
             COMMAND[0], [*COMMAND[1:], "console", *map(str, arguments)], encoding="utf-8", timeout=20,
             dimensions=(24, 80), cwd=str(tmp_path),
             env={**kept, "TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1", "XDG_STATE_HOME": str(tmp_path / "state"),
-                 "NO_COLOR": "1", **environment},
+                 "NO_COLOR": "1", "PAGER": "cat", **environment},
         )  # fmt: skip
         children.append(child)
         terminal = Terminal(child)
@@ -110,6 +110,7 @@ def test_a_session_at_the_prompt(start: Start, tmp_path: Path) -> None:
     # Ctrl-C at the prompt drops the line, Ctrl-D leaves
     terminal.type("SELECT 'half", end="\x03")
     terminal.shown()
+    assert "what it does" in terminal.ask("help")
     terminal.type(end="\x04")
     assert terminal.left() == 0
 

@@ -37,6 +37,11 @@ def test_a_script_comes_apart_as_it_was_put_together(dialect: str, pieces: list[
     assert is_complete(text, dialect)
 
 
+def test_long_scripts_come_apart_piece_by_piece() -> None:
+    text = "SELECT ';' AS a;\n" * 5_000
+    assert [piece.line for piece in split(text, "duckdb")] == list(range(1, 5_001))
+
+
 @DIALECTS
 @pytest.mark.parametrize("text", ["SELECT 1", "SELECT 'a;", "SELECT /* ; ", "SELECT $$ ;", 'SELECT "a;', "\\d\nSELECT"])
 def test_a_statement_that_goes_on_is_not_complete(dialect: str, text: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import sqlglot
@@ -15,6 +16,7 @@ from sqlaudit.reports.escape import visible
 from sqlaudit.spec import Roles, Target
 from sqlaudit.standalone import DIALECTS, compile_checks, script
 
+_FILE_AND_WORD = re.compile(r"('[^']+'|\S+)(?:\s+(\S+))?")
 REPORTS = (".html", ".htm", ".md", ".markdown", ".json", ".txt")
 
 
@@ -32,13 +34,15 @@ def report(session: Session, rest: str) -> None:
 
 def save(session: Session, rest: str) -> None:
     """Write the roles and requirements as a policy for `sqlaudit test`."""
-    words = rest.split()
-    path = _path(words[0] if words else "", "\\save policy.yml")
+    found = _FILE_AND_WORD.fullmatch(rest)
+    if found is None:
+        raise UsageError("Name a file, for instance \\save policy.yml; odd names stand in single quotes.")
+    path = _path(found[1], "\\save policy.yml")
     check_destination(path, (".yml", ".yaml"))
     if path.exists():
         raise UsageError(f"{str(path)!r} is there already; name another file, or add to it by hand.")
     session.require_roles()
-    text = policy_text(session.state, session.target(), session.workspace, path, words[1] if len(words) > 1 else "")
+    text = policy_text(session.state, session.target(), session.workspace, path, found[2] or "")
     write_text(path, text)
     session.screen.note(f"wrote {str(path)!r}; `sqlaudit test --file {path}` checks it.")
 
