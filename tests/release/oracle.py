@@ -295,11 +295,12 @@ def noise(case: Case, query: Query) -> float:
         key = None if place is None else tuple(case.release[place][c] for c in case.qi)
         blocks.setdefault(key, []).append(i)
     total = Fraction(0)
-    for block in blocks.values():
+    for key, block in blocks.items():
         inside = [i for i in block if all(case.original[i][c] in values for c, values in query.items())]
         if inside:
             means = [case.original[i][case.sensitive] for i in inside]  # type: ignore[index]
-            shown = [case.original[i][case.sensitive] for i in block]  # type: ignore[index]
+            shown_rows = range(case.n) if key is None else block  # of a row left out the table is all that is known
+            shown = [case.original[i][case.sensitive] for i in shown_rows]  # type: ignore[index]
             total += len(block) * emd(case, means, shown)
     return float(total / case.n)
 

@@ -16,6 +16,7 @@ from sqlaudit.compare_result import METHODS, CompareResult
 from sqlaudit.engines.base import Engine
 from sqlaudit.release.losses.registry import MEASURES
 from tests.release import cases
+from tests.release.alone import release_alone  # noqa: F401
 from tests.release.cases import Drawn
 from tests.release.test_compare_oracle import compared, few
 

@@ -16,6 +16,7 @@ from sqlaudit.engines.base import Engine
 from sqlaudit.spec import Target
 from tests.audit_values import values_query
 from tests.release import cases, oracle
+from tests.release.alone import release_alone  # noqa: F401
 from tests.release.cases import Drawn
 from tests.strategies import run
 

@@ -17,6 +17,7 @@ from sqlaudit.release.query_text import read_queries
 from sqlaudit.release.ranges import random_ranges
 from sqlaudit.release.workload import random_lanes
 from tests.release import cases, oracle
+from tests.release.alone import release_alone  # noqa: F401
 from tests.release.cases import Drawn
 from tests.release.test_compare_oracle import compared, few
 
