@@ -152,8 +152,8 @@ MEASURES: Mapping[str, Measure] = {
         Measure(
             "range-query-noise", "noise of range queries",
             "Mean over rows of EMD(rows of the class that a range query means, class), over random range queries: the "
-            "sum over all subsets is out of reach, so it is estimated, with a standard error. Of rows that were left out, "
-            "the table is the class.",
+            "sum over all subsets is out of reach, so it is estimated, with a standard error. Of rows left out "
+            "the class is the table.",
             _HSU + "4.5", "0", "1", "no", "noise", "", sensitive=True,
         ),
     )
