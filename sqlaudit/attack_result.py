@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from sqlaudit.result import Timing
 from sqlaudit.shown import Shown
 
 SCHEMA = "sqlaudit-attack/1"
@@ -120,6 +121,7 @@ class AttackResult(Shown):
         quasi_identifiers, sensitive, entity, nulls: the roles as they were given.
         k: who hides among fewer persons counts as exposed by linkage.
         exposures: what was tried, in a fixed order. not_tried: the rest, with what it would have needed.
+        engine, time, statements, versions: as in an audit.
     """
 
     target: str
@@ -133,6 +135,10 @@ class AttackResult(Shown):
     k: int
     exposures: tuple[Exposure, ...]
     not_tried: tuple[NotTried, ...] = ()
+    engine: str = ""
+    time: str = ""
+    statements: tuple[Timing, ...] = ()
+    versions: Mapping[str, str] = field(default_factory=dict)
 
     def exposure(self, attack: str, about: str | None = None) -> Exposure:
         """The exposure by an attack, about a sensitive attribute where several were attacked.
@@ -149,6 +155,9 @@ class AttackResult(Shown):
         """The result as the documented JSON (`sqlaudit/schema/attack.json`)."""
         return {
             "schema": SCHEMA,
+            "versions": dict(self.versions),
+            "time": self.time,
+            "engine": self.engine,
             "target": self.target,
             "rows": self.rows,
             "classes": self.classes,
@@ -160,6 +169,7 @@ class AttackResult(Shown):
             "k": self.k,
             "attacks": [exposure.to_dict() for exposure in self.exposures],
             "not_tried": [attack.to_dict() for attack in self.not_tried],
+            "statements": [timing.to_dict() for timing in self.statements],
         }
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from sqlaudit.attack_result import AttackResult, Example, Exposure, Figure, exposed_most
 from sqlaudit.reports.attack_pictures import exposed_picture, ruled_out_picture
+from sqlaudit.reports.audit_pictures import statements_code
 from sqlaudit.reports.columns import READS
 from sqlaudit.reports.document import (
     Block,
@@ -21,6 +22,7 @@ from sqlaudit.reports.document import (
     section,
 )
 from sqlaudit.reports.figures import count, figure, part, percent, plural
+from sqlaudit.reports.moments import made
 from sqlaudit.reports.phrases import listing
 
 _SHARES = (
@@ -48,6 +50,7 @@ def attack_document(result: AttackResult) -> Document:
             *(detail for one in result.exposures for detail in _details(one)),
             *section("Not tried", Bullets(tuple(f"{one.title}: {one.reason}" for one in result.not_tried))),
             *section("How it was attacked", _how(result)),
+            *section("The SQL that ran", *statements_code(result.statements)),
         ),
         tuple(Toned(one.sentence, "bad") for one in exposed_most(hit)[:_MOST_WORST]),
     )
@@ -164,4 +167,4 @@ def _how(result: AttackResult) -> Facts:
     ]
     if result.entity is not None:
         pairs.append(("Persons", result.entity))
-    return Facts(tuple(pairs))
+    return Facts((*pairs, *made(result.engine, result.time, result.statements, result.versions)))

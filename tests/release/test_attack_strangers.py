@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ from tests.cli.runner import Ran, run, write_csv
 from tests.postgres_load import Loader
 from tests.reports.schemas import validator
 
-SECRET = ("Zebra-Fever", "Quokka-Pox", "Yeti Street", "Xylophon", "4711")
+SECRET = re.compile(r"Zebra-Fever|Quokka-Pox|Yeti Street|Xylophon|(?<![\d.])4711(?!\d)")
+"""Values of every table; digits of a time are none."""
 AGES = [34, 36, 31, 38, 37, 4711, 4712, 4719, 4713]
 STREETS = ["Yeti Street"] * 5 + ["Elm"] * 4
 ILL = ["Zebra-Fever", "Zebra-Fever", "flu", "cold", "Quokka-Pox", "flu", "cold", "Quokka-Pox", "burn"]
@@ -84,9 +86,9 @@ def test_no_planted_value_comes_out(attacked: Any, tmp_path: Path) -> None:
     assert [ran.code for ran in said] == [0, 0, 0, 0, 0, 0, 2]
     assert "SELECT" in said[0].err
     everything = "".join(ran.out + ran.err for ran in said) + page.read_text("utf-8")
-    assert [value for value in SECRET if value in everything] == []
+    assert SECRET.findall(everything) == []
     shown = attacked("--where", "id < 2", "--only", "homogeneity", "--show-values").out
-    assert "Zebra-Fever" in shown
+    assert "Zebra-Fever" in SECRET.findall(shown)
 
 
 def test_every_attack_at_once_gives_the_same_on_both_engines(attacked: Any) -> None:

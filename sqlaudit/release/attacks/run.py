@@ -14,6 +14,7 @@ from sqlaudit.guard import closest
 from sqlaudit.histogram import HistogramBuilder
 from sqlaudit.inputs import read_inputs
 from sqlaudit.opening import ResolvedRoles, frame_of, key_labels, load_columns, resolve_roles, sensitive_table
+from sqlaudit.provenance import provenance
 from sqlaudit.release.attacks.background import BackgroundKnowledge
 from sqlaudit.release.attacks.base import Attack, Attribute, CannotTry, Scene
 from sqlaudit.release.attacks.complementary import ComplementaryReleases
@@ -56,6 +57,7 @@ def attack_release(
         >>> found.exposure("homogeneity").exposed
         2
     """
+    already = len(engine.executed)
     bench = workbench or (engine if engine.can_materialize else None)
     scene, sizes = _scene(engine, target, roles, request, bench)
     exposures: list[Exposure] = []
@@ -74,7 +76,7 @@ def attack_release(
         target=target.name, rows=scene.rows, classes=None if scene.overlapping else sum(n for _, n in sizes),
         smallest=min((size for size, _ in sizes), default=None), quasi_identifiers=roles.quasi_identifiers,
         sensitive=roles.sensitive, entity=roles.entity, nulls=roles.nulls.value, k=request.k,
-        exposures=tuple(exposures), not_tried=tuple(not_tried),
+        exposures=tuple(exposures), not_tried=tuple(not_tried), **provenance(engine, already),
     )  # fmt: skip
 
 
