@@ -7,10 +7,11 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from sqlaudit.console.workspace import Workspace
-from sqlaudit.errors import Incomplete, UsageError
+from sqlaudit.errors import EngineError, Incomplete, UsageError
 from sqlaudit.policy.reading import load_policy
 from sqlaudit.spec import Limits
 from tests.console.helpers import COLUMNS, PEOPLE, Console, console, people_csv
@@ -351,3 +352,30 @@ def test_a_command_that_is_not_there(opened: Console) -> None:
         opened.run("\\audti")
     shown = opened.run("\\?")
     assert all(word in shown for word in ("\\audit", "\\generalize COLUMN HOW", "\\q"))
+
+
+@pytest.mark.postgres
+def test_a_lost_connection_is_made_again(load: Loader, postgres_url: str, postgres_admin_url: str) -> None:
+    load("console_lost", PEOPLE, COLUMNS)
+    name = "sqlaudit_console_lost"
+    with Workspace(f"{postgres_url}&application_name={name}") as opened:
+        lost = console(opened)
+        assert lost.words("SELECT count(*) AS n FROM console_lost;") == "n - 8 (1 row)"
+        with psycopg.connect(postgres_admin_url, autocommit=True) as admin:
+            admin.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = %s", [name])
+        with pytest.raises(EngineError, match=r"The console has connected again\.$"):
+            lost.run("SELECT count(*) AS n FROM console_lost;")
+        assert lost.words("SELECT count(*) AS n FROM console_lost;") == "n - 8 (1 row)"
+
+
+@pytest.mark.postgres
+def test_the_data_stay_as_they_were_until_refreshed(load: Loader, lasting_postgres_url: str) -> None:
+    load("console_fresh", PEOPLE, COLUMNS)
+    with Workspace(lasting_postgres_url) as opened:
+        looking = console(opened)
+        looking.run("\\use console_fresh\n\\qi sex")
+        assert "8 rows in 2 equivalence classes" in looking.words("\\audit")
+        load.connection.execute("INSERT INTO console_fresh SELECT * FROM console_fresh")
+        assert "8 rows in 2 equivalence classes" in looking.words("\\audit")
+        looking.run("\\refresh")
+        assert "16 rows in 2 equivalence classes" in looking.words("\\audit")
