@@ -55,7 +55,7 @@ def audit_document(result: AuditResult) -> Document:
                 risk_picture(result),
             ),
             *section("How large the classes are", *_sizes(result)),
-            *section("All figures", *_tables(result), _notes(result), *disclosure_pictures(result)),
+            *section("All figures", *_tables(result), _notes(result), *disclosure_pictures(result.disclosures)),
             *section("Warnings", Bullets(tuple(Toned(w.message, "warn") for w in result.warnings))),
             *section("What to look at next", Bullets(next_steps(result))),
             *_how(result),

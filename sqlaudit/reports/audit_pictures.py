@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
 from itertools import accumulate
+from typing import TYPE_CHECKING
 
 from sqlaudit.reports.classes import unit_of
 from sqlaudit.reports.document import Code, Picture
 from sqlaudit.reports.figures import count, figure
 from sqlaudit.result import AuditResult, ClassSizes, Timing
+
+if TYPE_CHECKING:
+    from sqlaudit.worst_case.attribute import Disclosure
 
 _MOST_POINTS = 400
 _MOST_STATEMENTS = 60
@@ -55,10 +60,11 @@ def risk_picture(result: AuditResult) -> Picture | None:
     )
 
 
-def disclosure_pictures(result: AuditResult) -> Iterator[Picture]:
-    """What k pieces of knowledge can reveal, for both attackers."""
-    for disclosure in result.disclosures:
+def disclosure_pictures(disclosures: Iterable[Disclosure], threshold: Fraction | None = None) -> Iterator[Picture]:
+    """What k pieces of knowledge can reveal, for both attackers, beside the threshold if there is one."""
+    for disclosure in disclosures:
         if len(disclosure.points) > 1:
+            limit = {} if threshold is None else {"limit": float(threshold), "limit_name": "threshold"}
             yield Picture(
                 "curves",
                 f"What k pieces of knowledge can reveal about {disclosure.sensitive}",
@@ -69,6 +75,7 @@ def disclosure_pictures(result: AuditResult) -> Iterator[Picture]:
                     },
                     "x": "pieces of knowledge, k",
                     "y": "maximum disclosure",
+                    **limit,
                 },
             )
 

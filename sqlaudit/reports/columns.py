@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from sqlaudit.columns_result import ColumnSet, ColumnSets
 from sqlaudit.reports.audit_pictures import statements_code
+from sqlaudit.reports.columns_pictures import sets_picture
 from sqlaudit.reports.document import Bullets, Column, Document, Facts, Table, Toned, Words, section
 from sqlaudit.reports.figures import count, limit, percent, plural
 from sqlaudit.reports.moments import made
@@ -24,7 +25,7 @@ def columns_document(result: ColumnSets) -> Document:
         Toned(f"{result.target}: {found}", "bad" if result.sets_found and result.find != "ranking" else "plain"),
         (Bullets(tuple(_lead(result))),),
         (
-            *section("Column sets", _sets(result)),
+            *section("Column sets", _sets(result), sets_picture(result)),
             *section("What each column adds", Bullets(tuple(e.sentence(result.unit) for e in result.effects))),
             *section("How it was measured", _how(result)),
             *section("The SQL that ran", *statements_code(result.statements)),

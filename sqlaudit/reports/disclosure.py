@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from sqlaudit.reports.audit_pictures import disclosure_pictures
 from sqlaudit.reports.classes import key_text, value_text
 from sqlaudit.reports.document import (
     Bullets,
@@ -98,7 +99,11 @@ def _attribute(result: DisclosureResult, attribute: AttributeResult) -> tuple[Se
     name = f" of {attribute.disclosure.sensitive}" if len(result.attributes) > 1 else ""
     witness = attribute.witness
     return (
-        *section(f"The curve{name}", _curve(result, attribute)),
+        *section(
+            f"The curve{name}",
+            _curve(result, attribute),
+            *disclosure_pictures([attribute.disclosure], result.threshold),
+        ),
         *section(f"The weakest classes{name}", *_weakest(attribute)),
         *(section(f"A proof{name}", *_proof(witness)) if witness else ()),
     )
