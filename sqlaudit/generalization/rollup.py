@@ -9,11 +9,11 @@ once a stage has as many groups as `_BUDGET`. Source of the idea of rolling up: 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from sqlaudit.engines.base import Engine, Relation, Statement
-from sqlaudit.generalization.coding import KeyLayout
+from sqlaudit.generalization.coding import CodedColumn, KeyLayout
 from sqlaudit.generalization.verdicts import Node
 from sqlaudit.sql import Raw, render
 
@@ -22,7 +22,9 @@ _BUDGET = 400_000
 _SCAN = 4_000_000
 """Groups that one statement over scattered nodes reads."""
 _WORTHWHILE = 50_000
-"""From so many groups on it pays to keep a coarser node for later questions."""
+"""From so many groups on it pays to group a coarser node first, and to keep it for later questions."""
+_FEWER = 8
+"""How many times fewer groups than the finest node one must have to be a start for several others."""
 _DENSE = 0.4
 """From this share of asked nodes on, all nodes between the lowest and highest levels are walked."""
 
@@ -66,22 +68,24 @@ class Rollup:
         finest = (0,) * len(layout.columns)
         self.base = _Grouped(base.sql, (finest,), self._count(base.sql))
         self._kept: dict[Node, _Grouped] = {finest: self.base}
+        self._labels: list[list[int]] = []
         self._made = 0
-        self._tops = tuple(max(1, height) for height in layout.heights)
 
     def walk(self, nodes: Sequence[Node]) -> Iterator[Chunk]:
         """The classes of all nodes, chunk by chunk; a chunk may be read until the next one is asked for."""
         wanted = list(dict.fromkeys(nodes))
         if not wanted:
             return
-        root = self._root(_meet(wanted), len(wanted))
         levels = [sorted({node[i] for node in wanted}) for i in range(len(wanted[0]))]
+        created: list[_Grouped] = []
         if len(wanted) >= 8 and len(wanted) >= _DENSE * math.prod(len(each) for each in levels):
+            root = self._start(_meet(wanted), created)
             yield from self._grid(root, levels, wanted)
         else:
-            yield from self._scattered(root, wanted)
-        if root.name and root is not self._kept.get(root.nodes[0]):
-            self._workbench.drop(root.name)
+            self._make_starts(wanted, created)
+            yield from self._scattered(wanted, [*self._kept.values(), *created])
+        for grouped in created:
+            self._workbench.drop(grouped.name)
 
     def release(self) -> None:
         """Drop everything that was kept."""
@@ -92,20 +96,55 @@ class Rollup:
 
     # --- where to start ---
 
-    def _root(self, lowest: Node, wanted: int) -> _Grouped:
-        """The grouped node to start from; the meet of all wanted nodes, where it is worth the grouping.
-
-        It is kept for later questions when it has at most half of the groups that it was made of.
-        """
-        source = min(
-            (kept for node, kept in self._kept.items() if _finer(node, lowest)), key=lambda grouped: grouped.rows
-        )
-        if source.nodes[0] == lowest or source.rows < (_WORTHWHILE if wanted < 8 else 0):
+    def _start(self, node: Node, created: list[_Grouped]) -> _Grouped:
+        """A node, grouped. It is kept for later questions when it has at most half of the groups that it was made of;
+        otherwise it is one of the `created`, to be dropped."""
+        source = _smallest(self._kept.values(), node)
+        if source.nodes[0] == node:
             return source
-        made = self._materialize(self._step(source, self._masks(lowest)), (lowest,))
+        made = self._materialize(self._step(source, self._masks(node)), (node,))
         if made.rows <= source.rows // 2:
             self._keep(made)
+        else:
+            created.append(made)
         return made
+
+    def _make_starts(self, wanted: Sequence[Node], created: list[_Grouped]) -> None:
+        """Group nodes that are worth it: finer than several wanted ones, with far fewer groups than what these would be
+        made of otherwise."""
+        dear = [node for node in wanted if _smallest(self._kept.values(), node).rows >= _WORTHWHILE]
+        bundles = self._bundles(dear) if dear else [wanted] if len(wanted) >= 8 else []
+        for nodes in bundles:
+            self._start(_meet(nodes), created)
+
+    def _bundles(self, nodes: Sequence[Node]) -> list[list[Node]]:
+        """Nodes together as long as the node finer than all of them surely has far fewer groups than the finest."""
+        most = {node: self._most(node) for node in nodes}
+        bundles: list[tuple[Node, list[Node]]] = []
+        for node in sorted(nodes, key=lambda one: -most[one]):
+            for place, (meet, members) in enumerate(bundles):
+                joined = _meet([meet, node])
+                if joined == meet or self._most(joined) <= self.base.rows // _FEWER:
+                    bundles[place] = (joined, [*members, node])
+                    break
+            else:
+                bundles.append((node, [node]))
+        return [members for _, members in bundles]
+
+    def _most(self, node: Node) -> int:
+        """As many groups as a node can have at most: the product of its columns' labels."""
+        if not self._labels:
+            self._labels = [self._counted(column) for column in self._layout.columns]
+        return math.prod(labels[level] for labels, level in zip(self._labels, node, strict=True))
+
+    def _counted(self, column: CodedColumn) -> list[int]:
+        """How many labels a column has at each level."""
+        masks = [column.masks(level, self._layout.words) for level in range(max(1, column.height) + 1)]
+        statement = render(
+            "lattice_label_counts.sql", self._workbench.dialect, step="labels of " + column.label,
+            codes=Raw(column.codes.sql), levels=masks,
+        )  # fmt: skip
+        return [int(count) for count in self._workbench.run(statement)[0]]
 
     def _keep(self, grouped: _Grouped) -> None:
         """Keep a node for later, and let go of the ones that have been kept longest when there is too much."""
@@ -119,43 +158,23 @@ class Rollup:
 
     # --- scattered nodes ---
 
-    def _scattered(self, root: _Grouped, wanted: Sequence[Node]) -> Iterator[Chunk]:
-        """Each node from the root; with many groups there, nodes that leave out the same columns share a start."""
-        starts, created = self._starts(root, wanted)
-        for source, nodes in starts:
-            size = max(1, _SCAN // max(1, source.rows // len(source.nodes)))
+    def _scattered(self, wanted: Sequence[Node], starts: Sequence[_Grouped]) -> Iterator[Chunk]:
+        """Each node from the start with the fewest groups, those with the same one together."""
+        together: dict[Node, tuple[_Grouped, list[Node]]] = {}
+        for node in wanted:
+            source = _smallest(starts, node)
+            together.setdefault(source.nodes[0], (source, []))[1].append(node)
+        for source, nodes in together.values():
+            size = max(1, _SCAN // max(1, source.rows))
             for begin in range(0, len(nodes), size):
                 part = nodes[begin : begin + size]
-                yield Chunk("(" + self._plan(source, part).sql + ")", dict(enumerate(node for _, node in part)))
-        for grouped in created:
-            self._workbench.drop(grouped.name)
+                yield Chunk("(" + self._plan(source, part).sql + ")", dict(enumerate(part)))
 
-    def _starts(
-        self, root: _Grouped, wanted: Sequence[Node]
-    ) -> tuple[list[tuple[_Grouped, list[tuple[int, Node]]]], list[_Grouped]]:
-        """(relation, [(id of the start in it, node)]), and what has been made for it."""
-        if root.rows < _WORTHWHILE or len(wanted) < 4:
-            return [(root, [(0, node) for node in wanted])], []
-        patterns: dict[tuple[bool, ...], list[Node]] = {}
-        for node in wanted:
-            patterns.setdefault(tuple(level >= top for level, top in zip(node, self._tops, strict=True)), []).append(
-                node
-            )
-        shared = [nodes for nodes in patterns.values() if len(nodes) > 1]
-        single = [(0, nodes[0]) for nodes in patterns.values() if len(nodes) == 1]
-        found = [(root, single)] if single else []
-        if not shared:
-            return found, []
-        meets = tuple(_meet(nodes) for nodes in shared)
-        made = self._materialize(self._plan(root, [(0, node) for node in meets]), meets)
-        found.append((made, [(place, node) for place, nodes in enumerate(shared) for node in nodes]))
-        return found, [made]
-
-    def _plan(self, source: _Grouped, nodes: Sequence[tuple[int, Node]]) -> Statement:
-        """The classes of nodes, numbered in their order, from (id in the source, node)."""
-        if len(nodes) == 1 and len(source.nodes) == 1:
-            return self._step(source, self._masks(nodes[0][1]))
-        plan = [(start, place, *self._masks(node)) for place, (start, node) in enumerate(nodes)]
+    def _plan(self, source: _Grouped, nodes: Sequence[Node]) -> Statement:
+        """The classes of nodes, numbered in their order, from one finer node."""
+        if len(nodes) == 1:
+            return self._step(source, self._masks(nodes[0]))
+        plan = [(0, place, *self._masks(node)) for place, node in enumerate(nodes)]
         return render(
             "lattice_nodes.sql", self._workbench.dialect, step="roll up", finer=Raw(source.sql), plan=plan,
             width=self._layout.words, words=self._words,
@@ -229,6 +248,11 @@ class Rollup:
     def _count(self, source: str) -> int:
         statement = render("row_count.sql", self._workbench.dialect, step="groups", source=Raw(source))
         return int(self._workbench.run(statement)[0][0])
+
+
+def _smallest(grouped: Iterable[_Grouped], node: Node) -> _Grouped:
+    """The one with the fewest groups that is finer than a node."""
+    return min((one for one in grouped if _finer(one.nodes[0], node)), key=lambda one: one.rows)
 
 
 def _meet(nodes: Sequence[Node]) -> Node:

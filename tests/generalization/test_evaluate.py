@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlaudit.engines.base import Engine
-from sqlaudit.generalization import evaluate
+from sqlaudit.generalization import evaluate, rollup
 from sqlaudit.generalization.verdicts import CellWeight, Verdict
 from tests.generalization import oracle_nodes
 from tests.generalization.lattices import (
@@ -100,6 +100,21 @@ def test_auditing_node_by_node_says_the_same(engine: Engine, case: NodeCase) -> 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(evaluate, "needs_audits", lambda attributes, roles: True)
         assert_verdicts(decided(engine, case), case)
+
+
+@ON_DUCKDB
+@given(case=node_cases(), batch=st.integers(1, 7))
+@run(30)
+def test_batches_of_scattered_nodes_start_from_others(engine: Engine, case: NodeCase, batch: int) -> None:
+    """As with millions of groups: every node that several others can start from is grouped first."""
+    nodes = case.lattice.nodes()
+    shuffled = sorted(nodes, key=lambda node: hash((batch, node)))
+    with pytest.MonkeyPatch.context() as patch, evaluating(engine, case) as evaluator:
+        patch.setattr(rollup, "_WORTHWHILE", 1)
+        patch.setattr(rollup, "_FEWER", 1)
+        asked = (evaluator.decide(shuffled[start : start + batch]) for start in range(0, len(nodes), batch))
+        found = {verdict.node: verdict for verdicts in asked for verdict in verdicts}
+    assert_verdicts([found[node] for node in nodes], case)
 
 
 @ON_POSTGRES
