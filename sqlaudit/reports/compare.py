@@ -203,12 +203,14 @@ def _by_column(result: CompareResult) -> Iterator[Block]:
     keys = list(dict.fromkeys((loss.measure, loss.sensitive) for loss in found))
     values = {(loss.measure, loss.sensitive, loss.column): loss for loss in found}
     several = len(result.sensitive) > 1
-    named = [_named(name, about if several else None) for name, about in keys]
+    # words may be parted where names may not
+    named = [_named(name.replace("-", " "), about if several else None) for name, about in keys]
     rows = tuple(
         (title, *(_cell(values.get((*key, column))) for column in result.qi))
         for title, key in zip(named, keys, strict=True)
     )
     yield Table((Column("measure"), *(Column(name, True) for name in result.qi)), rows)
+    yield Paragraph("Percentages are of what suppressing the column would lose; the others are values.")
 
 
 def _named(measure: str, about: str | None) -> str:
@@ -216,7 +218,9 @@ def _named(measure: str, about: str | None) -> str:
 
 
 def _cell(loss: Loss | None) -> str:
-    return "–" if loss is None else _value(loss)
+    if loss is None:
+        return "–"
+    return _share(loss) if loss.share is not None else "–" if loss.value is None else figure(loss.value)
 
 
 def _value(loss: Loss) -> str:
