@@ -15,6 +15,8 @@ import sqlaudit
 from sqlaudit.compare_result import METHODS, CompareResult
 from sqlaudit.engines.base import Engine
 from sqlaudit.release.losses.registry import MEASURES
+from sqlaudit.spec import Target
+from tests.audit_values import values_query
 from tests.release import cases
 from tests.release.alone import release_alone  # noqa: F401
 from tests.release.cases import Drawn
@@ -212,5 +214,27 @@ def test_complete_suppression_loses_the_maximum(engine: Engine) -> None:
         assert {"modification-rate", "whd", "whd-height", "tree", "redactions"} <= {loss.measure for loss in shared}
         for loss in shared:
             assert float(loss.share or 0) == pytest.approx(1), loss
+
+    agree()
+
+
+def test_two_releases_are_ordered_row_by_row(engine: Engine) -> None:
+    @few(engine, 8)
+    @given(cases.cases(), st.data())
+    def agree(drawn: Drawn, data: st.DataObject) -> None:
+        raised = coarsened(drawn, data, whole=False)
+        target = Target(query=values_query(raised.case.release, cases.RELEASED), label="other")
+        found = compared(engine, drawn, key="id", measures=["tree"], other=target, **QUICK).coarser
+        assert found is not None
+        lower = upper = 0
+        for place in range(len(drawn.case.release)):
+            fine, coarse = (
+                [one.covered(column, place) & {row[column] for row in one.original} for column in one.qi]
+                for one in (drawn.case, raised.case)
+            )
+            lower += any(not own >= other for own, other in zip(fine, coarse, strict=True))
+            upper += any(not own <= other for own, other in zip(fine, coarse, strict=True))
+        assert (found.compared, found.not_coarser, found.not_finer) == (len(drawn.case.release), lower, upper)
+        assert found.relation in ("finer", "equal") if found.compared else found.relation == "undecided"
 
     agree()
