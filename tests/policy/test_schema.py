@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,12 @@ AsEditors.yaml_implicit_resolvers = {
 def errors(text: str) -> list[str]:
     """What the schema says about a policy's text, read as editors read it."""
     read: Any = yaml.load(text, AsEditors)
-    return [error.message for error in validator("policy").iter_errors(read)]
+    return [error.message for error in _policy().iter_errors(read)]
+
+
+@cache
+def _policy() -> Any:
+    return validator("policy")
 
 
 def test_generating_it_again_changes_nothing() -> None:
