@@ -43,6 +43,7 @@ class Auditor:
         show_values: whether their keys may be read.
         export: takes all failing classes, one by one, when the rest is done.
         relation: what is audited instead of opening the target; the target then only names it.
+        population: the population table, likewise.
     """
 
     engine: Engine
@@ -50,6 +51,7 @@ class Auditor:
     show_values: bool = False
     export: Callable[[Iterable[FailingClass]], None] | None = None
     relation: Relation | None = None
+    population: Relation | None = None
 
     def audit(self, spec: AuditSpec) -> AuditResult:
         """Everything the request asks for.
@@ -63,7 +65,9 @@ class Auditor:
         roles = resolve_roles(spec.roles, relation, self.engine.dialect)
         inputs = read_inputs(spec.inputs)
         refuse_unclear(inputs, [attribute.label for attribute in roles.sensitive])
-        population = self.engine.open(population_target(inputs, spec.target)) if "population" in inputs else None
+        population = self.population
+        if population is None and "population" in inputs:
+            population = self.engine.open(population_target(inputs, spec.target))
         published = relation, roles
         relation, roles = load_columns(self.engine, relation, roles)
         opened = _Opened(spec, relation, roles, inputs, population)

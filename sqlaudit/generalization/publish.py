@@ -27,8 +27,9 @@ from sqlaudit.judge import judge, merged_facts
 from sqlaudit.models.base import expression
 from sqlaudit.opening import ResolvedRoles
 from sqlaudit.result import Status
-from sqlaudit.spec import Roles
+from sqlaudit.spec import NullPolicy, Roles
 from sqlaudit.sql import Raw, render
+from sqlaudit.sql import expression as sql_expression
 
 KEPT = "sqlaudit_release"
 """The name under which the coarsened table is kept for a while, where an engine can."""
@@ -213,7 +214,7 @@ def _render(opened: Opened, layout: _Layout, source: str, **parameters: Any) -> 
 
 def _short(opened: Opened, layout: _Layout) -> dict[str, Any]:
     """How the release tells which classes fall short."""
-    keys = [quote(column.name, "duckdb") for column in layout.published if column.key]
+    keys = _class_keys(opened, layout)
     asked = [item for attribute in opened.attributes for item in attribute.asked if decides(item)]
     flag = quote(layout.name("sqlaudit_short"), "duckdb")
     taken = {column.name.casefold() for column in layout.coarsened}
@@ -225,12 +226,25 @@ def _short(opened: Opened, layout: _Layout) -> dict[str, Any]:
     return {"short": "facts", "flag": flag} | found if found["failing"] else {"short": ""}
 
 
+def _class_keys(opened: Opened, layout: _Layout) -> list[str]:
+    """What rows of one class share; where missing values are equal to nothing, a row that lacks a label is alone."""
+    keys = [column.name for column in layout.published if column.key]
+    if opened.given.nulls is NullPolicy.DISTINCT and keys:
+        labels = [Raw(column.expression) for column in layout.coarsened if column.name in keys]
+        alone = layout.name("sqlaudit_alone")
+        layout.coarsened.append(
+            _Column(alone, sql_expression("publish_alone.sql", opened.engine.dialect, labels=labels))
+        )
+        keys.append(alone)
+    return [quote(name, "duckdb") for name in keys]
+
+
 def _failing(opened: Opened, layout: _Layout, keys: Sequence[str]) -> dict[str, Any]:
     """For each sensitive attribute the number of a class, and the statement of those that fall short."""
     sensitive = [_sensitive(opened, layout, attribute) for attribute in opened.attributes]
     entity = _entity(opened, layout)
     names = [layout.name(f"sqlaudit_class_{place + 1}") for place, _ in enumerate(opened.attributes)]
-    classes = [(quote(name, "duckdb"), [*keys, *_joint(opened, sensitive, place)]) for place, name in enumerate(names)]
+    classes = [(quote(name, "duckdb"), list(keys)) for name in names]
     numbers = _render(opened, layout, opened.relation.sql, short="facts", classes=classes, numbers=True)
     kept = f"({numbers})"
     if opened.engine.can_materialize:
@@ -297,10 +311,3 @@ def _entity(opened: Opened, layout: _Layout) -> str | None:
         name = layout.name("sqlaudit_person")
         _add(opened, layout, name, role.sql, shown=False)
     return quote(name, opened.engine.dialect)
-
-
-def _joint(opened: Opened, sensitive: Sequence[str | None], place: int) -> list[str]:
-    """With `joint` the other sensitive attributes belong to the key of a class."""
-    if not opened.given.joint:
-        return []
-    return [value for other, value in enumerate(sensitive) if value is not None and other != place]

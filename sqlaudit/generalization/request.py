@@ -13,7 +13,7 @@ from sqlaudit.errors import UsageError
 from sqlaudit.generalization.losses import find_measure
 from sqlaudit.generalization.search.choice import AUTO, FITS
 from sqlaudit.generalization.verdicts import Node
-from sqlaudit.spec import NullPolicy, Requirement, Roles, Target
+from sqlaudit.spec import Requirement, Roles, Target
 
 
 class Find(StrEnum):
@@ -63,7 +63,8 @@ class LatticeRequest:
     walk: bool = False
 
     def __post_init__(self) -> None:
-        _check_roles(self.roles)
+        if not self.roles.quasi_identifiers:
+            raise UsageError("Name the quasi-identifiers that are to be coarsened, for instance --qi age,sex.")
         find_measure(self.measure)
         if not self.requirements:
             raise UsageError("Say what the release must satisfy, for instance --require k=5.")
@@ -78,16 +79,6 @@ class LatticeRequest:
             raise UsageError("--chain names the nodes of a chain; it belongs to --find chain.")
         if self.time_budget is not None and self.time_budget < 0:
             raise UsageError(f"--time-budget is a time of 0 seconds or more; it is {self.time_budget}.")
-
-
-def _check_roles(roles: Roles) -> None:
-    if not roles.quasi_identifiers:
-        raise UsageError("Name the quasi-identifiers that are to be coarsened, for instance --qi age,sex.")
-    if roles.nulls is not NullPolicy.EQUAL:
-        raise UsageError(
-            f"--nulls {roles.nulls} has no meaning in the lattice: a coarser value stands for a group of values, and "
-            "missing ones are one of them. Use --nulls equal."
-        )
 
 
 RELEASE_SUFFIXES = (".parquet", ".csv", ".sql")

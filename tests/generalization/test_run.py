@@ -200,7 +200,7 @@ def test_no_safe_node_is_explained() -> None:
         ({"qi": ()}, "Name the quasi-identifiers"),
         ({"suppress": 2}, "below 1"),
         ({"suppress": "many"}, "A share is a number"),
-        ({"nulls": "distinct"}, "Use --nulls equal"),
+        ({"nulls": "wildcard", "suppress": "20%"}, "search without --suppress"),
         ({"algorithm": "chain"}, "does not find best"),
         ({"chain": [(0, 0)]}, "belongs to --find chain"),
         ({"measure": "lose"}, "There is no measure 'lose'"),
