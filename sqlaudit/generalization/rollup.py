@@ -82,8 +82,7 @@ class Rollup:
             root = self._start(_meet(wanted), created)
             yield from self._grid(root, levels, wanted)
         else:
-            self._make_starts(wanted, created)
-            yield from self._scattered(wanted, [*self._kept.values(), *created])
+            yield from self._scattered(wanted, self._starts(wanted, created))
         for grouped in created:
             self._workbench.drop(grouped.name)
 
@@ -109,13 +108,16 @@ class Rollup:
             created.append(made)
         return made
 
-    def _make_starts(self, wanted: Sequence[Node], created: list[_Grouped]) -> None:
-        """Group nodes that are worth it: finer than several wanted ones, with far fewer groups than what these would be
-        made of otherwise."""
+    def _starts(self, wanted: Sequence[Node], created: list[_Grouped]) -> list[_Grouped]:
+        """What wanted nodes may start from. With many groups nodes are grouped that are finer than several of them, and
+        each has its choice; with few, a statement costs more than its groups, and all start from one."""
         dear = [node for node in wanted if _smallest(self._kept.values(), node).rows >= _WORTHWHILE]
-        bundles = self._bundles(dear) if dear else [wanted] if len(wanted) >= 8 else []
-        for nodes in bundles:
+        if not dear:
+            meet = _meet(wanted)
+            return [self._start(meet, created) if len(wanted) >= 8 else _smallest(self._kept.values(), meet)]
+        for nodes in self._bundles(dear):
             self._start(_meet(nodes), created)
+        return [*self._kept.values(), *created]
 
     def _bundles(self, nodes: Sequence[Node]) -> list[list[Node]]:
         """Nodes together as long as the node finer than all of them surely has far fewer groups than the finest."""
