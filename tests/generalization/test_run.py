@@ -53,7 +53,7 @@ def searched(rows: Sequence[Mapping[str, Any]], required: Required, engine: Engi
     )  # fmt: skip
 
 
-@run(40)
+@run(15)
 @given(st.data())
 def test_searches_are_equal_to_brute_force(engine: Engine, data: st.DataObject) -> None:
     rows = data.draw(st.lists(ROW, min_size=1, max_size=9))
