@@ -9,7 +9,7 @@ import importlib.util
 import io
 import math
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from sqlaudit.errors import InputError, MissingDriver
@@ -17,18 +17,18 @@ from sqlaudit.reports.document import Picture
 from sqlaudit.reports.escape import visible
 from sqlaudit.reports.plots import HINT
 
-INK, QUIET, LINE = "#010203", "#010204", "#010205"
-FIRST, SECOND, THIRD = "#010206", "#010207", "#010208"
+INK, QUIET, LINE, FIRST, SECOND, THIRD = "C0", "C1", "C2", "C3", "C4", "C5"
+"""What is drawn in which colour; matplotlib looks the colours up when it draws."""
 _THEMED = {
-    INK: "var(--ink)",
-    QUIET: "var(--quiet)",
-    LINE: "var(--line)",
-    FIRST: "var(--series-1)",
-    SECOND: "var(--series-2)",
-    THIRD: "var(--series-3)",
+    "#010203": "var(--ink)",
+    "#010204": "var(--quiet)",
+    "#010205": "var(--line)",
+    "#010206": "var(--series-1)",
+    "#010207": "var(--series-2)",
+    "#010208": "var(--series-3)",
 }
-"""Colours that stand for names of the page's style."""
-_PLAIN = {INK: "#1b1f24", QUIET: "#57606a", LINE: "#d0d7de", FIRST: "#1f5fa8", SECOND: "#b3261e", THIRD: "#8a5a00"}
+"""In the same order for pages: colours that stand for names of the page's style."""
+_PLAIN = ("#1b1f24", "#57606a", "#d0d7de", "#1f5fa8", "#b3261e", "#8a5a00")
 """The same for files of their own, where no style sets them."""
 _STYLE: Any = {
     "svg.fonttype": "none",
@@ -45,7 +45,6 @@ _STYLE: Any = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "text.parse_math": False,
-    "savefig.transparent": True,
 }
 _WIDTH, _HEIGHT = 6.6, 3.0
 
@@ -61,7 +60,7 @@ def drawn(picture: Picture) -> str | None:
     """The picture as an `<svg>` element for a page; None where matplotlib is missing."""
     if not can_draw():
         return None
-    text = _drawing(picture, "svg").decode("utf-8")
+    text = _drawing(picture, "svg", tuple(_THEMED)).decode("utf-8")
     for colour, name in _THEMED.items():
         text = text.replace(colour, name)
     start = text.index("<svg")
@@ -80,23 +79,19 @@ def draw_file(picture: Picture, kind: str) -> bytes:
     """
     if not can_draw():
         raise MissingDriver(HINT)
-    if kind == "png":
-        return _drawing(picture, kind)
-    text = _drawing(picture, kind).decode("utf-8")
-    for colour, plain in _PLAIN.items():
-        text = text.replace(colour, plain)
-    return text.encode("utf-8")
+    return _drawing(picture, kind, _PLAIN)
 
 
-def _drawing(picture: Picture, kind: str) -> bytes:
+def _drawing(picture: Picture, kind: str, colours: Sequence[str]) -> bytes:
     import matplotlib as mpl
+    from cycler import cycler
     from matplotlib.figure import Figure
 
     if picture.kind not in _KINDS:
         raise InputError("A picture in this file is of a kind that this version cannot draw.")
     draw, height = _KINDS[picture.kind]
-    style = _STYLE if kind == "svg" else {name: _PLAIN.get(value, value) for name, value in _STYLE.items()}
-    with mpl.rc_context({**style, "savefig.transparent": kind == "svg"}), warnings.catch_warnings():
+    style = {**_STYLE, "axes.prop_cycle": cycler(color=colours), "savefig.transparent": kind == "svg"}
+    with mpl.rc_context(style), warnings.catch_warnings():
         # in a page the reader's fonts draw the text, whatever alphabet a name is in
         warnings.filterwarnings("ignore", "Glyph .* missing", UserWarning)
         try:
