@@ -12,13 +12,12 @@ import click
 
 from sqlaudit.attack_result import AttackResult
 from sqlaudit.cli.audit import code_of as audit_code
-from sqlaudit.cli.compare import code_of as compare_code
 from sqlaudit.cli.exits import worst
-from sqlaudit.cli.lattice import code_of as lattice_code
 from sqlaudit.cli.options import Asked, limit_options, require_options, role_options, several_options
 from sqlaudit.cli.output import output_for
 from sqlaudit.cli.sections import Sectioned, in_section, shared
 from sqlaudit.cli.terminal import Outside, converse, tell_time
+from sqlaudit.columns_result import ColumnSets
 from sqlaudit.compare_result import CompareResult
 from sqlaudit.console.screen import FORMATS, Reported, Screen
 from sqlaudit.console.session import Session, State
@@ -30,7 +29,6 @@ from sqlaudit.errors import ExitCode, InputError, SqlauditError, UsageError
 from sqlaudit.export import check_destination
 from sqlaudit.inputs import population_target
 from sqlaudit.lattice_result import LatticeResult
-from sqlaudit.quasi_identifiers import ColumnSets
 from sqlaudit.result import AuditResult
 from sqlaudit.spec import Limits, ReadOptions, Roles, Target
 
@@ -159,9 +157,13 @@ def code_of(result: object | None) -> ExitCode:
     if isinstance(result, AuditResult):
         return audit_code(result)
     if isinstance(result, LatticeResult):
-        return lattice_code(result)
+        from sqlaudit.cli.lattice import code_of as code_of_lattice
+
+        return code_of_lattice(result)
     if isinstance(result, CompareResult):
-        return compare_code(result)
+        from sqlaudit.cli.compare import code_of as code_of_comparison
+
+        return code_of_comparison(result)
     if isinstance(result, ColumnSets) and not result.complete and result.open_sets:
         return ExitCode.INCOMPLETE
     assert result is None or isinstance(result, ColumnSets | AttackResult)

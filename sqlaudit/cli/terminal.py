@@ -10,13 +10,13 @@ import time
 from collections.abc import Callable, Iterator
 
 import click
-from prompt_toolkit.utils import get_cwidth
 
 from sqlaudit import __version__
 from sqlaudit.cli.exits import Boundary, say
 from sqlaudit.cli.output import Output, print_data
 from sqlaudit.cli.session import Interruptible, ProgressBar
 from sqlaudit.console.cancelling import Cancelling
+from sqlaudit.console.layout import width_of
 from sqlaudit.console.screen import Terminal
 from sqlaudit.console.session import Session
 from sqlaudit.console.splitting import Piece, split
@@ -137,4 +137,4 @@ def _fits(text: str) -> bool:
     """Whether a text fits on the screen, in height and width; colours take no place."""
     size = shutil.get_terminal_size((80, 24))
     lines = click.unstyle(text).splitlines()
-    return len(lines) <= size.lines - _BESIDE_THE_TEXT and all(get_cwidth(line) <= size.columns for line in lines)
+    return len(lines) <= size.lines - _BESIDE_THE_TEXT and all(width_of(line) <= size.columns for line in lines)

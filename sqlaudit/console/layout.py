@@ -9,8 +9,6 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from prompt_toolkit.utils import get_cwidth
-
 from sqlaudit.console.workspace import Rows
 from sqlaudit.engines.base import ColumnInfo, Kind, Row
 from sqlaudit.export import csv_cell
@@ -22,6 +20,20 @@ MEASURED = 1_000
 """So many rows are looked at for the widths of columns; what comes later may stand out of its column."""
 _NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
 NULL = "NULL"
+
+
+def width_of(text: str) -> int:
+    """The columns that a text takes at a terminal.
+
+    Example:
+        >>> width_of("ab"), width_of("日本")
+        (2, 4)
+    """
+    if text.isascii():
+        return len(text)
+    from prompt_toolkit.utils import get_cwidth  # which loads a whole line editor, and most texts are ASCII
+
+    return get_cwidth(text)
 
 
 def cell_text(value: Any) -> str:
@@ -51,7 +63,7 @@ def as_table(rows: Rows, widest: int | None = None, limit: int | None = None) ->
     shown = every if limit is None else itertools.islice(every, limit)
     first = [_texts(row, widest) for row in itertools.islice(shown, MEASURED)]
     heads = [_cut(visible(column.name), widest) for column in rows.columns]
-    widths = [max(map(get_cwidth, cells)) for cells in zip(heads, *first, strict=True)]
+    widths = [max(map(width_of, cells)) for cells in zip(heads, *first, strict=True)]
     right = [column.kind in _NUMBERS for column in rows.columns]
     yield _line(heads, widths, [False] * len(heads))
     yield "-+-".join("-" * width for width in widths)
@@ -107,11 +119,11 @@ def _texts(row: Row, widest: int | None) -> list[str]:
 
 
 def _cut(text: str, widest: int | None) -> str:
-    if widest is None or len(text) * 2 <= widest or get_cwidth(text) <= widest:
+    if widest is None or len(text) * 2 <= widest or width_of(text) <= widest:
         return text
     kept, width = "", 0
     for character in text:
-        width += get_cwidth(character)
+        width += width_of(character)
         if width > widest - 1:
             break
         kept += character
@@ -120,7 +132,7 @@ def _cut(text: str, widest: int | None) -> str:
 
 def _line(cells: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> str:
     padded = [
-        " " * (width - get_cwidth(cell)) + cell if to_right else cell + " " * (width - get_cwidth(cell))
+        " " * (width - width_of(cell)) + cell if to_right else cell + " " * (width - width_of(cell))
         for cell, width, to_right in zip(cells, widths, right, strict=True)
     ]
     return " | ".join(padded).rstrip()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlaudit.console.words import Reader, StatementError
+from sqlaudit.console.words import Reader
 from sqlaudit.errors import UsageError
 from sqlaudit.models import REGISTRY
 from sqlaudit.reports.phrases import WORDS
@@ -104,6 +104,3 @@ def _number(reader: Reader) -> str:
     elif reader.is_sign("%"):
         reader.take()
     return reader.source(reader.tokens[start : reader.at])
-
-
-__all__ = ["StatementError", "read_requirements"]

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from sqlaudit.api import audit
+import sqlaudit
 from sqlaudit.console.audit_statement import is_audit, parse_audit
 from sqlaudit.console.screen import Reported, Screen
 from sqlaudit.console.splitting import Piece, tokens_of
@@ -137,7 +137,7 @@ class Session:
         if self._audited is not None and self._audited[0] == asked and not afresh:
             return self._audited[1]
         roles = self.require_roles()
-        result = audit(
+        result = sqlaudit.audit(
             state.target, qi=roles.quasi_identifiers, sensitive=roles.sensitive, require=self.state.requirements,
             identifier=roles.identifiers, entity=roles.entity, joint=roles.joint, nulls=roles.nulls, db=self.engine,
             inputs=self.inputs, failing_classes=SHOWN_CLASSES, show_values=self.show_values,

@@ -46,10 +46,10 @@ def changed_document(changed: Changed) -> Document:
 def _headline(changed: Changed) -> Toned:
     if not changed.after.required:
         return Toned(f"What if: {changed.change}")
-    word, tone = ("PASS", "good") if changed.after.passed else ("FAIL", "bad")
-    same = changed.before.passed == changed.after.passed
-    said = f"{'still ' if same else 'now '}{word}: {changed.change}"
-    return Toned(said, "good" if tone == "good" else "bad")
+    when = "still" if changed.before.passed == changed.after.passed else "now"
+    if changed.after.passed:
+        return Toned(f"{when} PASS: {changed.change}", "good")
+    return Toned(f"{when} FAIL: {changed.change}", "bad")
 
 
 def _table(rows: tuple[tuple[Words, ...], ...], judged: bool = False) -> Table:

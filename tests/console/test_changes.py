@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 import sqlaudit
 from sqlaudit.console.changes import coarser
-from sqlaudit.engines.base import ColumnInfo, Engine, Kind
+from sqlaudit.engines.base import ColumnInfo, Engine, Kind, Statement
 from sqlaudit.spec import Target
 from tests.audit_values import values_query
 
 WIDTHS = ("1", "2", "5", "10", "17", "0.1", "0.25", "2.5", "0.3", "1/3")
-FEW = settings(max_examples=40, derandomize=True, deadline=None)
+FEW = settings(max_examples=25, derandomize=True, deadline=None)
 
 
 def groups_on(engine: Engine, kind: str, values: list[Any], how: str) -> list[list[Any]]:
@@ -29,8 +29,6 @@ def groups_on(engine: Engine, kind: str, values: list[Any], how: str) -> list[li
     column = next(column for column in relation.columns if column.name == "value")
     expression = coarser(column, how, relation, engine.dialect)
     query = f"SELECT place, {expression} AS label FROM {relation.sql} AS given"
-    from sqlaudit.engines.base import Statement
-
     found: dict[Any, list[Any]] = {}
     for place, label in engine.run(Statement("groups", query)):
         found.setdefault(label, []).append(place)

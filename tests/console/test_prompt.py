@@ -110,6 +110,8 @@ def test_a_session_at_the_prompt(start: Start, tmp_path: Path) -> None:
     # Ctrl-C at the prompt drops the line, Ctrl-D leaves
     terminal.type("SELECT 'half", end="\x03")
     terminal.shown()
+    terminal.type("SELECT 7 AS seven", end="\x1b\r")  # Alt-Enter runs what has no semicolon
+    assert terminal.shown() == "seven\n-----\n    7\n(1 row)\n"
     assert "what it does" in terminal.ask("help")
     terminal.type(end="\x04")
     assert terminal.left() == 0

@@ -38,8 +38,8 @@ def test_a_script_comes_apart_as_it_was_put_together(dialect: str, pieces: list[
 
 
 def test_long_scripts_come_apart_piece_by_piece() -> None:
-    text = "SELECT ';' AS a;\n" * 5_000
-    assert [piece.line for piece in split(text, "duckdb")] == list(range(1, 5_001))
+    text = "SELECT ';' AS a;\n" * 2_000
+    assert [piece.line for piece in split(text, "duckdb")] == list(range(1, 2_001))
 
 
 @DIALECTS

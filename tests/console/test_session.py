@@ -307,6 +307,11 @@ def test_reports_are_written_in_every_layout(opened: Console, tmp_path: Path) ->
         opened.run(f"\\report {tmp_path / 'a.csv'}")
 
 
+def test_a_report_without_an_audit_before_makes_one(opened: Console, tmp_path: Path) -> None:
+    assert opened.run(f"\\qi age sex\n\\report '{tmp_path / 'the page.md'}'") == ""
+    assert "8 rows in 8 equivalence classes" in (tmp_path / "the page.md").read_text().replace("\n", " ")
+
+
 def test_results_go_into_a_file_and_back(opened: Console, tmp_path: Path, table: str) -> None:
     out = tmp_path / "out.txt"
     assert opened.run(f"\\o {out}\nSELECT count(*) AS n FROM {table};\n\\o\nSELECT 1 AS one;") == (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sqlaudit.api import profile
+import sqlaudit
 from sqlaudit.console.screen import Reported
 from sqlaudit.console.session import Command, Session
 from sqlaudit.console.splitting import tokens_of
@@ -61,7 +61,7 @@ def is_select(text: str, dialect: str) -> bool:
 def look(session: Session, rest: str) -> None:
     """Look at the columns and propose roles."""
     _no_more(rest, "\\profile")
-    result = profile(session.target(), db=session.engine, show_values=session.show_values)
+    result = sqlaudit.profile(session.target(), db=session.engine, show_values=session.show_values)
     session.show(Reported(lambda: profile_document(result), result.to_dict))
 
 

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import re
 
-from sqlaudit.api import audit
-from sqlaudit.api_attack import attack
-from sqlaudit.api_columns import columns
-from sqlaudit.api_compare import compare
-from sqlaudit.api_lattice import lattice
+import sqlaudit
 from sqlaudit.attack_result import AttackResult
+from sqlaudit.columns_result import ColumnSets
 from sqlaudit.compare_result import CompareResult
 from sqlaudit.console.screen import Reported
 from sqlaudit.console.session import Command, Session
 from sqlaudit.console.words import arguments
 from sqlaudit.errors import UsageError
 from sqlaudit.lattice_result import LatticeResult
-from sqlaudit.quasi_identifiers import ColumnSets
 from sqlaudit.reports.attack import attack_document
 from sqlaudit.reports.audit import audit_document
 from sqlaudit.reports.columns import columns_document
@@ -26,7 +22,6 @@ from sqlaudit.reports.document import Document
 from sqlaudit.reports.figures import plural
 from sqlaudit.reports.lattice import lattice_document
 from sqlaudit.result import AuditResult
-from sqlaudit.worst_case.run import DisclosureRequest, find_disclosure
 
 _RANGE = re.compile(r"(?:(\d{1,6})\s*\.\.\s*)?(\d{1,6})")
 _BELOW = re.compile(r"below\s+(\d{1,9})", re.IGNORECASE)
@@ -53,7 +48,7 @@ def classes(session: Session, rest: str) -> None:
         raise UsageError("\\classes takes nothing, or a limit: \\classes below 5.")
     roles = session.require_roles()
     below = int(found[1]) if found else None
-    result = audit(
+    result = sqlaudit.audit(
         session.target(), qi=roles.quasi_identifiers, entity=roles.entity, nulls=roles.nulls, db=session.engine,
         require=[f"k={below or 1}"], failing_classes=MOST_CLASSES, show_values=session.show_values,
     )  # fmt: skip
@@ -72,6 +67,8 @@ def _classes_document(result: AuditResult, below: int | None) -> Document:
 
 def disclosure(session: Session, rest: str) -> None:
     """The worst that an attacker with some pieces of knowledge can learn."""
+    from sqlaudit.worst_case.run import DisclosureRequest, find_disclosure
+
     found = _RANGE.fullmatch(rest or "0..8")
     if found is None:
         raise UsageError("\\disclosure takes the pieces of knowledge: \\disclosure 0..8, or 8.")
@@ -91,7 +88,7 @@ def column_sets(session: Session, rest: str) -> ColumnSets:
     relation = session.relation()
     secret = {name.casefold() for name in (*roles.sensitive, *roles.identifiers)}
     left_out = [column.name for column in relation.columns if column.name.casefold() in secret]
-    result = columns(
+    result = sqlaudit.columns(
         session.target(), exclude=left_out, entity=roles.entity, k=_k(session), nulls=roles.nulls,
         max_size=int(rest) if rest else 3, db=session.engine,
     )  # fmt: skip
@@ -112,7 +109,7 @@ def search_lattice(session: Session, rest: str) -> LatticeResult:
     roles = session.require_roles()
     if not session.state.requirements:
         raise UsageError("Say with \\require what a release must satisfy, for instance \\require k=5.")
-    result = lattice(
+    result = sqlaudit.lattice(
         session.target(), qi=roles.quasi_identifiers, sensitive=roles.sensitive, identifier=roles.identifiers,
         entity=roles.entity, joint=roles.joint, nulls=roles.nulls, require=session.state.requirements,
         hierarchies=_file(file), suppress=share or 0, inputs=session.inputs, db=session.engine,
@@ -130,7 +127,7 @@ def compare_release(session: Session, rest: str) -> CompareResult:
     key = arguments(found["key"] or "", session.workspace.dialect, "\\compare")
     original = session.target()
     release = session.workspace.target(found["release"])
-    result = compare(
+    result = sqlaudit.compare(
         original, release, qi=roles.quasi_identifiers, sensitive=roles.sensitive, key=key,
         hierarchies=_file(found["file"] or ""), require=session.state.requirements, inputs=session.inputs,
         show_values=session.show_values, db=session.engine,
@@ -144,7 +141,7 @@ def try_attacks(session: Session, rest: str) -> AttackResult:
     roles = session.require_roles()
     target = session.target()
     identified = session.workspace.target(rest) if rest else None
-    result = attack(
+    result = sqlaudit.attack(
         target, qi=roles.quasi_identifiers, sensitive=roles.sensitive, identified=identified,
         entity=roles.entity, joint=roles.joint, nulls=roles.nulls, k=_k(session), show_values=session.show_values,
         db=session.engine,

@@ -9,12 +9,13 @@ import sqlglot
 
 from sqlaudit import __version__
 from sqlaudit.console.policy_text import policy_text
+from sqlaudit.console.screen import Reported
 from sqlaudit.console.session import Command, Session
 from sqlaudit.errors import UsageError
 from sqlaudit.export import check_destination, write_text
+from sqlaudit.reports.audit import audit_document
 from sqlaudit.reports.escape import visible
 from sqlaudit.spec import Roles, Target
-from sqlaudit.standalone import DIALECTS, compile_checks, script
 
 _FILE_AND_WORD = re.compile(r"('[^']+'|\S+)(?:\s+(\S+))?")
 REPORTS = (".html", ".htm", ".md", ".markdown", ".json", ".txt")
@@ -25,9 +26,8 @@ def report(session: Session, rest: str) -> None:
     path = _path(rest, "\\report out.html")
     check_destination(path, REPORTS)
     if session.reported is None:
-        session.audit()
-        session.show_audit()
-    assert session.reported is not None
+        result = session.audit()
+        session.reported = Reported(lambda: audit_document(result), result.to_dict)
     session.screen.terminal.save(path, session.reported)
     session.screen.note(f"wrote {str(path)!r}.")
 
@@ -49,10 +49,13 @@ def save(session: Session, rest: str) -> None:
 
 def compile_sql(session: Session, rest: str) -> None:
     """The requirements as standalone SQL for another warehouse."""
+    from sqlaudit.standalone import DIALECTS, compile_checks, script
+    from sqlaudit.standalone.names import find_dialect
+
     words = rest.split(None, 1)
     if not words:
         raise UsageError(f"Name a dialect: \\compile snowflake. There are: {', '.join(DIALECTS)}.")
-    dialect = words[0].casefold()
+    dialect = find_dialect(words[0].casefold())
     roles, target = session.require_roles(), session.target()
     there = _in_dialect(session, target, words[1] if len(words) > 1 else "", dialect)
     translated = Roles(
@@ -74,7 +77,7 @@ def _in_dialect(session: Session, target: Target, table: str, dialect: str) -> T
 
 def _translated(text: str, dialect: str, other: str) -> str:
     """SQL that an engine has understood already, in another dialect; names alone stay as they are."""
-    if text.replace(" ", "_").isidentifier() or dialect == other or other not in DIALECTS:
+    if text.replace(" ", "_").isidentifier() or dialect == other:
         return text
     return sqlglot.parse_one(text, dialect=dialect).sql(dialect=other, comments=False)
 
