@@ -193,7 +193,9 @@ class Session:
     def _audit_statement(self, piece: Piece) -> AuditResult:
         said = parse_audit(piece.text, self.workspace.dialect, piece.line)
         target = self.workspace.query(said.query) if said.query else self.workspace.target(said.relation)
-        self.change(State(target, said.roles, said.requirements))
+        kept = self.state.roles  # what the statement has no words for
+        roles = replace(said.roles, identifiers=kept.identifiers, joint=kept.joint, nulls=kept.nulls)
+        self.change(State(target, roles, said.requirements))
         return self.show_audit()
 
     # --- time ---

@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 
 from sqlglot.tokenizer_core import Token
 
+from sqlaudit.console.layout import width_of
 from sqlaudit.console.splitting import tokens_of
 from sqlaudit.errors import UsageError
+from sqlaudit.reports.escape import visible
 
 _OPENING, _CLOSING = ("(", "[", "{"), (")", "]", "}")
 
@@ -106,8 +108,8 @@ class Reader:
         end = self.text.find("\n", offset)
         line = self.first_line + self.text.count("\n", 0, offset)
         column = offset - begin
-        shown = self.text[begin : len(self.text) if end < 0 else end]
-        margin = "".join("\t" if character == "\t" else " " for character in shown[:column])
+        shown = self.text[begin : len(self.text) if end < 0 else end].replace("\t", " ")
+        margin = " " * width_of(visible(shown[:column]))
         return StatementError(f"{self.what}, line {line}, column {column + 1}: {problem}.", f"{shown}\n{margin}^")
 
 

@@ -28,6 +28,13 @@ def test_a_verdict_is_the_exit_code(people: Path) -> None:
     assert failed.out.endswith("n\n-\n8\n(1 row)\n")  # what follows is still run
 
 
+def test_how_missing_values_are_read_holds_for_statements(people: Path) -> None:
+    text = "AUDIT people BY (zip) REQUIRE k >= 1"
+    assert "8 rows in 5 equivalence classes" in run("console", people, "-c", text).said
+    wild = run("console", people, "--nulls", "wildcard", "-c", text)
+    assert "8 rows; a missing value matches any value of zip." in wild.said
+
+
 def test_what_if_gives_no_verdict(people: Path) -> None:
     ran = run("console", people, "--qi", "age,sex", "--require", "k=4", "-c", "\\drop sex")
     assert (ran.code, ran.said.split(":")[0]) == (0, "still FAIL")

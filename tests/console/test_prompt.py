@@ -15,6 +15,7 @@ import pytest
 from tests.console.helpers import COLUMNS, PEOPLE, people_csv
 from tests.postgres_load import Loader
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")  # of forkpty, by pexpect
 COMMAND = [sys.executable, "-c", "from sqlaudit.cli import main; main()"]
 ENDLESS = "SELECT count(*) AS n FROM range(10000000) a, range(10000000) b WHERE a.range * b.range % 7 = 3;"
 SLOW_IN_POSTGRES = "SELECT count(*) AS n FROM generate_series(1, 10000000) a, generate_series(1, 10000000) b;"
@@ -73,7 +74,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
     def opened(*arguments: object, **environment: str) -> Terminal:
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("PG", "LESS", "PAGER"))}
         child = pexpect.spawn(
-            COMMAND[0], [*COMMAND[1:], "console", *map(str, arguments)], encoding="utf-8", timeout=20,
+            COMMAND[0], [*COMMAND[1:], "console", *map(str, arguments)], encoding="utf-8", timeout=60,
             dimensions=(24, 80), cwd=str(tmp_path),
             env={**kept, "TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1", "XDG_STATE_HOME": str(tmp_path / "state"),
                  "NO_COLOR": "1", "PAGER": "cat", **environment},
@@ -178,7 +179,7 @@ def test_the_history_holds_what_was_typed_and_nothing_that_was_found(start: Star
 
 def test_without_a_terminal_there_is_no_prompt(tmp_path: Path) -> None:
     child = pexpect.spawn(
-        "/bin/sh", ["-c", f"'{COMMAND[0]}' -c '{COMMAND[2]}' console | cat"], encoding="utf-8", timeout=20,
+        "/bin/sh", ["-c", f"'{COMMAND[0]}' -c '{COMMAND[2]}' console | cat"], encoding="utf-8", timeout=60,
         cwd=str(tmp_path),
     )  # fmt: skip
     child.expect("A prompt needs a terminal; say what to run with -c or -f.")

@@ -119,6 +119,12 @@ def test_errors_point_at_the_place(dialect: str, text: str, line: int, column: i
     assert caret == " " * (column - 1) + "^"
 
 
+def test_the_mark_stands_below_the_place_whatever_is_before_it() -> None:
+    with pytest.raises(StatementError) as caught:
+        parse_audit("AUDIT\t'日本.csv' (a)", "duckdb")
+    assert caught.value.pointed == "AUDIT '日本.csv' (a)\n" + " " * 17 + "^"
+
+
 @DIALECTS
 def test_columns_that_follow_a_command(dialect: str) -> None:
     def read(text: str) -> tuple[str, ...]:
