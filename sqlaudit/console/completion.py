@@ -40,8 +40,10 @@ class ConsoleCompleter(Completer):
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
         """What can stand at the cursor, as far as the catalog says."""
-        with contextlib.suppress(SqlauditError):
-            yield from self._found(document, complete_event)
+        for _ in range(2):  # a cancelled statement's cancellation can reach the question to the catalog instead
+            with contextlib.suppress(SqlauditError):
+                return list(self._found(document, complete_event))
+        return []
 
     def _found(self, document: Document, complete_event: CompleteEvent) -> Iterator[Completion]:
         piece = pending(document.text_before_cursor, self._session.workspace.dialect)

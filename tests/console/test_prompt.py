@@ -40,9 +40,16 @@ class Terminal:
             self.child.send(typed)
             if wanted:
                 self.child.expect_exact(typed[-3:])
-                self.child.send("\t")
-                self.child.expect_exact(wanted)
+                self._completed(wanted)
         self.child.send(end)
+
+    def _completed(self, wanted: str) -> None:
+        """Press the tab key, as often as a person would when nothing comes."""
+        for patience in (20, 20, 60):
+            self.child.send("\t")
+            if self.child.expect_exact([wanted, pexpect.TIMEOUT], timeout=patience) == 0:
+                return
+        raise AssertionError(f"the tab key did not make {wanted!r} of it")
 
     def shown(self, end: str = ENDS) -> str:
         """What is shown until the next line can be typed, without escape sequences."""
