@@ -128,13 +128,13 @@ def find_disclosure(engine: Engine, request: DisclosureRequest) -> DisclosureRes
     return DisclosureResult(
         target=request.target.name,
         rows=rows,
-        **provenance(engine, already),
         roles=shown_roles(request.roles),
         attributes=attributes,
         threshold=request.threshold,
         first_k=request.first_k,
         warnings=tuple(audit_warnings(engine, published, named, sizes, rows)),
         columns=tuple(column.name for column in published.columns),
+        **provenance(engine, already),  # last: the warnings run a statement too
     )
 
 
