@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sqlaudit.auditor import Auditor
+from sqlaudit.distribution_result import WORST_CLASSES
 from sqlaudit.engines import connect
 from sqlaudit.engines.base import Engine
 from sqlaudit.inputs import further_targets
@@ -35,6 +36,7 @@ def audit(
     read: ReadOptions | None = None,
     limits: Limits | None = None,
     failing_classes: int | None = 10,
+    worst_classes: int = WORST_CLASSES,
     show_values: bool = False,
 ) -> AuditResult:
     """Audit a table and return what was found.
@@ -56,7 +58,10 @@ def audit(
         read: how files are read.
         limits: time, memory and threads.
         failing_classes: how many failing classes to read, None = all.
-        show_values: whether their quasi-identifier values may be read.
+        worst_classes: of how many of the worst classes to read how each sensitive attribute is spread, 0 = of none,
+            which saves a statement.
+        show_values: whether the quasi-identifier values of these classes, and the sensitive values of the worst, may be
+            read.
 
     Raises:
         UsageError: a column, model or value that does not fit.
@@ -76,9 +81,9 @@ def audit(
         inputs or {},
     )
     if isinstance(db, Engine):
-        return Auditor(db, failing_classes, show_values).audit(spec)
+        return Auditor(db, failing_classes, show_values, worst_classes=worst_classes).audit(spec)
     with connect(db, limits or Limits(), spec.target, *further_targets(spec)) as engine:
-        return Auditor(engine, failing_classes, show_values).audit(spec)
+        return Auditor(engine, failing_classes, show_values, worst_classes=worst_classes).audit(spec)
 
 
 def profile(

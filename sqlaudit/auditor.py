@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from sqlaudit.attribute_inputs import inputs_of, refuse_unclear
 from sqlaudit.columns_of import Resolved, find_column, resolve
+from sqlaudit.distribution_result import WorstClasses
 from sqlaudit.engines.base import Engine, Relation, Statement
 from sqlaudit.errors import UsageError
 from sqlaudit.facts import ClassHistogram, Frame
@@ -31,6 +33,7 @@ from sqlaudit.provenance import provenance
 from sqlaudit.result import AuditResult, Check, ClassSizes, FailingClass, SensitiveSummary
 from sqlaudit.spec import AuditSpec, NullPolicy, Requirement, Roles
 from sqlaudit.worst_case.attribute import Disclosure
+from sqlaudit.worst_classes import worst_classes
 
 
 @dataclass
@@ -44,6 +47,7 @@ class Auditor:
         export: takes all failing classes, one by one, when the rest is done.
         relation: what is audited instead of opening the target; the target then only names it.
         population: the population table, likewise.
+        worst_classes: of how many of the worst classes to read how the sensitive values are spread, 0 = of none.
     """
 
     engine: Engine
@@ -52,6 +56,7 @@ class Auditor:
     export: Callable[[Iterable[FailingClass]], None] | None = None
     relation: Relation | None = None
     population: Relation | None = None
+    worst_classes: int = 0
 
     def audit(self, spec: AuditSpec) -> AuditResult:
         """Everything the request asks for.
@@ -81,7 +86,6 @@ class Auditor:
         return AuditResult(
             target=spec.target.name,
             rows=parts[0].rows,
-            **provenance(self.engine, already),
             roles=shown_roles(spec.roles),
             classes=parts[0].sizes,
             checks=tuple(checks),
@@ -91,6 +95,8 @@ class Auditor:
             failing_total=sum(part.failing_total for part in parts),
             columns=tuple(column.name for column in published[0].columns),
             disclosures=tuple(part.disclosure for part in parts if part.disclosure),
+            **provenance(self.engine, already),  # last: what comes before runs statements too
+            worst_classes=tuple(part.worst for part in parts if part.worst),
         )
 
     def plan(self, spec: AuditSpec) -> list[Statement]:
@@ -119,12 +125,16 @@ class Auditor:
         asked = self._defined(builder, attribute, asked)
         population = _population(opened, attribute, frame, [item.model for item in asked], self.engine.dialect)
         judged = judge(histogram, asked, frame, population)
-        failing, failing_total, every = self._failing(builder, histogram, attribute, asked, judged, roles)
-        summary = None
+        shown = _Keyed(builder, histogram, attribute, roles, self.show_values)
+        failing, failing_total, every = self._failing(shown, asked, judged)
+        summary, worst = None, None
         if table is not None and attribute is not None:
             summary = SensitiveSummary(attribute.label, table.distinct, nulls, histogram.form, table.ordered)
+            worst = self._worst(shown, asked, judged)
         found = _disclosure(asked, judged)
-        return _Part(judged.rows, judged.sizes, judged.checks, tuple(failing), failing_total, summary, every, found)
+        return _Part(
+            judged.rows, judged.sizes, judged.checks, tuple(failing), failing_total, summary, every, found, worst
+        )
 
     @staticmethod
     def _defined(builder: HistogramBuilder, attribute: Resolved | None, asked: list[Asked]) -> list[Asked]:
@@ -145,25 +155,47 @@ class Auditor:
         return [item for item in asked if item not in wanting] if persons else asked
 
     def _failing(
-        self,
-        builder: HistogramBuilder,
-        histogram: ClassHistogram,
-        attribute: Resolved | None,
-        asked: Sequence[Asked],
-        judged: Judged,
-        roles: ResolvedRoles,
+        self, shown: _Keyed, asked: Sequence[Asked], judged: Judged
     ) -> tuple[list[FailingClass], int, Iterable[FailingClass]]:
         """The smallest failing classes (keys only when values may be shown), how many there are, and all of them."""
         wanted = self.failing_classes != 0 or judged.failing_total is None or self.export is not None
         if not judged.failing or not wanted:
             return [], judged.failing_total or 0, ()
         facts = merged_facts([item.model for item in asked if not isinstance(item.model, QueryModel)])
-        keys = key_labels(roles, attribute, builder.frame) if self.show_values else []
-        if keys and histogram.form != "wildcard":  # which has its keys already
-            histogram = builder.build(attribute.sql if attribute else None, histogram.table, keep_keys=True)
-        collated = builder.frame.collated
+        keys, collated, histogram = shown.keys, shown.builder.frame.collated, shown.histogram
         few, total = histogram.failing(judged.failing, facts, keys, self.failing_classes, collated)
         return few, total, histogram.stream_failing(judged.failing, facts, keys, collated)
+
+    def _worst(self, shown: _Keyed, asked: Sequence[Asked], judged: Judged) -> WorstClasses | None:
+        """The distributions in the worst classes, if they are wanted."""
+        if not self.worst_classes or not judged.rows:
+            return None
+        collated = shown.builder.frame.collated
+        return worst_classes(shown.histogram, asked, judged, self.worst_classes, shown.keys, collated, self.show_values)
+
+
+@dataclass(frozen=True)
+class _Keyed:
+    """The classes as they may be shown: apart and with their keys where values may be, read when first asked for."""
+
+    builder: HistogramBuilder
+    merged: ClassHistogram
+    attribute: Resolved | None
+    roles: ResolvedRoles
+    show_values: bool
+
+    @property
+    def keys(self) -> list[str]:
+        """What the user calls the columns of the key; empty when values may not be shown."""
+        return key_labels(self.roles, self.attribute, self.builder.frame) if self.show_values else []
+
+    @cached_property
+    def histogram(self) -> ClassHistogram:
+        """The classes, apart and with their keys if these may be shown."""
+        if not self.keys or self.merged.form == "wildcard":  # which has its keys already
+            return self.merged
+        sensitive = self.attribute.sql if self.attribute else None
+        return self.builder.build(sensitive, self.merged.table, keep_keys=True)
 
 
 @dataclass(frozen=True)
@@ -189,6 +221,7 @@ class _Part:
     summary: SensitiveSummary | None
     every: Iterable[FailingClass]
     disclosure: Disclosure | None
+    worst: WorstClasses | None = None
 
 
 def _disclosure(asked: Sequence[Asked], judged: Judged) -> Disclosure | None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from sqlaudit.shown import Shown
 
 if TYPE_CHECKING:
+    from sqlaudit.distribution_result import WorstClasses
     from sqlaudit.worst_case.attribute import Disclosure
 
 SCHEMA = "sqlaudit/1"
@@ -257,7 +258,8 @@ class AuditResult(Shown):
     """What one audit found.
 
     `failing` holds the few failing classes that were asked for, smallest first; `failing_total` how many there are.
-    `disclosures` holds one curve a sensitive attribute, when (c,k)-safety was asked for.
+    `disclosures` holds one curve a sensitive attribute, when (c,k)-safety was asked for; `worst_classes` how its values
+    are spread in the worst classes.
     """
 
     target: str
@@ -276,6 +278,7 @@ class AuditResult(Shown):
     columns: tuple[str, ...] = ()
     complete: bool = True
     disclosures: tuple[Disclosure, ...] = field(default=(), compare=False, repr=False)
+    worst_classes: tuple[WorstClasses, ...] = field(default=(), repr=False)
 
     @property
     def disclosure(self) -> Disclosure | None:
@@ -319,6 +322,7 @@ class AuditResult(Shown):
             "warnings": [warning.to_dict() for warning in self.warnings],
             "failing": [failing.to_dict() for failing in self.failing],
             "failing_total": self.failing_total,
+            "worst_classes": [worst.to_dict() for worst in self.worst_classes],
             "status": self.status.value,
             "complete": self.complete,
             "statements": [timing.to_dict() for timing in self.statements],

@@ -26,6 +26,7 @@ from sqlaudit.cli.output import Output
 from sqlaudit.cli.plan import show_plan
 from sqlaudit.cli.sections import Sectioned
 from sqlaudit.cli.session import session
+from sqlaudit.distribution_result import WORST_CLASSES
 from sqlaudit.engines.base import Engine
 from sqlaudit.errors import EngineError, ExitCode, Incomplete, UsageError
 from sqlaudit.export import TABLE_SUFFIXES, check_destination, failing_batches, write_rows
@@ -81,7 +82,9 @@ def run_audit(
         if work.dry_run or work.explain:
             show_plan(engine, spec, work, output)
             return ExitCode.OK
-        result, exported = _audit(engine, spec, failing)
+        usual = WORST_CLASSES if output.format in ("html", "json") else 0  # a statement more
+        worst_classes = usual if failing.worst is None else failing.worst
+        result, exported = _audit(engine, spec, failing, worst_classes)
     output.emit(lambda: audit_document(result), result.to_dict)
     return worst(code_of(result), exported)
 
@@ -116,10 +119,12 @@ def code_of(result: AuditResult) -> ExitCode:
     return verdict if result.complete else worst(verdict, ExitCode.INCOMPLETE)
 
 
-def _audit(engine: Engine, spec: AuditSpec, failing: FailingOptions) -> tuple[AuditResult, ExitCode]:
+def _audit(
+    engine: Engine, spec: AuditSpec, failing: FailingOptions, worst_classes: int
+) -> tuple[AuditResult, ExitCode]:
     from sqlaudit.auditor import Auditor
 
-    auditor = Auditor(engine, failing_classes=failing.number, show_values=failing.show_values)
+    auditor = Auditor(engine, failing.number, failing.show_values, worst_classes=worst_classes)
     export = _Export(failing.file, failing.show_values) if failing.file is not None else None
     auditor.export = export
     return auditor.audit(spec), export.code if export is not None else ExitCode.OK

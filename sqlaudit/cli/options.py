@@ -51,11 +51,15 @@ class Work:
 
 @dataclass(frozen=True)
 class FailingOptions:
-    """Which failing classes are told: how many (None = all), with their values or without, and into which file."""
+    """Which failing classes are told: how many (None = all), with their values or without, and into which file.
+
+    `worst`: of how many of the worst classes the distribution is told, None = as many as is usual for the format.
+    """
 
     number: int | None = 10
     show_values: bool = False
     file: Path | None = None
+    worst: int | None = None
 
 
 def _target(
@@ -158,9 +162,9 @@ def _work(*, show_sql: bool, dry_run: bool, explain: bool) -> dict[str, Any]:
 
 
 def _failing(
-    *, failing_classes: int | None, failing_classes_to: Path | None, show_values: bool
+    *, failing_classes: int | None, failing_classes_to: Path | None, worst_classes: int | None, show_values: bool
 ) -> dict[str, FailingOptions]:
-    return {"failing": FailingOptions(failing_classes, show_values, failing_classes_to)}
+    return {"failing": FailingOptions(failing_classes, show_values, failing_classes_to, worst_classes)}
 
 
 def _output(*, output_format: str | None, output_file: Path | None) -> dict[str, Output]:
@@ -238,7 +242,14 @@ failing_options = shared(
         help="How many of them are in the report.",
     ),
     _class("--failing-classes-to", type=_PATH, metavar="FILE", help="Write all of them to a .csv or .parquet file."),
-    _class("--show-values", is_flag=True, help="Show their values, which may name persons."),
+    _class(
+        "--worst-classes",
+        type=click.IntRange(0, 10),
+        metavar="N",
+        help="Of how many of the worst classes to tell how the sensitive values are spread. "
+        "[default: 3 in JSON and HTML, else 0]",
+    ),
+    _class("--show-values", is_flag=True, help="Show values of these classes, which may name persons."),
 )
 """Adds what is told of failing classes; the command gets `failing: FailingOptions`."""
 

@@ -32,6 +32,7 @@ from sqlaudit.reports.phrases import (
     required_sentence,
     short_cell,
 )
+from sqlaudit.reports.worst_classes import distribution_blocks
 from sqlaudit.result import NOT_SAID, AuditResult, Check, Status
 
 _WORST_FIRST = (Status.FAIL, Status.UNDETERMINED, Status.WARN, Status.PASS, None)
@@ -56,6 +57,7 @@ def audit_document(result: AuditResult) -> Document:
             ),
             *section("How large the classes are", *_sizes(result)),
             *section("All figures", *_tables(result), _notes(result), *disclosure_pictures(result.disclosures)),
+            *section("Sensitive values in the worst classes", *distribution_blocks(result)),
             *section("Warnings", Bullets(tuple(Toned(w.message, "warn") for w in result.warnings))),
             *section("What to look at next", Bullets(next_steps(result))),
             *_how(result),

@@ -210,3 +210,50 @@ def test_inputs_from_a_file_and_a_population(tmp_path: Path) -> None:
         2,
         f"sqlaudit: {tmp_path / 'no.yml'}: cannot be read (No such file or directory).\n",
     )
+
+
+def test_the_worst_classes_are_told_when_asked_for(tmp_path: Path) -> None:
+    asked = ("audit", patients(tmp_path), *ALL, "--require", "l=2")
+    assert "worst classes" not in run(*asked).out
+    ran = run(*asked, "--worst-classes", "2")
+    said = ran.out.split("Sensitive values in the worst classes\n")[1].splitlines()
+    assert said[:10] == [
+        "  Classes that fall short of a requirement on disease, the largest first: how",
+        "  often each value occurs in them and in the whole table. Values are numbered",
+        "  from the most frequent one of the table on; --show-values names them.",
+        "",
+        "  value     whole table   class of 2 rows   class of 1 row",
+        "  ────────────────────────────────────────────────────────",
+        "  value 1         58.3%              100%               0%",
+        "  value 2         25.0%                0%               0%",
+        "  value 3         16.7%                0%             100%",
+        "",
+    ]
+    shown = run(*asked, "--worst-classes", "1", "--show-values").out.split("Sensitive values in the worst classes\n")[1]
+    assert [line.split() for line in shown.splitlines()[3:8]] == [
+        ["value", "whole", "table", "age", "30,", "sex", "M"],
+        ["─" * 35],
+        ["flu", "58.3%", "100%"],
+        ["cold", "25.0%", "0%"],
+        ["ulcer", "16.7%", "0%"],
+    ]
+
+
+def test_pages_and_json_have_three_worst_classes_and_no_value(tmp_path: Path) -> None:
+    asked = ("audit", patients(tmp_path), *ALL, "--format")
+    told = json.loads(run(*asked, "json").out)["worst_classes"]
+    assert [(one["sensitive"], one["basis"]) for one in told] == [("disease", "least_diverse")]
+    assert [(v["rank"], v["total"]) for v in told[0]["values"]] == [(1, 7), (2, 3), (3, 2)]
+    assert [(c["size"], c["counts"], c["key"]) for c in told[0]["classes"]] == [
+        (2, [2, 0, 0], None),
+        (4, [3, 1, 0], None),
+        (5, [2, 2, 1], None),
+    ]
+    assert json.loads(run(*asked, "json", "--worst-classes", "0").out)["worst_classes"] == []
+    page = run(*asked, "html").out
+    assert "How often each value of disease occurs in the whole table and in its worst classes" in page
+    assert "class of 4 rows" in page
+    for value in ("ulcer", "cold"):
+        assert value not in page
+        assert value not in str(told)
+    assert "ulcer" in run(*asked, "html", "--show-values").out

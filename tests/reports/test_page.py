@@ -124,12 +124,12 @@ def test_report_lays_out_what_a_command_found(tmp_path: Path) -> None:
     assert (ran.code, ran.out) == (0, "")
     page = (tmp_path / "result.html").read_text("utf-8")
     assert "<h1>FAIL: the requirement does not hold</h1>" in page
-    assert page.count("<figure") == 2
+    assert page.count("<figure") == 3
     assert "GROUP BY" in page
     assert "ulcer" not in page
     direct = tmp_path / "direct.html"
     assert run(*asked, "--output", direct).code == 1
-    assert direct.read_text("utf-8").count("<figure") == 2
+    assert direct.read_text("utf-8").count("<figure") == 3
     assert run("report", stored, "--format", "text").out.splitlines()[0] == run(*asked).out.splitlines()[0]
 
 

@@ -50,7 +50,8 @@ def classes(session: Session, rest: str) -> None:
     below = int(found[1]) if found else None
     result = sqlaudit.audit(
         session.target(), qi=roles.quasi_identifiers, entity=roles.entity, nulls=roles.nulls, db=session.engine,
-        require=[f"k={below or 1}"], failing_classes=MOST_CLASSES, show_values=session.show_values,
+        require=[f"k={below or 1}"], failing_classes=MOST_CLASSES, worst_classes=0,
+        show_values=session.show_values,
     )  # fmt: skip
     session.screen.report(Reported(lambda: _classes_document(result, below), result.to_dict))
 

@@ -134,7 +134,7 @@ def _sizes(axes: Any, data: Mapping[str, Any]) -> None:
     axes.set_yscale("log")
     _plain_numbers(axes.yaxis)
     axes.set_xticks(
-        range(len(labels)), labels, rotation=45 if len(labels) > 9 else 0, ha="right" if len(labels) > 9 else "center"
+        range(len(labels)), labels, rotation=45 if len(labels) > 6 else 0, ha="right" if len(labels) > 6 else "center"
     )
     axes.bar_label(bars, [f"{value:,}" for value in values], fontsize=8, color=QUIET, padding=2)
     axes.set_ylim(0.8, max([*values, 1]) * 4)
@@ -170,10 +170,10 @@ def _steps(axes: Any, data: Mapping[str, Any]) -> None:
 
 
 def _bars(axes: Any, data: Mapping[str, Any]) -> None:
-    """Bars to the right, one or two a name, best at the top."""
+    """Bars to the right, up to four a name, best at the top."""
     names, series = data["names"], data["series"]
     depth = 0.8 / len(series)
-    for place, ((title, values), colour) in enumerate(zip(series.items(), (FIRST, SECOND, THIRD), strict=False)):
+    for place, ((title, values), colour) in enumerate(zip(series.items(), (FIRST, SECOND, THIRD, QUIET), strict=False)):
         at = [row + place * depth - 0.4 + depth / 2 for row in range(len(names))]
         axes.barh(at, values, height=depth * 0.9, color=colour, label=_label(title))
     axes.set_yticks(range(len(names)), [_label(name) for name in names])
@@ -185,7 +185,9 @@ def _bars(axes: Any, data: Mapping[str, Any]) -> None:
         axes.set_xlim(0, max(1e-9, *(max(values, default=0) for values in series.values())) * 1.1)
     axes.set_xlabel(_label(data["x"], 80))
     axes.grid(axis="x", alpha=0.6, linewidth=0.6)
-    if len(series) > 1:
+    if len(series) > 2:  # too many names to find room among the bars
+        axes.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
+    elif len(series) > 1:
         axes.legend(frameon=False)
 
 
@@ -270,7 +272,8 @@ def _flat(_: Mapping[str, Any]) -> float:
 
 
 def _by_names(data: Mapping[str, Any]) -> float:
-    return max(1.6, 0.9 + 0.3 * len(data["names"]) * max(1, 0.7 * len(data["series"])))
+    bars = len(data["series"])
+    return max(1.6, 0.9 + 0.3 * len(data["names"]) * max(1, 0.7 * min(bars, 2) + 0.3 * max(0, bars - 2)))
 
 
 def _by_columns(data: Mapping[str, Any]) -> float:
