@@ -46,7 +46,7 @@ class Output:
         elif self.format == "html":
             text = render_html(document())
         else:
-            text = render_text(document(), self.width, self.colour)
+            text = render_text(document(), self.width, self.colour, self.at_terminal)
         self.write(text)
 
     def write(self, text: str) -> None:
@@ -57,9 +57,14 @@ class Output:
             print_data(text)
 
     @property
+    def at_terminal(self) -> bool:
+        """Whether a person at a terminal reads the report."""
+        return self.file is None and sys.stdout.isatty()
+
+    @property
     def width(self) -> int:
         """Columns for text: the terminal's, 80 in files and pipes."""
-        if self.file is not None or not sys.stdout.isatty():
+        if not self.at_terminal:
             return PLAIN_WIDTH
         return min(shutil.get_terminal_size((PLAIN_WIDTH, 24)).columns, WIDEST)
 
@@ -67,7 +72,7 @@ class Output:
     def colour(self) -> bool:
         """Whether escape sequences may be used: on a terminal that has not declined them."""
         declined = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
-        return self.file is None and sys.stdout.isatty() and not declined
+        return self.at_terminal and not declined
 
 
 def output_for(chosen: str | None, file: Path | None) -> Output:

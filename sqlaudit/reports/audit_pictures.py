@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from sqlaudit.reports.classes import unit_of
 from sqlaudit.reports.document import Code, Picture
 from sqlaudit.reports.figures import count, figure
+from sqlaudit.reports.text_plots import KNOWLEDGE
 from sqlaudit.result import AuditResult, ClassSizes, Timing
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def disclosure_pictures(disclosures: Iterable[Disclosure], threshold: Fraction |
                         "any basic implications": [[point.k, float(point.maximum)] for point in disclosure.points],
                         "negated atoms only": [[point.k, float(point.negated)] for point in disclosure.points],
                     },
-                    "x": "pieces of knowledge, k",
+                    "x": KNOWLEDGE,
                     "y": "maximum disclosure",
                     **limit,
                 },

@@ -12,6 +12,8 @@ _OPENS_A_BLOCK = frozenset("#+-=")
 _PLAIN_SPELLING = str.maketrans(
     {"≥": ">=", "≤": "<=", "∞": "infinite", "–": "-", "—": "-", "…": "...", "•": "*", "×": "x", "−": "-"}
     | dict.fromkeys("─━", "-")
+    | dict.fromkeys("█▉▊▋▌", "#")
+    | dict.fromkeys("▍▎▏", "|")
 )  # fmt: skip
 
 

@@ -5,24 +5,41 @@ from __future__ import annotations
 import io
 
 from rich.box import SIMPLE_HEAD
-from rich.console import Console, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
-from sqlaudit.reports.document import Bullets, Document, Facts, Paragraph, Table, Words, in_words, text_of, tone_of
+from sqlaudit.reports.document import (
+    Block,
+    Bullets,
+    Document,
+    Facts,
+    Paragraph,
+    Picture,
+    Table,
+    Words,
+    in_words,
+    text_of,
+    tone_of,
+)
 from sqlaudit.reports.escape import visible
+from sqlaudit.reports.text_plots import PlotLine, plotted
 
 STYLES = {"plain": "", "good": "green", "bad": "bold red", "warn": "yellow", "quiet": "dim"}
 _INDENT = 2
+Shown = Paragraph | Bullets | Facts | Table | list[PlotLine]
 
 
-def render_text(document: Document, width: int = 80, colour: bool = False) -> str:
+def render_text(document: Document, width: int = 80, colour: bool = False, plots: bool = False) -> str:
     """The document as text that ends with a line feed.
 
     Args:
         document: what to lay out. width: columns of the terminal, at least 40. colour: whether escape sequences for
-            colour and weight may be used.
+            colour and weight may be used. plots: whether pictures that bars can draw are drawn.
+
+    Raises:
+        InputError: with plots, a picture's data are not what its kind needs.
     """
     target = io.StringIO()
     console = Console(
@@ -30,16 +47,28 @@ def render_text(document: Document, width: int = 80, colour: bool = False) -> st
         no_color=not colour, markup=False, emoji=False, highlight=False, legacy_windows=False, _environ={},
     )  # fmt: skip
     _print(console, _styled(document.headline, heading=True))
-    _blocks(console, in_words(document.lead))
+    _blocks(console, _shown(document.lead, console.width, plots))
     for section in document.sections:
-        if blocks := in_words(section.blocks):
+        if blocks := _shown(section.blocks, console.width, plots):
             console.print()
             _print(console, Text(visible(section.title), style="bold"))
             _blocks(console, blocks)
     return "".join(line.rstrip() + "\n" for line in target.getvalue().splitlines())
 
 
-def _blocks(console: Console, blocks: tuple[Paragraph | Bullets | Facts | Table, ...]) -> None:
+def _shown(blocks: tuple[Block, ...], width: int, plots: bool) -> tuple[Shown, ...]:
+    """What is laid out of the blocks: those in words, and plots where they are wanted."""
+    shown: list[Shown] = []
+    for block in blocks:
+        if isinstance(block, Picture):
+            lines = plotted(block, width - _INDENT) if plots else []
+            shown += [lines] if lines else []
+        else:
+            shown += in_words((block,))
+    return tuple(shown)
+
+
+def _blocks(console: Console, blocks: tuple[Shown, ...]) -> None:
     for position, block in enumerate(blocks):
         if position and not (isinstance(block, Bullets) and isinstance(blocks[position - 1], Paragraph)):
             console.print()
@@ -50,7 +79,9 @@ def _print(console: Console, renderable: RenderableType) -> None:
     console.print(renderable, overflow="fold", soft_wrap=False)
 
 
-def _laid_out(block: Paragraph | Bullets | Facts | Table) -> RenderableType:
+def _laid_out(block: Shown) -> RenderableType:
+    if isinstance(block, list):
+        return _plot(block)
     if isinstance(block, Paragraph):
         return _styled(block.words)
     if isinstance(block, Bullets):
@@ -58,6 +89,19 @@ def _laid_out(block: Paragraph | Bullets | Facts | Table) -> RenderableType:
     if isinstance(block, Facts):
         return _pairs([(visible(name), words) for name, words in block.pairs])
     return _table(block)
+
+
+def _plot(lines: list[PlotLine]) -> RenderableType:
+    """Headings, and under each a grid of labels, bars and numbers."""
+    parts: list[RenderableType] = []
+    for line in lines:
+        if not line.value:
+            grid = Grid.grid("", "", "", padding=(0, 2, 0, 0))
+            grid.columns[0].justify = "right"
+            parts += [*([Text("")] if parts else []), Text(line.label, style="dim"), grid]
+        else:
+            grid.add_row(Text(line.label), Text(line.bar, style=STYLES[line.tone]), Text(line.value))
+    return Group(*parts)
 
 
 def _pairs(pairs: list[tuple[str, Words]]) -> Grid:
