@@ -44,7 +44,8 @@ class Judged:
     """The checks of one sensitive attribute.
 
     `failing` holds (requirement text, predicate) of what failed; `failing_total` counts the classes that satisfy any
-    of the predicates, None when that has not been counted. `signatures` are those that a model asked for.
+    of the predicates, None when that has not been counted. `signatures` are those that a model asked for. `blamed`
+    holds the predicates of what failed on sensitive values, not on sizes alone.
     """
 
     rows: int
@@ -53,6 +54,7 @@ class Judged:
     failing: tuple[tuple[str, str], ...]
     failing_total: int | None
     signatures: Signatures | None = None
+    blamed: tuple[str, ...] = ()
 
 
 def judge(
@@ -66,15 +68,17 @@ def judge(
     table_rows = sum(int(row["table_rows"]) for row in rows)
     question = Question(histogram, frame, population, _remembering(histogram))
     signatures = _signatures(histogram, asked)
-    checks, failing = [], []
+    checks, failing, blamed = [], [], []
     for item in asked:
         judgement = _judgement(question, item, sizes, rows, carried, signatures)
         check = _check(item, judgement, table_rows)
         checks.append(check)
         if check.status in (Status.FAIL, Status.WARN) and (predicate := _predicate(item.model, judgement)):
             failing.append((item.requirement.text, predicate, check.failing_classes))
+            blamed += [predicate] if item.model.needs_sensitive else []
     total = 0 if not failing else failing[0][2] if len(failing) == 1 else None
-    return Judged(table_rows, sizes, tuple(checks), tuple((text, sql) for text, sql, _ in failing), total, signatures)
+    named = tuple((text, sql) for text, sql, _ in failing)
+    return Judged(table_rows, sizes, tuple(checks), named, total, signatures, tuple(blamed))
 
 
 def _signatures(histogram: ClassHistogram, asked: Sequence[Asked]) -> Signatures | None:

@@ -69,9 +69,7 @@ def worst_classes(
 def _blamed(asked: Sequence[Asked], judged: Judged) -> tuple[str, list[Asked]]:
     """SQL over facts: the classes that fall short of a requirement on the attribute (empty: none); the models asked."""
     models = [item for item in asked if item.model.needs_sensitive]
-    texts = {item.requirement.text for item in models}
-    predicates = [predicate for text, predicate in judged.failing if text in texts]
-    return " OR ".join("(" + predicate + ")" for predicate in predicates), models if predicates else []
+    return " OR ".join("(" + predicate + ")" for predicate in judged.blamed), models if judged.blamed else []
 
 
 def _listed_lanes(table: SensitiveTable) -> list[int]:

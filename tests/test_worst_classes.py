@@ -14,6 +14,7 @@ from sqlaudit import histogram
 from sqlaudit.distribution_result import WorstClasses
 from sqlaudit.models.base import REGISTRY
 from sqlaudit.result import AuditResult
+from sqlaudit.spec import Requirement
 from tests import oracle
 from tests.strategies import Case, cases, run
 from tests.test_audit_oracle import audited
@@ -84,7 +85,7 @@ def assert_alike(result: AuditResult, case: Case, form: str) -> None:
 
 
 @given(case=cases(rows=12))
-@run(120)
+@run(80)
 def test_the_worst_classes_are_those_of_brute_force(audit_on: AuditOn, case: Case) -> None:
     result = audited(audit_on, case)
     assert_right(result, case)
@@ -92,7 +93,7 @@ def test_the_worst_classes_are_those_of_brute_force(audit_on: AuditOn, case: Cas
 
 
 @given(case=cases(rows=12))
-@run(50)
+@run(30)
 def test_lists_of_cells_say_the_same(audit_on: AuditOn, case: Case) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(histogram, "PACKED_VALUES", 0)
@@ -102,7 +103,7 @@ def test_lists_of_cells_say_the_same(audit_on: AuditOn, case: Case) -> None:
 
 
 @given(case=cases("wildcard", rows=10))
-@run(50)
+@run(30)
 def test_rows_that_match_are_classes_too(audit_on: AuditOn, case: Case) -> None:
     result = audited(audit_on, case)
     assert_right(result, case)
@@ -110,7 +111,7 @@ def test_rows_that_match_are_classes_too(audit_on: AuditOn, case: Case) -> None:
 
 
 @given(case=cases(rows=12))
-@run(50)
+@run(30)
 def test_figures_without_requirements_show_the_least_diverse(audit_on: AuditOn, case: Case) -> None:
     bare = replace(case, require=[])
     assert_right(audited(audit_on, bare), bare)
@@ -198,6 +199,12 @@ def test_failing_classes_come_largest_first(audit_on: AuditOn) -> None:
     assert [dict(c.key or {}) for c in keyed.classes] == [{"a": "w", "b": 2}, {"a": SECRET, "b": 1}, {"a": "x", "b": 1}]
     by_size = only(audit_on(ROWS, KINDS, qi=["a", "b"], sensitive="s", require=["k=4", "l=1"]))
     assert by_size.basis == "least_diverse"  # no requirement on the sensitive column fails
+
+
+def test_requirements_without_a_text_are_told_apart_by_their_models(audit_on: AuditOn) -> None:
+    required = [Requirement("k_anonymity", {"k": 5}), Requirement("distinct_l_diversity", {"l": 2})]
+    found = only(audit_on(ROWS, KINDS, qi=["a", "b"], sensitive="s", require=required))
+    assert (found.basis, [(c.size, c.classes) for c in found.classes]) == ("failing", [(3, 1), (3, 2), (1, 1)])
 
 
 @pytest.mark.usefixtures("form")
