@@ -105,7 +105,7 @@ class ConsoleCompleter(Completer):
     def _columns(self, piece: str) -> list[str]:
         """The columns of the current relation, or of the tables that the statement names."""
         known = self._session.workspace.columns()
-        named = [table for table in known if re.search(rf"\b{re.escape(table)}\b", piece, re.IGNORECASE)]
+        named = [table for table in known if _is_read(table, piece)]
         found = named or [table for table in known if table == self._session.called()] or list(known)
         return list(dict.fromkeys(self._written(column) for table in found for column in known[table]))
 
@@ -121,6 +121,13 @@ class ConsoleCompleter(Completer):
         dialect = self._session.workspace.dialect
         plain = re.fullmatch(r"[A-Za-z_]\w*" if dialect == "duckdb" else r"[a-z_][a-z0-9_]*", name) is not None
         return name if plain and name.upper() not in KEYWORDS else quote(name, dialect)
+
+
+def _is_read(table: str, piece: str) -> bool:
+    """Whether a statement reads a table: its name elsewhere can be an alias or a function."""
+    before = r"(?:[\w.\"]+(?:\s+\w+)?\s*,\s*)*"  # FROM others with their aliases, and
+    named = rf"\b(?:FROM|JOIN|AUDIT)\s+{before}(?:[\w\"]+\.)?\"?{re.escape(table)}\b"
+    return re.search(named, piece, re.IGNORECASE) is not None
 
 
 def _fitting(word: str, names: Iterable[str]) -> Iterator[Completion]:
