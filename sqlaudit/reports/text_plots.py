@@ -45,7 +45,7 @@ def plotted(picture: Picture, width: int) -> list[PlotLine]:
         >>> for line in plotted(Picture("sizes", "", data), 40):
         ...     print(line)
         PlotLine(label='class size: rows, logarithmic', bar='', value='', tone='plain')
-        PlotLine(label='1', bar='███████████████████', value='9 (below 2)', tone='bad')
+        PlotLine(label='1', bar='████████████████████████', value='9 (below 2)', tone='bad')
         PlotLine(label='2', bar='', value='0', tone='plain')
     """
     try:
