@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +16,13 @@ from sqlaudit.result import AuditResult
 from tests.audit_values import values_query
 from tests.postgres_load import Loader, prepare
 from tests.postgres_server import NoServer, PostgresServer, new_server
+
+
+@pytest.fixture
+def tmp_path() -> Iterator[Path]:
+    """A folder of the test's own. Its name is as long in every run: reports wrap the paths that they name."""
+    with tempfile.TemporaryDirectory(prefix="sqlaudit-", ignore_cleanup_errors=True) as folder:
+        yield Path(folder).resolve()
 
 
 @pytest.fixture(scope="session")
