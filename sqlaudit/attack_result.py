@@ -139,6 +139,7 @@ class AttackResult(Shown):
     time: str = ""
     statements: tuple[Timing, ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
+    access: str = ""
 
     def exposure(self, attack: str, about: str | None = None) -> Exposure:
         """The exposure by an attack, about a sensitive attribute where several were attacked.
@@ -157,6 +158,7 @@ class AttackResult(Shown):
             "schema": SCHEMA,
             "versions": dict(self.versions),
             "time": self.time,
+            "access": self.access,
             "engine": self.engine,
             "target": self.target,
             "rows": self.rows,

@@ -201,6 +201,7 @@ class ColumnSets(Shown):
     time: str = ""
     statements: tuple[Timing, ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
+    access: str = ""
     _figures: Callable[[Sequence[str]], ColumnSet] | None = field(default=None, repr=False, compare=False)
 
     def explain(self, columns: Sequence[str]) -> Explanation:
@@ -224,6 +225,7 @@ class ColumnSets(Shown):
             "schema": SCHEMA,
             "versions": dict(self.versions),
             "time": self.time,
+            "access": self.access,
             "engine": self.engine,
             "target": self.target,
             "columns": list(self.columns),

@@ -289,6 +289,7 @@ class CompareResult(Shown):
     time: str = ""
     statements: tuple[Timing, ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
+    access: str = ""
 
     def loss(self, measure: str, column: str | None = None, sensitive: str | None = None) -> Loss:
         """One loss; of all columns together without `column`, of the first sensitive attribute without `sensitive`.
@@ -307,6 +308,7 @@ class CompareResult(Shown):
             "schema": SCHEMA,
             "versions": dict(self.versions),
             "time": self.time,
+            "access": self.access,
             "engine": self.engine,
             "original": {"name": self.original, "rows": self.rows},
             "release": {"name": self.release, "rows": self.released},

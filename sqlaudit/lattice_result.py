@@ -247,6 +247,7 @@ class LatticeResult(Shown):
     published: Published | None = None
     statements: tuple[Timing, ...] = field(default=(), repr=False)
     versions: Mapping[str, str] = field(default_factory=dict)
+    access: str = ""
 
     @property
     def searched(self) -> tuple[LatticeColumn, ...]:
@@ -283,6 +284,7 @@ class LatticeResult(Shown):
             "schema": SCHEMA,
             "versions": dict(self.versions),
             "time": self.time,
+            "access": self.access,
             "target": {"name": self.target, "rows": self.rows, "engine": self.engine},
             "roles": dict(self.roles),
             "requirements": list(self.requirements),

@@ -219,6 +219,7 @@ class ProfileResult(Shown):
     not_searched: str = ""
     statements: tuple[Timing, ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
+    access: str = ""
 
     def named(self, role: Role | str) -> tuple[str, ...]:
         """The columns for which a role is proposed (`Role.SENSITIVE`, or its text `sensitive`)."""
@@ -252,6 +253,7 @@ class ProfileResult(Shown):
             "schema": SCHEMA,
             "versions": dict(self.versions),
             "time": self.time,
+            "access": self.access,
             "target": {"name": self.target, "rows": self.rows, "engine": self.engine},
             "columns": [column.to_dict() for column in self.columns],
             "twins": [pair.to_dict() for pair in self.twins],

@@ -15,6 +15,7 @@ class Provenance(TypedDict):
     """The fields of this meaning, as every result names them."""
 
     engine: str
+    access: str
     time: str
     statements: tuple[Timing, ...]
     versions: Mapping[str, str]
@@ -29,6 +30,7 @@ def provenance(engine: Engine, already: int) -> Provenance:
     version = engine.version()
     return {
         "engine": version,
+        "access": engine.access(),
         "time": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "statements": tuple(Timing(done.name, done.seconds, done.sql) for done in engine.executed[already:]),
         "versions": {"sqlaudit": sqlaudit.__version__, "engine": version},

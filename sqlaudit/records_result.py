@@ -100,6 +100,7 @@ class RecordRisk(Shown):
     time: str = ""
     statements: tuple[Timing, ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
+    access: str = ""
 
     @property
     def highest(self) -> Scores | None:
@@ -112,6 +113,7 @@ class RecordRisk(Shown):
             "schema": SCHEMA,
             "versions": dict(self.versions),
             "time": self.time,
+            "access": self.access,
             "engine": self.engine,
             "target": self.target,
             "columns": list(self.columns),

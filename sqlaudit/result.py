@@ -275,6 +275,7 @@ class AuditResult(Shown):
     failing_total: int | None = None
     statements: tuple[Timing, ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
+    access: str = ""
     columns: tuple[str, ...] = ()
     complete: bool = True
     disclosures: tuple[Disclosure, ...] = field(default=(), compare=False, repr=False)
@@ -314,6 +315,7 @@ class AuditResult(Shown):
             "schema": SCHEMA,
             "versions": dict(self.versions),
             "time": self.time,
+            "access": self.access,
             "target": {"name": self.target, "rows": self.rows, "columns": list(self.columns), "engine": self.engine},
             "roles": dict(self.roles),
             "classes": self.classes.to_dict(),

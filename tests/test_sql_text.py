@@ -67,6 +67,9 @@ class Standalone(Engine):
     def version(self) -> str:
         return self.name
 
+    def access(self) -> str:
+        return "nothing"
+
     def cancel(self) -> None:
         pass
 

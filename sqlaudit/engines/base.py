@@ -135,6 +135,10 @@ class Engine(ABC):
         """The engine's version, for instance `DuckDB 2.0.0`."""
 
     @abstractmethod
+    def access(self) -> str:
+        """What it may do with what it audits, for reports: as whom, and that it only reads."""
+
+    @abstractmethod
     def cancel(self) -> None:
         """Stop the running statement; safe to call from another thread or a signal handler."""
 

@@ -183,6 +183,10 @@ class DuckDBEngine(Engine):
         """For instance `DuckDB 2.0.0`."""
         return f"DuckDB {duckdb.__version__}"
 
+    def access(self) -> str:
+        """DuckDB has no roles: databases are attached read-only, and files that nobody named are closed."""
+        return "read only; no file but those that were named"
+
     def cancel(self) -> None:
         """Stop the running statement; safe from any thread. What runs next is not affected."""
         self._session.interrupt()

@@ -196,6 +196,10 @@ class PostgresEngine(Engine):
         """For instance `PostgreSQL 18.4`."""
         return "PostgreSQL " + self._session.version.split(maxsplit=1)[0]
 
+    def access(self) -> str:
+        """The role, in a transaction that the server keeps from writing."""
+        return f"role {self._session.role}, in one read-only transaction"
+
     # --- limits, errors, the way out ---
 
     def _seconds_left(self) -> float | None:

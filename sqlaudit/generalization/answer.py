@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import datetime
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-import sqlaudit
 from sqlaudit.engines.base import Engine
 from sqlaudit.generalization.costs import CostTable
 from sqlaudit.generalization.evaluate import Evaluator
@@ -22,7 +20,7 @@ from sqlaudit.hierarchies import Hierarchy, Use
 from sqlaudit.hierarchies.dictionary import Dictionary
 from sqlaudit.lattice_result import LatticeColumn, LatticeNode, LatticeResult, Shortfall
 from sqlaudit.opening import shown_roles
-from sqlaudit.result import Timing
+from sqlaudit.provenance import provenance
 
 MOST_PRICED = 20_000
 """Nodes of which a result tells one by one whether they are safe, and what they lose."""
@@ -112,8 +110,6 @@ def result_of(engine: Engine, searched: Searched, found: Found | None, already: 
     return LatticeResult(
         target=request.target.name,
         rows=evaluator.rows,
-        engine=engine.version(),
-        time=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         roles=shown_roles(request.roles),
         columns=_columns(searched),
         requirements=tuple(one.text for one in request.requirements if one.severity != "warn"),
@@ -123,8 +119,7 @@ def result_of(engine: Engine, searched: Searched, found: Found | None, already: 
         find=request.find.value,
         measure=request.measure,
         monotone=evaluator.monotone,
-        statements=tuple(Timing(done.name, done.seconds, done.sql) for done in engine.executed[already:]),
-        versions={"sqlaudit": sqlaudit.__version__, "engine": engine.version()},
+        **provenance(engine, already),
         **answers,  # type: ignore[arg-type]
     )
 

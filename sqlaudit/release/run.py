@@ -167,6 +167,7 @@ class _Comparison:
             engine=bench.engine.version(),
             time=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
             versions={"sqlaudit": sqlaudit.__version__, "engine": bench.engine.version()},
+            access=bench.engine.access(),
         )
 
     def _beside(self, target: Target, original: Side, opened: _Opened) -> Coarser:

@@ -167,4 +167,4 @@ def _how(result: AttackResult) -> Facts:
     ]
     if result.entity is not None:
         pairs.append(("Persons", result.entity))
-    return Facts((*pairs, *made(result.engine, result.time, result.statements, result.versions)))
+    return Facts((*pairs, *made(result.engine, result.time, result.statements, result.versions, result.access)))

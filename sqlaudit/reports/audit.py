@@ -197,6 +197,7 @@ def _how(result: AuditResult) -> tuple[Section, ...]:
         ("person column", roles.get("entity") or ""),
         ("missing values", _NULLS.get(str(roles.get("nulls", "")), "")),
         ("computed by", f"sqlaudit {result.versions.get('sqlaudit', '')}".rstrip() + f" on {result.engine}"),
+        ("access", result.access),
         ("finished", finished(result.time, result.statements)),
     ]
     return section("How this was computed", Facts(tuple(pair for pair in pairs if pair[1])))

@@ -106,6 +106,6 @@ def _how(result: ColumnSets) -> Facts:
             ("Candidate sets", f"{count(counts.candidates)} of {size}"),
             ("Decided", f"{count(counts.decided)}, of which {count(counts.counted)} were counted in the database"),
             ("Missing values", READS[result.nulls]),
-            *made(result.engine, result.time, result.statements, result.versions),
+            *made(result.engine, result.time, result.statements, result.versions, result.access),
         )
     )

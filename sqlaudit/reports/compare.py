@@ -298,6 +298,7 @@ def _how(result: CompareResult) -> Facts:
         ("rows are paired", _PAIRINGS[result.pairing]),
         ("distance of sensitive values", result.distance if result.sensitive else ""),
         ("computed by", f"sqlaudit {result.versions.get('sqlaudit', '')}".rstrip() + f" on {result.engine}"),
+        ("access", result.access),
         ("finished", finished(result.time, result.statements)),
     ]
     return Facts(tuple(pair for pair in pairs if text_of(pair[1])))

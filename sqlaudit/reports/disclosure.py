@@ -212,6 +212,7 @@ def _how(result: DisclosureResult) -> tuple[Section, ...]:
         ("sensitive", ", ".join(result.roles["sensitive"])),
         ("read", signatures),
         ("computed by", f"sqlaudit {result.versions.get('sqlaudit', '')} on {result.engine}"),
+        ("access", result.access),
         ("finished", finished(result.time, result.statements)),
     ]
     return section("How this was computed", Facts(tuple(pairs)))

@@ -292,6 +292,7 @@ def _how(result: LatticeResult) -> Facts:
         ("coarser than safe is safe", inherited),
         ("only warned of", ", ".join(result.warn_only)),
         ("computed by", f"sqlaudit {result.versions.get('sqlaudit', '')}".rstrip() + f" on {result.engine}"),
+        ("access", result.access),
         ("finished", finished(result.time, result.statements)),
     ]
     return Facts(tuple(pair for pair in pairs if pair[1]))

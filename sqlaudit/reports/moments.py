@@ -21,11 +21,12 @@ def finished(time: str, statements: Sequence[Timing]) -> str:
 
 
 def made(
-    engine: str, time: str, statements: Sequence[Timing], versions: Mapping[str, str]
+    engine: str, time: str, statements: Sequence[Timing], versions: Mapping[str, str], access: str
 ) -> tuple[tuple[str, str], ...]:
     """What computed a result, and when, as facts."""
     return (
         ("Computed by", f"sqlaudit {versions.get('sqlaudit', '')}".rstrip() + f" on {engine}"),
+        *([("Access", access)] if access else []),
         ("Finished", finished(time, statements)),
     )
 

@@ -222,6 +222,7 @@ def _how(result: ProfileResult) -> tuple[Section, ...]:
     pairs = (
         ("table", result.target),
         ("computed by", f"sqlaudit {result.versions.get('sqlaudit', '')} on {result.engine}"),
+        ("access", result.access),
         ("finished", finished(result.time, result.statements)),
     )
     return section("How this was computed", Facts(pairs))

@@ -91,6 +91,6 @@ def _how(result: RecordRisk) -> Facts:
             ("Sampling fraction", limit(result.fraction)),
             ("DIS of the file", figure(float(result.file_dis))),
             ("Missing values", f"never part of a special set; elsewhere {READS[result.nulls]}"),
-            *made(result.engine, result.time, result.statements, result.versions),
+            *made(result.engine, result.time, result.statements, result.versions, result.access),
         )
     )

@@ -61,5 +61,6 @@ def _how(result: WhatIfResult) -> Facts:
     return Facts((
         ("quasi-identifiers", ", ".join(result.roles["quasi_identifiers"])),
         ("computed by", f"sqlaudit {result.versions.get('sqlaudit', '')} on {result.engine}"),
+        ("access", result.access),
         ("finished", finished(result.time, result.statements)),
     ))  # fmt: skip

@@ -128,6 +128,7 @@ class DisclosureResult(Shown):
     warnings: tuple[Warned, ...] = ()
     statements: tuple[Timing, ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
+    access: str = ""
     columns: tuple[str, ...] = ()
 
     @property
@@ -147,6 +148,7 @@ class DisclosureResult(Shown):
             "schema": SCHEMA,
             "versions": dict(self.versions),
             "time": self.time,
+            "access": self.access,
             "target": {"name": self.target, "rows": self.rows, "columns": list(self.columns), "engine": self.engine},
             "roles": dict(self.roles),
             "threshold": None if self.threshold is None else float(self.threshold),

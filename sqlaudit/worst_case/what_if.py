@@ -84,6 +84,7 @@ class WhatIfResult(Shown):
     answers: tuple[Answer, ...]
     statements: tuple[Timing, ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
+    access: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """The result as the documented JSON."""
@@ -91,6 +92,7 @@ class WhatIfResult(Shown):
             "schema": SCHEMA,
             "versions": dict(self.versions),
             "time": self.time,
+            "access": self.access,
             "target": {"name": self.target, "engine": self.engine},
             "roles": dict(self.roles),
             "sensitive": self.sensitive,

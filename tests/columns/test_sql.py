@@ -97,7 +97,7 @@ def statements(engine: Engine, since: int) -> dict[str, list[str]]:
 def plain(found: Found) -> Any:
     """An answer without how much work it was, which depends on the engine."""
     data = found.to_dict()
-    for key in ("counts", "versions", "engine", "time", "statements"):
+    for key in ("counts", "versions", "engine", "access", "time", "statements"):
         data.pop(key, None)
     return _rounded(data)
 

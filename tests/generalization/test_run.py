@@ -149,7 +149,7 @@ def test_both_engines_say_the_same(postgres_url: str) -> None:
                     query=query, db=opened, sensitive="dx", require=["k=2", "t=0.5"], suppress="25%", find=find,
                     publish_view="release", **OPTIONS,
                 ).to_dict()  # fmt: skip
-            for key in ("time", "versions", "statements", "target"):
+            for key in ("time", "access", "versions", "statements", "target"):
                 del found[key]
             if found["published"]:
                 found["published"]["sql"] = found["published"]["audit"]

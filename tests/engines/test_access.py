@@ -1,0 +1,22 @@
+"""Every result says as whom the database was asked."""
+
+from __future__ import annotations
+
+import sqlaudit
+from sqlaudit.engines.base import Engine
+from sqlaudit.reports import audit_document, render_html, render_text
+from tests.audit_values import values_query
+
+SAID = {
+    "duckdb": "read only; no file but those that were named",
+    "postgres": "role auditor, in one read-only transaction",
+}
+
+
+def test_results_say_as_whom_the_database_was_asked(engine: Engine, engine_name: str) -> None:
+    query = values_query([{"age": 1}, {"age": 2}], {"age": "int"})
+    result = sqlaudit.audit(query=query, db=engine, qi=["age"])
+    assert result.to_dict()["access"] == SAID[engine_name]
+    assert SAID[engine_name] in render_html(audit_document(result))
+    assert SAID[engine_name] in " ".join(render_text(audit_document(result)).split())
+    assert sqlaudit.columns(query=query, db=engine).access == SAID[engine_name]
