@@ -15,6 +15,7 @@ from sqlaudit.generalization.workbench import workbench_of
 from sqlaudit.hierarchies.read import Hierarchies, read_hierarchies
 from sqlaudit.release.attacks.request import AttackRequest, Pair, Published, pair_of
 from sqlaudit.release.attacks.run import attack_release
+from sqlaudit.shares import exact_number
 from sqlaudit.spec import Limits, NullPolicy, ReadOptions, Roles, Target
 
 Name = str | Pair
@@ -89,7 +90,7 @@ def attack(
     roles = Roles(tuple(qi), names, entity=entity, joint=joint, nulls=NullPolicy(nulls))
     asked = requirements(require)
     request = AttackRequest(
-        k=k, pieces=pieces, sure=Fraction(str(sure)), width=None if width is None else Fraction(str(width)),
+        k=k, pieces=pieces, sure=exact_number(sure), width=None if width is None else exact_number(width),
         inputs=inputs_from(categories), hierarchies=hierarchies_from(hierarchies, roles),
         identified=_table(identified, options, "the identified table"), match=tuple(map(_pair, match)),
         key=None if key is None else _pair(key), other=_table(other_release, options, "the other release"),

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import Any
 
 from sqlaudit.api import make_target
 from sqlaudit.engines import connect
 from sqlaudit.engines.base import Engine
-from sqlaudit.errors import UsageError
 from sqlaudit.quasi_identifiers import ColumnRequest, ColumnSets, Find, RankBy, Ratio, find_columns
 from sqlaudit.record_risk import RecordRequest, RecordRisk, find_records
+from sqlaudit.shares import Share, exact_share
 from sqlaudit.spec import Limits, NullPolicy, ReadOptions
-
-Share = int | str | float | Fraction
 
 
 def columns(
@@ -69,7 +66,8 @@ def columns(
         [('zip', 'sex')]
     """
     request = ColumnRequest(
-        identifying=identifying, k=k, tolerance=_share(tolerance), epsilon=_share(epsilon), ratio=Ratio(ratio),
+        identifying=identifying, k=k, tolerance=exact_share(tolerance), epsilon=exact_share(epsilon),
+        ratio=Ratio(ratio),
         max_size=max_size, find=Find(find), rank_by=RankBy(rank_by), limit=limit, start=start, restarts=restarts,
         seed=seed, nulls=NullPolicy(nulls), time_budget=time_budget,
     )  # fmt: skip
@@ -121,25 +119,9 @@ def records(
         >>> sqlaudit.records(people, qi=["zip", "sex", "job"]).uniques_by_size
         (2, 0, 0)
     """
-    request = RecordRequest(max_size, _share(sampling_fraction), NullPolicy(nulls), top, show_values)
+    request = RecordRequest(max_size, exact_share(sampling_fraction), NullPolicy(nulls), top, show_values)
     chosen = make_target(target, query=query, where=where, read=read)
     if isinstance(db, Engine):
         return find_records(db, chosen, request, qi=qi, key=key, weights=weights)
     with connect(db, limits or Limits(), chosen) as engine:
         return find_records(engine, chosen, request, qi=qi, key=key, weights=weights)
-
-
-def _share(value: Share) -> Fraction:
-    """An exact share: a number, or a text such as `0.01`, `1%` or `1/100`; a float means the decimal that it prints as.
-
-    Raises:
-        UsageError: a text that is no number.
-    """
-    if isinstance(value, int | Fraction):
-        return Fraction(value)
-    written = str(value).strip()
-    try:
-        exact = Fraction(written.removesuffix("%"))
-    except (ValueError, ZeroDivisionError):
-        raise UsageError(f"A share is a number, for instance 0.01, 1% or 1/100; this one is {written!r}.") from None
-    return exact / 100 if written.endswith("%") else exact

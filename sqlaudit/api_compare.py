@@ -12,6 +12,7 @@ from sqlaudit.engines import connect
 from sqlaudit.engines.base import Engine
 from sqlaudit.release.request import CompareRequest
 from sqlaudit.release.run import compare_tables
+from sqlaudit.shares import exact_number
 from sqlaudit.spec import Limits, ReadOptions
 
 
@@ -78,7 +79,7 @@ def compare(
         hierarchies=hierarchies,
         other=None if other is None else make_target(other, read=read),
         measures=tuple(measures),
-        beta=Fraction(str(beta)),
+        beta=exact_number(beta),
         distance=distance,
         noise_queries=noise_queries,
         workload=workload,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +21,9 @@ from sqlaudit.generalization.run import find_nodes, open_table
 from sqlaudit.generalization.search.inquiry import Tell, silent
 from sqlaudit.inputs import further_targets
 from sqlaudit.lattice_result import Checked, LatticeResult
+from sqlaudit.shares import Share, exact_share
 from sqlaudit.spec import AuditSpec, Limits, NullPolicy, ReadOptions, Roles, Target
 
-Share = int | str | float | Fraction
 NO_VIEW = Publication()
 
 
@@ -178,26 +177,6 @@ def _audited(
     if (found.rows, found.classes.count) != (before.rows, before.classes) or not agrees:
         raise EngineError(f"The view {view!r} does not hold what was searched; the table changed meanwhile. Drop it.")
     return before
-
-
-def exact_share(value: Share) -> Fraction:
-    """An exact share or weight: a number, or a text such as `0.05`, `5%` or `1/20`; a float means what it prints as.
-
-    Raises:
-        UsageError: a text that is no number.
-
-    Example:
-        >>> exact_share("5%"), exact_share(0.05)
-        (Fraction(1, 20), Fraction(1, 20))
-    """
-    if isinstance(value, int | Fraction):
-        return Fraction(value)
-    written = str(value).strip()
-    try:
-        exact = Fraction(written.removesuffix("%"))
-    except (ValueError, ZeroDivisionError):
-        raise UsageError(f"A share is a number, for instance 0.05, 5% or 1/20; this one is {written!r}.") from None
-    return exact / 100 if written.endswith("%") else exact
 
 
 def _names(names: Sequence[str] | str) -> tuple[str, ...]:

@@ -11,16 +11,16 @@ import click
 from sqlaudit.api_attack import attacked, hierarchies_from, inputs_from
 from sqlaudit.cli.options import Work, limit_options, output_options, role_options, target_options, work_options
 from sqlaudit.cli.output import Output
-from sqlaudit.cli.parsing import split_list, split_lists
+from sqlaudit.cli.parsing import share, split_list, split_lists
 from sqlaudit.cli.plan import show_statements
 from sqlaudit.cli.sections import Sectioned, in_section, shared
 from sqlaudit.cli.session import session
 from sqlaudit.errors import ExitCode, UsageError
-from sqlaudit.quasi_identifiers.request import share
 from sqlaudit.release.attacks.request import AttackRequest, Pair, Published, pair_of
 from sqlaudit.release.attacks.run import chosen, plan_attacks
 from sqlaudit.reports.attack import attack_document
 from sqlaudit.requirements import parse_requirement
+from sqlaudit.shares import exact_number
 from sqlaudit.spec import Limits, Roles, Target
 
 _PATH = click.Path(path_type=Path)
@@ -60,8 +60,8 @@ def _one(text: str | None, option: str) -> Pair | None:
 
 def _number(text: str | None) -> Fraction | None:
     try:
-        return None if text is None else Fraction(text)
-    except (ValueError, ZeroDivisionError):
+        return None if text is None else exact_number(text)
+    except UsageError:
         raise UsageError(f"--width is a number, for instance 5000; {text!r} is none.") from None
 
 

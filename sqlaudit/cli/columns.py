@@ -8,14 +8,13 @@ import click
 
 from sqlaudit.cli.options import Work, limit_options, output_options, target_options, work_options
 from sqlaudit.cli.output import Output
-from sqlaudit.cli.parsing import count_or_all, duration, split_list, split_lists
+from sqlaudit.cli.parsing import count_or_all, duration, share, split_list, split_lists
 from sqlaudit.cli.plan import show_statements
 from sqlaudit.cli.sections import Sectioned, in_section, shared
 from sqlaudit.cli.session import session
 from sqlaudit.engines.base import Engine
 from sqlaudit.errors import ExitCode
 from sqlaudit.quasi_identifiers import ColumnRequest, Find, RankBy, Ratio, find_columns
-from sqlaudit.quasi_identifiers.request import share
 from sqlaudit.quasi_identifiers.search import plan_columns
 from sqlaudit.quasi_identifiers.walks import Tell
 from sqlaudit.reports.columns import columns_document

@@ -29,6 +29,7 @@ from sqlaudit.release.losses.registry import chosen
 from sqlaudit.release.request import DISTANCES, CompareRequest
 from sqlaudit.release.run import compare_tables, plan_comparison
 from sqlaudit.reports.compare import compare_document
+from sqlaudit.shares import exact_number
 from sqlaudit.spec import Limits, Target
 
 _PATH = click.Path(path_type=Path)
@@ -67,8 +68,8 @@ def _comparison(
 
 def _beta(text: str) -> Fraction:
     try:
-        return Fraction(text)
-    except (ValueError, ZeroDivisionError):
+        return exact_number(text)
+    except UsageError:
         raise UsageError(f"--beta is a number above 0, for instance 0.5; {text!r} is none.") from None
 
 

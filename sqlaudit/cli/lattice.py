@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from sqlaudit.api_lattice import check_publication, exact_share, make, search_and_publish, targets_of
+from sqlaudit.api_lattice import check_publication, make, search_and_publish, targets_of
 from sqlaudit.cli.exits import say
 from sqlaudit.cli.options import (
     Asked,
@@ -23,7 +23,7 @@ from sqlaudit.cli.options import (
     work_options,
 )
 from sqlaudit.cli.output import Output
-from sqlaudit.cli.parsing import duration, split_lists
+from sqlaudit.cli.parsing import duration, share, split_lists
 from sqlaudit.cli.plan import show_statements
 from sqlaudit.cli.sections import Sectioned, in_section, shared
 from sqlaudit.cli.session import session
@@ -39,6 +39,7 @@ from sqlaudit.reports import render_markdown, render_text
 from sqlaudit.reports.escape import visible
 from sqlaudit.reports.figures import figure
 from sqlaudit.reports.lattice import lattice_document
+from sqlaudit.shares import exact_share
 from sqlaudit.spec import Limits, Roles, Target
 
 _PATH = click.Path(path_type=Path)
@@ -58,18 +59,11 @@ def _search(
 ) -> dict[str, Any]:  # fmt: skip
     return {
         "search": {
-            "hierarchies": hierarchies, "suppression": _share(suppress, "--suppress"), "find": Find(find),
+            "hierarchies": hierarchies, "suppression": share(suppress, "--suppress"), "find": Find(find),
             "measure": measure, "algorithm": algorithm, "weights": _weights(weights),
             "chain": parse_chain(chain) if chain else (), "time_budget": time_budget, "walk": show_walk,
         }
     }  # fmt: skip
-
-
-def _share(text: str, option: str) -> Fraction:
-    try:
-        return exact_share(text)
-    except UsageError:
-        raise UsageError(f"{option} takes a share such as 5% or 0.05; {text!r} is none.") from None
 
 
 def _weights(texts: tuple[str, ...]) -> dict[str, Fraction]:

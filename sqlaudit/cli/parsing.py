@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from fractions import Fraction
 
 import click
 
 from sqlaudit.errors import UsageError
+from sqlaudit.shares import exact_share
 
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
@@ -119,3 +121,19 @@ def _unquoted(item: str) -> str:
     inner = item[1:-1]
     whole = len(item) > 2 and item[0] == item[-1] == '"' and '"' not in inner.replace('""', "")
     return inner.replace('""', '"') if whole else item
+
+
+def share(text: str, option: str) -> Fraction:
+    """The share that an option was given, exact.
+
+    Raises:
+        UsageError: it is none.
+
+    Example:
+        >>> share("1%", "--tolerance"), share("0.2", "--epsilon")
+        (Fraction(1, 100), Fraction(1, 5))
+    """
+    try:
+        return exact_share(text)
+    except UsageError:
+        raise UsageError(f"{option} takes a share such as 0.01 or 1%; {text!r} is none.") from None

@@ -6,12 +6,11 @@ import click
 
 from sqlaudit.cli.options import Work, limit_options, output_options, target_options, work_options
 from sqlaudit.cli.output import Output
-from sqlaudit.cli.parsing import split_lists
+from sqlaudit.cli.parsing import share, split_lists
 from sqlaudit.cli.plan import show_statements
 from sqlaudit.cli.sections import Sectioned, in_section
 from sqlaudit.cli.session import session
 from sqlaudit.errors import ExitCode, UsageError
-from sqlaudit.quasi_identifiers.request import share
 from sqlaudit.record_risk import RecordRequest, find_records
 from sqlaudit.record_risk.search import plan_records
 from sqlaudit.reports.records import records_document

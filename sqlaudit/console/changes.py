@@ -11,6 +11,7 @@ from sqlaudit.columns_of import find_column, resolve, unknown_column
 from sqlaudit.engines.base import ColumnInfo, Kind, Relation
 from sqlaudit.errors import UsageError
 from sqlaudit.guard import closest, guard_expression, quote
+from sqlaudit.shares import exact_number
 from sqlaudit.spec import Roles
 
 _NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
@@ -117,8 +118,8 @@ def _ways(column: ColumnInfo) -> str:
 
 def _number(text: str) -> Fraction | None:
     try:
-        return Fraction(text)
-    except (ValueError, ZeroDivisionError):
+        return exact_number(text)
+    except UsageError:
         return None
 
 

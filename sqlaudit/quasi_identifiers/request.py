@@ -110,20 +110,3 @@ class ColumnRequest:
 def _at_least(name: str, value: int, least: int) -> None:
     if value < least:
         raise UsageError(f"The {name} must be at least {least}; it is {value}.")
-
-
-def share(text: str, option: str) -> Fraction:
-    """A share as an exact decimal, from `0.01` or `1%`.
-
-    Raises:
-        UsageError: it is neither.
-
-    Example:
-        >>> share("1%", "--tolerance"), share("0.2", "--epsilon")
-        (Fraction(1, 100), Fraction(1, 5))
-    """
-    digits = text.strip()
-    try:
-        return Fraction(digits.removesuffix("%")) / (100 if digits.endswith("%") else 1)
-    except (ValueError, ZeroDivisionError):
-        raise UsageError(f"{option} takes a share such as 0.01 or 1%; {text!r} is none.") from None

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 import sqlaudit
+from sqlaudit.cli.parsing import share
 from sqlaudit.errors import UsageError
-from sqlaudit.quasi_identifiers.request import share
 from tests.cli.runner import patients, run, write_csv
 from tests.postgres_load import Loader
 

@@ -20,6 +20,8 @@ COMMAND = [sys.executable, "-c", "from sqlaudit.cli import main; main()"]
 ENDLESS = "SELECT count(*) AS n FROM range(10000000) a, range(10000000) b WHERE a.range * b.range % 7 = 3;"
 SLOW_IN_POSTGRES = "SELECT count(*) AS n FROM generate_series(1, 10000000) a, generate_series(1, 10000000) b;"
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>]|\r")
+OTHERS = ("PG", "LESS", "PAGER", "COLUMNS", "LINES")
+"""What the environment of the tests says of other terminals and servers."""
 Start = Callable[..., "Terminal"]
 
 
@@ -79,7 +81,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
     children = []
 
     def opened(*arguments: object, **environment: str) -> Terminal:
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("PG", "LESS", "PAGER"))}
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(OTHERS)}
         child = pexpect.spawn(
             COMMAND[0], [*COMMAND[1:], "console", *map(str, arguments)], encoding="utf-8", timeout=60,
             dimensions=(24, 80), cwd=str(tmp_path),
