@@ -17,13 +17,26 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import duckdb
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
 SCRIPT = "<script>window.planted = 1</script>"
 HEIGHT, SECRET = f'height "{SCRIPT}" 🙂', f"secret{SCRIPT}"
+POLICY = """\
+version: 1
+connections:
+  main: {duckdb: people.duckdb}
+tables:
+  - table: people
+    quasi_identifiers: [age, sex, zip]
+    sensitive: [ill]
+    requirements: [{k: 5}, {l: 2, severity: warn}]
+"""
 COMMAND = Path(sys.executable).parent / "sqlaudit"
-NAMES = ("audit", "profile", "columns", "records", "disclosure", "lattice", "attack")
+NAMES = (
+    "audit", "profile", "columns", "records", "disclosure", "lattice", "attack", "compare", "hierarchy", "test",
+)  # fmt: skip
 
 
 @pytest.fixture(scope="session")
@@ -51,15 +64,22 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "disclosure": [*qi, "--sensitive", "ill", "--knowledge", "6"],
         "lattice": [*qi, "--hierarchies", str(_hierarchies(folder)), "--require", "k=5", "--find", "all"],
         "attack": [*qi, *sensitive],
+        "compare": ["release.csv", *qi, *sensitive, "--hierarchies", "hierarchies.yml", "--workload", "5"],
+        "hierarchy": ["age", "--widths", "10,20"],
+        "test": ["-f", "sqlaudit.yml"],
     }
-    found = {}
+    _run(folder, "lattice", table, *asked["lattice"], "--to", "release.csv", "--output", "release.json")
+    (folder / "sqlaudit.yml").write_text(POLICY, "utf-8")
+    with duckdb.connect(str(folder / "people.duckdb")) as database:
+        database.execute("CREATE TABLE people AS SELECT * FROM read_csv(?)", [str(table)])
     for name in NAMES:
-        found[name] = folder / f"{name}.html"
-        ran = subprocess.run(
-            [COMMAND, name, table, *asked[name], "--output", found[name]], capture_output=True, text=True, check=False
-        )
-        assert ran.returncode in (0, 1), ran.stderr
-    return found
+        _run(folder, name, *([] if name == "test" else [table]), *asked[name], "--output", f"{name}.html")
+    return {name: folder / f"{name}.html" for name in NAMES}
+
+
+def _run(folder: Path, *arguments: object) -> None:
+    ran = subprocess.run([COMMAND, *map(str, arguments)], cwd=folder, capture_output=True, text=True, check=False)
+    assert ran.returncode in (0, 1), ran.stderr
 
 
 @pytest.fixture(scope="session")
@@ -86,5 +106,5 @@ def _table(path: Path) -> Path:
 
 def _hierarchies(folder: Path) -> Path:
     path = folder / "hierarchies.yml"
-    path.write_text("hierarchies:\n  age:\n    widths: [10, 20]\n  sex: drop\n  zip:\n    mask: [1, 2]\n", "utf-8")
+    path.write_text("hierarchies:\n  age:\n    widths: [10, 20]\n  sex: keep\n  zip:\n    mask: [1, 2]\n", "utf-8")
     return path

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from sqlaudit.reports.audit_pictures import disclosure_pictures
+from sqlaudit.reports.audit_pictures import disclosure_pictures, statements_code
 from sqlaudit.reports.classes import key_text, value_text
 from sqlaudit.reports.document import (
     Bullets,
@@ -54,6 +54,7 @@ def disclosure_document(result: DisclosureResult) -> Document:
             *section("What the figures mean", Bullets(WHAT_IT_IS)),
             *section("Warnings", Bullets(tuple(warning.message for warning in result.warnings))),
             *_how(result),
+            *section("The SQL that ran", *statements_code(result.statements)),
             *section("What this does not say", Bullets(NOT_SAID)),
         ),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlaudit.lattice_result import LatticeNode, LatticeResult, Published, Shortfall
+from sqlaudit.reports.audit_pictures import statements_code
 from sqlaudit.reports.document import (
     Block,
     Bullets,
@@ -48,6 +49,7 @@ def lattice_document(result: LatticeResult) -> Document:
             *section("Nodes in the order they were checked", *_walk(result)),
             *section("The lattice", _columns(result), *_map(result)),
             *section("How it was searched", _how(result)),
+            *section("The SQL that ran", *statements_code(result.statements)),
         ),
     )
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from sqlaudit.columns_result import ColumnSets
 from sqlaudit.profile_result import ColumnFacts, ColumnProfile, ProfileResult, Role
+from sqlaudit.reports.audit_pictures import statements_code
 from sqlaudit.reports.document import (
     Block,
     Bullets,
@@ -53,6 +54,7 @@ def profile_document(result: ProfileResult) -> Document:
             *section("Values", _values(result)),
             *section("How to go on", Bullets(tuple(_next(result)))),
             *_how(result),
+            *section("The SQL that ran", *statements_code(result.statements)),
             *section("What a profile does not say", Bullets(_not_said(result))),
         ),
     )
