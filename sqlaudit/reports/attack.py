@@ -51,7 +51,6 @@ def attack_document(result: AttackResult) -> Document:
             *section("Not tried", Bullets(tuple(f"{one.title}: {one.reason}" for one in result.not_tried))),
             *section("How it was attacked", _how(result)),
             *section("The SQL that ran", *statements_code(result.statements)),
-            *section("The SQL that ran", *statements_code(result.statements)),
         ),
         tuple(Toned(one.sentence, "bad") for one in exposed_most(hit)[:_MOST_WORST]),
     )
