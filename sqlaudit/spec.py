@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -168,7 +168,3 @@ class AuditSpec:
     roles: Roles
     requirements: tuple[Requirement, ...] = ()
     inputs: Mapping[str, Any] = field(default_factory=dict)
-
-    def with_roles(self, roles: Roles) -> AuditSpec:
-        """The same request with other roles."""
-        return replace(self, roles=roles)

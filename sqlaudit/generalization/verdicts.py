@@ -7,7 +7,7 @@ Knowledge, section 3.4; LeFevre, DeWitt, Ramakrishnan: Incognito, SIGMOD 2005.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -126,12 +126,3 @@ class Decides(Protocol):
 
         A column of height 0 may be given level 1, which leaves it out: searches over subsets of columns ask so.
         """
-
-
-class WeighsLosses(Decides, Protocol):
-    """What the losses of nodes are computed from."""
-
-    def loss_parts(
-        self, nodes: Sequence[Node], weights: Iterable[CellWeight] = (), bits: bool = False
-    ) -> list[LossParts]:
-        """The parts in the order of the nodes; `bits` asks for the sums of logarithms, too."""
