@@ -158,13 +158,13 @@ def _shown(name: str, value: Figure) -> str:
 def _how(result: AttackResult) -> Facts:
     classes = "overlapping classes" if result.classes is None else plural(result.classes, "class", "classes")
     pairs = [
-        ("Rows", count(result.rows)),
-        ("Classes", classes if result.smallest is None else f"{classes}, the smallest has {count(result.smallest)}"),
-        ("Quasi-identifiers", ", ".join(result.quasi_identifiers)),
-        ("Sensitive", ", ".join(result.sensitive) or "none"),
-        ("Missing values", READS[result.nulls]),
-        ("Found", f"who hides among fewer than {count(result.k)}"),
+        ("rows", count(result.rows)),
+        ("classes", classes if result.smallest is None else f"{classes}, the smallest has {count(result.smallest)}"),
+        ("quasi-identifiers", ", ".join(result.quasi_identifiers)),
+        ("sensitive", ", ".join(result.sensitive) or "none"),
+        ("missing values", READS[result.nulls]),
+        ("found", f"who hides among fewer than {count(result.k)}"),
     ]
     if result.entity is not None:
-        pairs.append(("Persons", result.entity))
+        pairs.append(("persons", result.entity))
     return Facts((*pairs, *made(result.engine, result.time, result.statements, result.versions, result.access)))

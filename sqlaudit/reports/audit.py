@@ -21,7 +21,7 @@ from sqlaudit.reports.document import (
     section,
 )
 from sqlaudit.reports.figures import count, plural
-from sqlaudit.reports.moments import finished
+from sqlaudit.reports.moments import made
 from sqlaudit.reports.phrases import (
     VERDICTS,
     full_title,
@@ -196,9 +196,7 @@ def _how(result: AuditResult) -> tuple[Section, ...]:
         ("direct identifiers", ", ".join(roles.get("identifiers", ()))),
         ("person column", roles.get("entity") or ""),
         ("missing values", _NULLS.get(str(roles.get("nulls", "")), "")),
-        ("computed by", f"sqlaudit {result.versions.get('sqlaudit', '')}".rstrip() + f" on {result.engine}"),
-        ("access", result.access),
-        ("finished", finished(result.time, result.statements)),
+        *made(result.engine, result.time, result.statements, result.versions, result.access),
     ]
     return section("How this was computed", Facts(tuple(pair for pair in pairs if pair[1])))
 

@@ -101,11 +101,11 @@ def _how(result: ColumnSets) -> Facts:
     size = "any size" if result.max_size is None else f"at most {plural(result.max_size, 'column')}"
     return Facts(
         (
-            (result.unit.capitalize(), count(result.total)),
-            ("Columns", f"{count(len(result.columns))}: {', '.join(result.columns)}"),
-            ("Candidate sets", f"{count(counts.candidates)} of {size}"),
-            ("Decided", f"{count(counts.decided)}, of which {count(counts.counted)} were counted in the database"),
-            ("Missing values", READS[result.nulls]),
+            (result.unit, count(result.total)),
+            ("columns", f"{count(len(result.columns))}: {', '.join(result.columns)}"),
+            ("candidate sets", f"{count(counts.candidates)} of {size}"),
+            ("decided", f"{count(counts.decided)}, of which {count(counts.counted)} were counted in the database"),
+            ("missing values", READS[result.nulls]),
             *made(result.engine, result.time, result.statements, result.versions, result.access),
         )
     )

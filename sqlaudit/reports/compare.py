@@ -25,7 +25,7 @@ from sqlaudit.reports.document import (
     text_of,
 )
 from sqlaudit.reports.figures import count, figure, percent, plural
-from sqlaudit.reports.moments import finished
+from sqlaudit.reports.moments import made
 from sqlaudit.reports.phrases import listing
 
 _ANSWERS = {
@@ -297,8 +297,6 @@ def _how(result: CompareResult) -> Facts:
         ("sensitive columns", ", ".join(result.sensitive)),
         ("rows are paired", _PAIRINGS[result.pairing]),
         ("distance of sensitive values", result.distance if result.sensitive else ""),
-        ("computed by", f"sqlaudit {result.versions.get('sqlaudit', '')}".rstrip() + f" on {result.engine}"),
-        ("access", result.access),
-        ("finished", finished(result.time, result.statements)),
+        *made(result.engine, result.time, result.statements, result.versions, result.access),
     ]
     return Facts(tuple(pair for pair in pairs if text_of(pair[1])))

@@ -21,7 +21,7 @@ from sqlaudit.reports.document import (
     section,
 )
 from sqlaudit.reports.figures import count, figure, level_against, limit, part, plural
-from sqlaudit.reports.moments import finished
+from sqlaudit.reports.moments import made
 from sqlaudit.reports.phrases import listing
 
 if TYPE_CHECKING:
@@ -212,8 +212,6 @@ def _how(result: DisclosureResult) -> tuple[Section, ...]:
         ("quasi-identifiers", ", ".join(result.roles["quasi_identifiers"])),
         ("sensitive", ", ".join(result.roles["sensitive"])),
         ("read", signatures),
-        ("computed by", f"sqlaudit {result.versions.get('sqlaudit', '')} on {result.engine}"),
-        ("access", result.access),
-        ("finished", finished(result.time, result.statements)),
+        *made(result.engine, result.time, result.statements, result.versions, result.access),
     ]
     return section("How this was computed", Facts(tuple(pairs)))

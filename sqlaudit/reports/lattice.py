@@ -21,7 +21,7 @@ from sqlaudit.reports.document import (
 )
 from sqlaudit.reports.figures import count, figure, limit, part, plural
 from sqlaudit.reports.lattice_pictures import grid_picture, grid_table, heights_table, losses_picture, nodes_picture
-from sqlaudit.reports.moments import finished
+from sqlaudit.reports.moments import made
 from sqlaudit.reports.phrases import listing
 
 MOST = 20
@@ -293,8 +293,6 @@ def _how(result: LatticeResult) -> Facts:
         ("safe nodes", "" if result.safe is None else count(result.safe)),
         ("coarser than safe is safe", inherited),
         ("only warned of", ", ".join(result.warn_only)),
-        ("computed by", f"sqlaudit {result.versions.get('sqlaudit', '')}".rstrip() + f" on {result.engine}"),
-        ("access", result.access),
-        ("finished", finished(result.time, result.statements)),
+        *made(result.engine, result.time, result.statements, result.versions, result.access),
     ]
     return Facts(tuple(pair for pair in pairs if pair[1]))

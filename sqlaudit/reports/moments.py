@@ -23,11 +23,11 @@ def finished(time: str, statements: Sequence[Timing]) -> str:
 def made(
     engine: str, time: str, statements: Sequence[Timing], versions: Mapping[str, str], access: str
 ) -> tuple[tuple[str, str], ...]:
-    """What computed a result, and when, as facts."""
+    """What computed a result, as whom and when, as facts at the end of a report."""
     return (
-        ("Computed by", f"sqlaudit {versions.get('sqlaudit', '')}".rstrip() + f" on {engine}"),
-        *([("Access", access)] if access else []),
-        ("Finished", finished(time, statements)),
+        ("computed by", f"sqlaudit {versions.get('sqlaudit', '')}".rstrip() + f" on {engine}"),
+        *([("access", access)] if access else []),
+        ("finished", finished(time, statements)),
     )
 
 

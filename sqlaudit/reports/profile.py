@@ -21,7 +21,7 @@ from sqlaudit.reports.document import (
     section,
 )
 from sqlaudit.reports.figures import count, part, percent, plural
-from sqlaudit.reports.moments import finished
+from sqlaudit.reports.moments import made
 from sqlaudit.reports.phrases import listing
 
 TITLES = {
@@ -223,9 +223,7 @@ def option_value(names: Sequence[str]) -> str:
 def _how(result: ProfileResult) -> tuple[Section, ...]:
     pairs = (
         ("table", result.target),
-        ("computed by", f"sqlaudit {result.versions.get('sqlaudit', '')} on {result.engine}"),
-        ("access", result.access),
-        ("finished", finished(result.time, result.statements)),
+        *made(result.engine, result.time, result.statements, result.versions, result.access),
     )
     return section("How this was computed", Facts(pairs))
 

@@ -85,12 +85,12 @@ def _top(result: RecordRisk, suda: bool) -> Table:
 def _how(result: RecordRisk) -> Facts:
     return Facts(
         (
-            ("Rows", count(result.rows)),
-            ("Columns", ", ".join(result.columns)),
-            ("Largest set searched", plural(result.max_size, "column")),
-            ("Sampling fraction", limit(result.fraction)),
+            ("rows", count(result.rows)),
+            ("columns", ", ".join(result.columns)),
+            ("largest set searched", plural(result.max_size, "column")),
+            ("sampling fraction", limit(result.fraction)),
             ("DIS of the file", figure(float(result.file_dis))),
-            ("Missing values", f"never part of a special set; elsewhere {READS[result.nulls]}"),
+            ("missing values", f"never part of a special set; elsewhere {READS[result.nulls]}"),
             *made(result.engine, result.time, result.statements, result.versions, result.access),
         )
     )

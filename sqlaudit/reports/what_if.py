@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sqlaudit.reports.document import Bullets, Column, Document, Facts, Table, Words, section
 from sqlaudit.reports.figures import figure, plural
-from sqlaudit.reports.moments import finished
+from sqlaudit.reports.moments import made
 
 if TYPE_CHECKING:
     from sqlaudit.worst_case.what_if import Answer, WhatIfResult
@@ -60,7 +60,5 @@ def _both(value: Fraction) -> str:
 def _how(result: WhatIfResult) -> Facts:
     return Facts((
         ("quasi-identifiers", ", ".join(result.roles["quasi_identifiers"])),
-        ("computed by", f"sqlaudit {result.versions.get('sqlaudit', '')} on {result.engine}"),
-        ("access", result.access),
-        ("finished", finished(result.time, result.statements)),
+        *made(result.engine, result.time, result.statements, result.versions, result.access),
     ))  # fmt: skip

@@ -20,7 +20,7 @@ SECRET = "Zebra-Fever"
 PATIENTS: Rows = [
     *({"age": 30, "sex": "F", "disease": d} for d in ("flu", "flu", "cold")),
     *({"age": 30, "sex": "M", "disease": d} for d in ("flu", SECRET)),
-    *({"age": 4711, "sex": "F", "disease": SECRET} for _ in range(2)),
+    *({"age": 471147114, "sex": "F", "disease": SECRET} for _ in range(2)),
 ]
 """Seven rows in classes of 3, 2 and 2; the last holds a single disease."""
 TYPES = {int: "BIGINT", str: "TEXT", float: "DOUBLE"}
