@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import sqlglot
 from sqlglot import exp
 
 from sqlaudit.engines.base import ColumnInfo, Kind, Relation
@@ -74,6 +75,15 @@ def find_column(name: str, relation: Relation) -> ColumnInfo | None:
         names = " and ".join(repr(column.name) for column in folded)
         raise UsageError(f"{name!r} could be {names}; write it exactly.")
     return folded[0] if folded else None
+
+
+def columns_read(role: Resolved, relation: Relation, dialect: str) -> set[str]:
+    """The columns of a relation that a column or expression reads."""
+    if role.column is not None:
+        return {role.column}
+    tree = sqlglot.parse_one(role.sql, dialect=dialect)
+    found = (find_column(column.name, relation) for column in tree.find_all(exp.Column))
+    return {column.name for column in found if column is not None}
 
 
 def unknown_column(name: str, relation: Relation, option: str) -> SqlauditError:

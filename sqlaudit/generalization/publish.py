@@ -11,10 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import sqlglot
-from sqlglot import exp
-
-from sqlaudit.columns_of import Resolved, find_column
+from sqlaudit.columns_of import Resolved, columns_read
 from sqlaudit.engines.base import Engine, Relation
 from sqlaudit.errors import UsageError
 from sqlaudit.facts import Frame
@@ -128,16 +125,8 @@ def _role_columns(opened: Opened) -> list[set[str]]:
     roles = opened.roles
     entity = (roles.entity,) if roles.entity else ()
     groups: tuple[Sequence[Resolved], ...] = (roles.quasi_identifiers, roles.sensitive, roles.identifiers, entity)
-    return [{name for role in group for name in _columns_in(role, opened)} for group in groups]
-
-
-def _columns_in(role: Resolved, opened: Opened) -> set[str]:
-    """The columns of the table that a role reads."""
-    if role.column is not None:
-        return {role.column}
-    tree = sqlglot.parse_one(role.sql, dialect=opened.engine.dialect)
-    found = (find_column(column.name, opened.relation) for column in tree.find_all(exp.Column))
-    return {column.name for column in found if column is not None}
+    dialect = opened.engine.dialect
+    return [{name for role in group for name in columns_read(role, opened.relation, dialect)} for group in groups]
 
 
 def _layout(opened: Opened, levels: Mapping[str, int], persons: bool) -> _Layout:

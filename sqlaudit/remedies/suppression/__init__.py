@@ -1,0 +1,1 @@
+"""Which cells become `*` so that a release is safe: the exact programs, a fast way, and bounds."""
