@@ -1,0 +1,102 @@
+"""One measurement in a process of its own: `python -m benchmarks.scale.job '{…}'` prints what it took as JSON.
+
+Two phases are timed apart: opening the engine (a JVM, a connection), and the work. Audits require k, l and t, so that
+all engines compute the same and nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import sqlaudit
+from benchmarks.scale.texts import text
+from benchmarks.scale.watch import seconds_of
+from sqlaudit.engines import connect
+from sqlaudit.engines.base import Engine, Statement
+from sqlaudit.spec import Limits, Target
+
+REQUIRED = ("k=5", "l=3", "t=0.2")
+KNOWLEDGE = 12
+MEMORY = "4GB"
+THREADS = 2
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is measured: a task over a table.
+
+    Args:
+        server: the process of a database server, 0 = none.
+        temp: where the engine spills; empty = a folder that the measurement makes.
+        times: how often the work is done; the last time counts.
+    """
+
+    task: str
+    target: str
+    columns: tuple[str, ...]
+    db: str | None = None
+    server: int = 0
+    temp: str = ""
+    times: int = 1
+
+
+def timed(work: Callable[[], Any], *roots: int) -> tuple[Any, dict[str, float]]:
+    """What the work gives, with its seconds on the clock and on the processors."""
+    cpu, begun = seconds_of(*roots), time.perf_counter()
+    result = work()
+    return result, {"wall": time.perf_counter() - begun, "cpu": seconds_of(*roots) - cpu}
+
+
+def grouped(engine: Engine, job: Job) -> dict[str, Any]:
+    """The bare GROUP BY qi, s: how many cells there are."""
+    relation = engine.open(Target(relation=job.target))
+    sql = text("grouped.sql", source=relation.sql, columns=[*job.columns, "s"])
+    return {"cells": int(engine.run(Statement("grouped", sql))[0][0])}
+
+
+def audited(engine: Engine, job: Job) -> dict[str, Any]:
+    """An audit of k, l and t: its levels, which all engines must agree on."""
+    result = sqlaudit.audit(
+        job.target, qi=job.columns, sensitive="s", require=REQUIRED, db=engine, failing_classes=0, worst_classes=0
+    )
+    levels = [f"{float(check.level or 0):.9g}" for check in result.checks]
+    return {"rows": result.rows, "classes": result.classes.count, "levels": " ".join(levels)}
+
+
+def disclosed(engine: Engine, job: Job) -> dict[str, Any]:
+    """The curve of worst-case disclosure."""
+    result = sqlaudit.disclosure_curve(
+        job.target, qi=job.columns, sensitive="s", knowledge=KNOWLEDGE, db=engine, weakest=0
+    )
+    points = result.disclosures[0].points
+    return {"levels": " ".join(f"{float(points[k].maximum):.9g}" for k in (0, 3, 12))}
+
+
+TASKS = {"group by": grouped, "audit": audited, "disclosure": disclosed}
+
+
+def measure(job: Job) -> dict[str, Any]:
+    """Open the engine, do the work `times` times, and tell what the last time took: a warm one where it is repeated."""
+    roots = (os.getpid(), job.server) if job.server else (os.getpid(),)
+    limits = Limits(memory=MEMORY, threads=THREADS, temp_directory=job.temp) if not job.db else Limits()
+    engine, start = timed(lambda: connect(job.db, limits, Target(relation=job.target)), *roots)
+    with engine:
+        found: dict[str, Any] = {}
+        runs = []
+        for _ in range(job.times):
+            before = len(engine.executed)
+            found, spent = timed(lambda: TASKS[job.task](engine, job), *roots)
+            runs.append(spent)
+        statements = [(done.name, done.seconds) for done in engine.executed[before:]]
+    return {**found, "start": start, "first": runs[0], "last": runs[-1], "statements": statements}
+
+
+if __name__ == "__main__":
+    given = json.loads(sys.argv[1])
+    print(json.dumps(measure(Job(**{**given, "columns": tuple(given["columns"])}))))
