@@ -24,7 +24,7 @@ from sqlaudit.hierarchies.levels import MappedLevel, MaskLevel
 from sqlaudit.hierarchies.read import bare
 from sqlaudit.hierarchy_file import write_csv
 from sqlaudit.hierarchy_result import CheckedLevel, HierarchyResult
-from sqlaudit.inputs import nodes_of
+from sqlaudit.nodes import nodes_of
 from sqlaudit.result import Timing
 from sqlaudit.spec import Limits, ReadOptions, Target
 from sqlaudit.sql import Raw, render

@@ -15,7 +15,8 @@ from typing import Any
 
 from sqlaudit.errors import UsageError
 from sqlaudit.facts import SensitiveTable
-from sqlaudit.inputs import OF_AN_ATTRIBUTE, Name, Numbers, ValueList
+from sqlaudit.inputs import OF_AN_ATTRIBUTE, Numbers, ValueList
+from sqlaudit.nodes import Name
 from sqlaudit.value_tree import Tree
 
 ABSENT = -1

@@ -18,6 +18,10 @@ from sqlaudit.errors import UsageError
 
 _WRITES = (exp.Insert, exp.Update, exp.Delete, exp.Merge, exp.Create, exp.Drop, exp.Alter, exp.Command, exp.Into)
 _OPENINGS = {"SELECT", "WITH", "FROM", "TABLE", "("}
+DEEPEST = 60
+"""So deep SQL of users may be nested: parsers and databases recurse, and their stacks end somewhere."""
+_BRACKETS = 40
+_OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
 _SPELLINGS = {"duckdb": "DuckDB", "postgres": "PostgreSQL", "spark": "Spark"}
 
 
@@ -179,6 +183,7 @@ def _statements(text: str, dialect: str, option: str) -> list[str]:
         tokens = sqlglot.tokenize(text, dialect=dialect)
     except SqlglotError:
         raise _unreadable(option, dialect) from None
+    _refuse_brackets((token.text for token in tokens), option)
     ends = [token.token_type.name == "SEMICOLON" for token in tokens]
     starts = [True, *ends[:-1]]
     return [token.text.upper() for token, end, start in zip(tokens, ends, starts, strict=False) if start and not end]
@@ -189,10 +194,48 @@ def _parse(text: str, dialect: str, option: str) -> exp.Expression:
         parsed = sqlglot.parse(text, dialect=dialect)
     except SqlglotError as error:
         raise _unreadable(option, dialect, _where(error)) from None
+    except RecursionError:
+        raise too_deep(option) from None
     found = [node for node in parsed if isinstance(node, exp.Expression) and not isinstance(node, exp.Semicolon)]
     if len(found) != 1:
         raise _unreadable(option, dialect)
+    refuse_deep(found[0], option)
     return found[0]
+
+
+def refuse_deep(tree: exp.Expr, option: str) -> None:
+    """Refuse a tree that is nested so deeply that spelling it anew could end the stack.
+
+    Chains of one kind of operator (`a AND b AND c …`) may be long: they are spelled without recursion.
+
+    Raises:
+        UsageError: it is nested more than `DEEPEST` deep.
+
+    Example:
+        >>> refuse_deep(sqlglot.parse_one("a" + " + a" * 500), "--where")
+    """
+    open_nodes = [(tree, 0)]
+    while open_nodes:
+        node, depth = open_nodes.pop()
+        if depth > DEEPEST:
+            raise too_deep(option)
+        is_chain = isinstance(node, exp.Binary) and not isinstance(node, exp.Dot)
+        for child in node.iter_expressions():
+            same = is_chain and isinstance(child, exp.Binary)
+            open_nodes.append((child, depth if same else depth + 1))
+
+
+def too_deep(option: str) -> UsageError:
+    """The error for SQL that is nested too deeply to be read."""
+    return UsageError(f"{option} is nested too deeply.")
+
+
+def _refuse_brackets(texts: Iterable[str], option: str) -> None:
+    depth = 0
+    for text in texts:
+        depth += (text in _OPENING) - (text in _CLOSING)
+        if depth > _BRACKETS:
+            raise too_deep(option)
 
 
 def _where(error: SqlglotError) -> str:

@@ -14,61 +14,13 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from sqlaudit.errors import InputError, UsageError
+from sqlaudit.errors import UsageError
 from sqlaudit.guard import closest
+from sqlaudit.nodes import Name, Node, load_nodes, nodes_of
 from sqlaudit.spec import AuditSpec, Target
 from sqlaudit.value_tree import Tree, read_tree_csv
 
-Name = str | None
-"""How a file names a value: its text, or None for NULL."""
-FILE = "the inputs"
 MAX_EXPONENT = 30
-_MERGE = "tag:yaml.org,2002:merge"
-
-
-@dataclass(frozen=True)
-class Node:
-    """A piece of a file: a text, None, a list of nodes, or (key node, node) pairs; and where it stands."""
-
-    value: str | list[Node] | list[tuple[Node, Node]] | None
-    place: str
-    is_mapping: bool = False
-
-    def fail(self, sentence: str) -> UsageError:
-        """An error that begins with the place."""
-        return UsageError(f"{self.place}: {sentence}")
-
-    def text(self, what: str) -> str:
-        """The node as a text."""
-        if not isinstance(self.value, str):
-            raise self.fail(f"{what} is a text.")
-        return self.value
-
-    def name(self, what: str) -> Name:
-        """The node as the name of a value."""
-        if isinstance(self.value, list):
-            raise self.fail(f"{what} holds single values here, not a list or mapping.")
-        return self.value
-
-    def items(self, what: str) -> list[Node]:
-        """The node as a list."""
-        if self.is_mapping or not isinstance(self.value, list):
-            raise self.fail(f"{what} is a list, for instance [a, b].")
-        return self.value  # type: ignore[return-value]
-
-    def pairs(self, what: str) -> list[tuple[Node, Node]]:
-        """The node as a mapping, each key once."""
-        if not self.is_mapping or not isinstance(self.value, list):
-            raise self.fail(f"{what} is a mapping, for instance {{name: …}}.")
-        found: list[tuple[Node, Node]] = self.value  # type: ignore[assignment]
-        seen: set[Any] = set()
-        for key, _ in found:
-            if key.name("a key") in seen:
-                raise key.fail("the same key stands here twice.")
-            seen.add(key.value)
-        return found
 
 
 @dataclass(frozen=True)
@@ -108,27 +60,6 @@ def load_inputs(path: str | Path) -> Inputs:
     return Inputs() if root is None else _read(root, Path(path).parent)
 
 
-def load_nodes(path: str | Path) -> Node | None:
-    """A YAML file as nodes that know their line, None for an empty one.
-
-    Raises:
-        InputError: the file cannot be read, or is not YAML.
-        UsageError: a node contains itself.
-    """
-    file = Path(path)
-    try:
-        root = yaml.compose(file.read_text(encoding="utf-8-sig"), Loader=yaml.SafeLoader)
-    except OSError as error:
-        raise InputError(f"{file}: cannot be read ({error.strerror}).") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{file}: is not text in UTF-8.") from None
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f", line {mark.line + 1}" if mark is not None else ""
-        raise InputError(f"{file}{line}: is not YAML ({_problem(error)}).") from None
-    return None if root is None else _from_yaml(root, str(file), ())
-
-
 def inputs_from(node: Node, folder: Path) -> Inputs:
     """The inputs that a node of another file holds; `tree_csv` in it is relative to the folder.
 
@@ -136,11 +67,6 @@ def inputs_from(node: Node, folder: Path) -> Inputs:
         UsageError: as `load_inputs`.
     """
     return _read(node, folder)
-
-
-def nodes_of(value: Any, place: str = FILE) -> Node:
-    """A Python value as nodes; `place` is what errors call it."""
-    return _from_python(value, place)
 
 
 def read_inputs(inputs: Mapping[str, Any]) -> Inputs:
@@ -159,10 +85,10 @@ def read_inputs(inputs: Mapping[str, Any]) -> Inputs:
         return inputs
     frame = inputs.get("population")
     if frame is None or isinstance(frame, str | Path | Mapping):
-        return _read(_from_python(inputs), Path())
+        return _read(nodes_of(inputs), Path())
     rest = {key: value for key, value in inputs.items() if key != "population"}
     target = frame if isinstance(frame, Target) else Target(frame=frame, label="the population frame")
-    return Inputs(_read(_from_python(rest), Path()), population=target)
+    return Inputs(_read(nodes_of(rest), Path()), population=target)
 
 
 def further_targets(spec: AuditSpec) -> tuple[Target, ...]:
@@ -183,57 +109,6 @@ def population_target(inputs: Mapping[str, Any], audited: Target) -> Target:
         read=audited.read,
         label=given.get("table", "") or "the population query",
     )
-
-
-def _problem(error: yaml.YAMLError) -> str:
-    return "the indentation or a bracket is wrong" if getattr(error, "context", None) else "a sign is out of place"
-
-
-def _from_yaml(node: yaml.Node, file: str, above: tuple[yaml.Node, ...]) -> Node:
-    place = f"{file}, line {node.start_mark.line + 1}"
-    if node in above:
-        raise UsageError(f"{place}: contains itself.")
-    above = (*above, node)
-    if isinstance(node, yaml.ScalarNode):
-        return Node(None if node.tag == "tag:yaml.org,2002:null" else node.value, place)
-    if isinstance(node, yaml.SequenceNode):
-        return Node([_from_yaml(item, file, above) for item in node.value], place)
-    merges = [value for key, value in node.value if key.tag == _MERGE]
-    pairs = [
-        (_from_yaml(key, file, above), _from_yaml(value, file, above)) for key, value in node.value if key.tag != _MERGE
-    ]
-    merged = [pair for value in merges for pair in _to_merge(_from_yaml(value, file, above))]
-    return Node(_with_merged(pairs, merged), place, is_mapping=True)
-
-
-def _to_merge(node: Node) -> list[tuple[Node, Node]]:
-    """The pairs that `<<` brings: those of a mapping, or of a list of mappings.
-
-    Raises:
-        UsageError: it is neither.
-    """
-    sources = [node] if node.is_mapping or not isinstance(node.value, list) else node.items("<<")
-    return [pair for source in sources for pair in source.pairs("what << merges")]
-
-
-def _with_merged(pairs: list[tuple[Node, Node]], merged: list[tuple[Node, Node]]) -> list[tuple[Node, Node]]:
-    """The pairs of a mapping, and behind them those merged ones whose key is new: what comes first wins."""
-    known, found = {str(key.value) for key, _ in pairs}, list(pairs)
-    for key, value in merged:
-        if str(key.value) not in known:
-            known.add(str(key.value))
-            found.append((key, value))
-    return found
-
-
-def _from_python(value: Any, place: str = FILE) -> Node:
-    if isinstance(value, Mapping):
-        pairs = [(_from_python(k, place), _from_python(v, f"{place}, {k!s}" if place == FILE else place))
-                 for k, v in value.items()]  # fmt: skip
-        return Node(pairs, place, is_mapping=True)
-    if isinstance(value, list | tuple | set | frozenset):
-        return Node([_from_python(item, place) for item in value], place)
-    return Node(None if value is None else str(value), place)
 
 
 def _read(root: Node, folder: Path) -> Inputs:

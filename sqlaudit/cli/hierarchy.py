@@ -19,7 +19,7 @@ from sqlaudit.cli.session import session
 from sqlaudit.errors import ExitCode, UsageError
 from sqlaudit.export import check_destination
 from sqlaudit.hierarchies import Hierarchy, read_hierarchy
-from sqlaudit.inputs import Node, load_nodes
+from sqlaudit.nodes import Node, load_nodes
 from sqlaudit.reports.hierarchy import hierarchy_document
 from sqlaudit.spec import Limits, Target
 

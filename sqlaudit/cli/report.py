@@ -83,7 +83,7 @@ def stored(path: Path) -> Document:
         data = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror}).") from None
-    except ValueError:
+    except (ValueError, RecursionError):
         raise InputError(f"{path}: is not JSON. Make it with --format json --output {path.name}.") from None
     if not isinstance(data, dict) or "report" not in data:
         raise InputError(f"{path}: holds no report. Make it with --format json --output {path.name}.")

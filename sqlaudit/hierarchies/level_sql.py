@@ -98,7 +98,7 @@ def level_sql(hierarchy: Hierarchy, number: int, value_sql: str, dialect: str, h
 
     Example:
         >>> from sqlaudit.hierarchies import read_hierarchy
-        >>> from sqlaudit.inputs import nodes_of
+        >>> from sqlaudit.nodes import nodes_of
         >>> zips = read_hierarchy("zip", nodes_of({"mask": {"keep": [3]}}))
         >>> level_sql(zips, 1, '"zip"', "duckdb", Holds(Kind.TEXT)).split(" || ")[0]
         'LEFT(CAST("zip" AS VARCHAR), 3)'

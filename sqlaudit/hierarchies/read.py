@@ -13,7 +13,8 @@ from sqlaudit.guard import closest
 from sqlaudit.hierarchies.csv_table import Lines, read_csv_table, value_table
 from sqlaudit.hierarchies.hierarchy import Hierarchy, Name, ValueTable, dropped, from_table, kept, plain
 from sqlaudit.hierarchies.levels import TOP, Level, SqlLevel, TopLevel, date_levels, mask_levels, width_levels
-from sqlaudit.inputs import Node, exact_number, load_nodes, nodes_of, tree_of
+from sqlaudit.inputs import exact_number, tree_of
+from sqlaudit.nodes import Node, load_nodes, nodes_of
 from sqlaudit.value_tree import Tree
 
 FORMS = ("widths", "mask", "dates", "tree", "csv", "values", "sql")

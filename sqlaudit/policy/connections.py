@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from sqlaudit.errors import UsageError
 from sqlaudit.gate_result import Mistake
-from sqlaudit.inputs import Node
+from sqlaudit.nodes import Node
 from sqlaudit.policy.dbt_profiles import load_profile
 from sqlaudit.policy.nodes import NO_PAIRS, Mistakes, place_of, text
 from sqlaudit.policy.spec import Connection

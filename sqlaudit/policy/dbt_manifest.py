@@ -12,7 +12,7 @@ from typing import Any
 from sqlaudit.errors import InputError, SqlauditError, UsageError
 from sqlaudit.gate_result import Mistake, Place
 from sqlaudit.guard import closest
-from sqlaudit.inputs import Node, load_nodes, nodes_of
+from sqlaudit.nodes import Node, load_nodes, nodes_of
 from sqlaudit.policy.nodes import place_of
 from sqlaudit.policy.reading import once, table_of, with_originals
 from sqlaudit.policy.spec import Connection, Policy, TableEntry
@@ -72,7 +72,7 @@ def _manifest(file: Path) -> Mapping[str, Any]:
         found = json.loads(file.read_text(encoding="utf-8"), parse_float=str)
     except OSError:
         raise InputError(f"{file}: cannot be read; `dbt parse` writes it.") from None
-    except (UnicodeDecodeError, json.JSONDecodeError):
+    except (ValueError, RecursionError):  # no JSON or UTF-8; nested too deeply
         raise InputError(f"{file}: is no manifest of dbt; `dbt parse` writes it anew.") from None
     if not isinstance(found, dict) or not isinstance(found.get("nodes"), dict):
         raise InputError(f"{file}: is no manifest of dbt; `dbt parse` writes it anew.")

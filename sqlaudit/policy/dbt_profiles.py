@@ -12,7 +12,7 @@ from jinja2.sandbox import SandboxedEnvironment
 
 from sqlaudit.errors import UsageError
 from sqlaudit.guard import closest
-from sqlaudit.inputs import Node, load_nodes
+from sqlaudit.nodes import Node, load_nodes
 
 _POSTGRES = {
     "host": ("host",), "port": ("port",), "user": ("user",), "password": ("password", "pass"),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sqlaudit.errors import UsageError
 from sqlaudit.gate_result import Mistake
-from sqlaudit.inputs import Node
+from sqlaudit.nodes import Node
 from sqlaudit.policy.nodes import NO_TEXTS, Mistakes, choice, flag, number, place_of, text, texts
 from sqlaudit.policy.spec import LossLimit
 from sqlaudit.release.losses.registry import MEASURES

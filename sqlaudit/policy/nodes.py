@@ -12,7 +12,7 @@ from typing import TypeVar
 from sqlaudit.errors import SqlauditError
 from sqlaudit.gate_result import Mistake, Place
 from sqlaudit.guard import closest
-from sqlaudit.inputs import Node
+from sqlaudit.nodes import Node
 from sqlaudit.policy.spec import Threshold
 
 T = TypeVar("T")

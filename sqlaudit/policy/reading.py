@@ -11,7 +11,8 @@ from typing import Any
 from sqlaudit.errors import SqlauditError, UsageError
 from sqlaudit.gate_result import Mistake
 from sqlaudit.guard import closest
-from sqlaudit.inputs import Inputs, Node, inputs_from, load_inputs, load_nodes
+from sqlaudit.inputs import Inputs, inputs_from, load_inputs
+from sqlaudit.nodes import Node, load_nodes
 from sqlaudit.policy.connections import read_connections
 from sqlaudit.policy.nodes import (
     NO_NODES,

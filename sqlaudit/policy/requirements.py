@@ -11,8 +11,8 @@ from typing import Any
 
 from sqlaudit.errors import SqlauditError, UsageError
 from sqlaudit.guard import closest
-from sqlaudit.inputs import Node
 from sqlaudit.models import REGISTRY
+from sqlaudit.nodes import Node
 from sqlaudit.policy.losses import LOSS, check_loss, loss_text, read_loss
 from sqlaudit.policy.nodes import NO_TEXTS, Mistakes, choice, mistake_of, place_of, share, text, texts, threshold, whole
 from sqlaudit.policy.spec import ColumnLimit, TestSpec, Threshold

@@ -11,6 +11,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from sqlaudit.errors import UsageError
+from sqlaudit.guard import refuse_deep, too_deep
 
 AGGREGATES: dict[Any, str] = {exp.Count: "COUNT", exp.Sum: "SUM", exp.Avg: "AVG"}
 _PARTS = {"expressions", "from_", "from", "where", "group", "kind"}
@@ -63,7 +64,11 @@ def read_queries(texts: Sequence[str], dialect: str) -> list[AggregateQuery]:
             trees += [tree for tree in sqlglot.parse(text, dialect=dialect) if isinstance(tree, exp.Expression)]
         except SqlglotError:
             raise UsageError(f"--queries: after query {len(trees)} a text could not be read as SQL.") from None
+        except RecursionError:
+            raise too_deep(f"--queries: after query {len(trees)} a text") from None
     trees = [tree for tree in trees if not isinstance(tree, exp.Semicolon)]
+    for number, tree in enumerate(trees, 1):
+        refuse_deep(tree, f"--queries, query {number}")
     return [_query(tree, number, dialect) for number, tree in enumerate(trees, 1)]
 
 

@@ -22,7 +22,7 @@ from typing import Any
 
 from sqlaudit.errors import UsageError
 from sqlaudit.guard import closest
-from sqlaudit.inputs import Name, Node, load_nodes, nodes_of
+from sqlaudit.nodes import Name, Node, load_nodes, nodes_of
 
 _KEYS = ("people", "knowledge", "ask", "sensitive")
 _RULES = ("if", "then", "never")

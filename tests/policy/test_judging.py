@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sqlaudit.errors import ExitCode
 from sqlaudit.gate_result import Outcome, Place
-from sqlaudit.inputs import Node
+from sqlaudit.nodes import Node
 from sqlaudit.policy.judging import judged, outcome_of
 from sqlaudit.policy.nodes import threshold, up_to
 from sqlaudit.policy.spec import PolicyException, TableEntry, TestSpec

@@ -1,0 +1,80 @@
+"""What fuzzing found: every case here once ended in a traceback, a hang or a wrong answer."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from sqlaudit.errors import UsageError
+from sqlaudit.guard import guard_expression, guard_query
+from sqlaudit.nodes import load_nodes
+from sqlaudit.release.query_text import read_queries
+from tests.cli.runner import run
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(" * 400 + "a" + ")" * 400,
+        "(" * 50 + "a" + ")" * 50,
+        "NOT " * 400 + "a",
+        "- " * 2000 + "a",
+        "CASE WHEN a THEN " * 90 + "a" + " END" * 90,
+        "[" * 90 + "a" + "]" * 90,
+        "a" + "::INT" * 2000,
+        "a" + " IS NOT NULL" * 500,
+        "a BETWEEN 1 AND " * 900 + "a",
+        "a" + ".b" * 2000,
+    ],
+    ids=["brackets", "some brackets", "not", "minus", "case", "list", "cast", "is", "between", "dots"],
+)
+def test_sql_that_is_nested_too_deeply_gets_a_sentence(text: str) -> None:
+    with pytest.raises(UsageError, match=r"^--where is nested too deeply\.$") as caught:
+        guard_expression(text, "duckdb", "--where")
+    assert caught.value.__suppress_context__ or caught.value.__context__ is None
+    with pytest.raises(UsageError, match=r"^--query is nested too deeply\.$"):
+        guard_query("SELECT " + text + " FROM t", "duckdb")
+    with pytest.raises(UsageError, match=r"is nested too deeply\.$"):
+        read_queries(["SELECT count(*) FROM t WHERE " + text], "duckdb")
+
+
+@pytest.mark.parametrize(
+    "text", [" AND ".join(["a = 1"] * 900), " + ".join(["a"] * 900), "a IN (" + "1, " * 5000 + "1)"]
+)
+def test_long_is_not_deep(text: str) -> None:
+    assert len(guard_expression(text, "duckdb", "--where").sql(dialect="duckdb")) > len(text) // 2
+
+
+def test_a_deep_yaml_file_gets_a_sentence(tmp_path: Path) -> None:
+    file = tmp_path / "deep.yml"
+    file.write_text("[" * 3000)
+    with pytest.raises(UsageError, match=r"deep\.yml: is nested too deeply\.$"):
+        load_nodes(file)
+    file.write_text("[" * 150 + "]" * 150)
+    with pytest.raises(UsageError, match=r"deep\.yml, line 1: is nested more than 100 deep\.$"):
+        load_nodes(file)
+
+
+def test_aliases_that_unfold_without_end_get_a_sentence(tmp_path: Path) -> None:
+    file = tmp_path / "laughs.yml"
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{n}: &a{n} [" + ", ".join([f"*a{n - 1}"] * 9) + "]" for n in range(1, 10)]
+    file.write_text("\n".join(lines))
+    with pytest.raises(UsageError, match=r"aliases repeat so much that the file means more than can be read\.$"):
+        load_nodes(file)
+
+
+def test_deep_json_gets_a_sentence(tmp_path: Path) -> None:
+    file = tmp_path / "deep.json"
+    file.write_text("[" * 5000)
+    ran = run("report", file)
+    assert (ran.code, ran.out) == (2, "")
+    assert "is not JSON. Make it with --format json" in ran.err
+    (tmp_path / "target").mkdir()
+    (tmp_path / "target" / "manifest.json").write_text("[" * 5000)
+    (tmp_path / "dbt_project.yml").write_text("profile: p\n")
+    ran = run("test", "--dbt-project", tmp_path)
+    assert (ran.code, "is no manifest of dbt; `dbt parse` writes it anew." in ran.err) == (2, True), ran.err
+    assert json.dumps(ran.out) == '""'
