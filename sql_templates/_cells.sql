@@ -4,6 +4,8 @@
 {% macro head_of_list(counts, count, dialect) %}
 {% if dialect == "duckdb" -%}
 CAST(LIST_SUM(LIST_SORT([{{ counts | join(", ") }}], 'DESC')[1:{{ count }}]) AS BIGINT)
+{%- elif dialect == "spark" -%}
+AGGREGATE(LIST_SORT([{{ counts | join(", ") }}], 'DESC')[1:{{ count }}], CAST(0 AS BIGINT), (taken, x) -> taken + x)
 {%- else -%}
 (SELECT SUM(h.x) FROM (SELECT u.x FROM UNNEST([{{ counts | join(", ") }}]) AS u(x) ORDER BY u.x DESC LIMIT {{ count }}) AS h)
 {%- endif %}
@@ -14,6 +16,9 @@ CAST(LIST_SUM(LIST_SORT([{{ counts | join(", ") }}], 'DESC')[1:{{ count }}]) AS 
 {% if dialect == "duckdb" -%}
 {% set sorted = "LIST_SORT([" ~ counts | join(", ") ~ "], 'DESC')" %}
 CASE WHEN {{ top }} > 0 THEN 1{% for _ in counts %} + CASE WHEN CAST(n - {{ "LIST_SUM(" ~ sorted ~ "[1:" ~ loop.index0 ~ "])" if loop.index0 else "0" }} - LEAST({{ sorted }}[{{ loop.index }}], {{ top }}) AS {{ wide }}) * {{ numerator }} > CAST({{ top }} AS {{ wide }}) * {{ denominator }} THEN 1 ELSE 0 END{% endfor %} END
+{%- elif dialect == "spark" -%}
+{% set next = "CASE WHEN CAST(walk.rest - LEAST(x, " ~ top ~ ") AS " ~ wide ~ ") * " ~ numerator ~ " > CAST(" ~ top ~ " AS " ~ wide ~ ") * " ~ denominator ~ " THEN 1 ELSE 0 END" %}
+CASE WHEN {{ top }} > 0 THEN AGGREGATE(LIST_SORT([{{ counts | join(", ") }}], 'DESC'), {'rest': CAST(n AS BIGINT), 'l': CAST(1 AS BIGINT)}, (walk, x) -> {'rest': walk.rest - x, 'l': walk.l + {{ next }}}, walk -> walk.l) END
 {%- else -%}
 CASE WHEN {{ top }} > 0 THEN 1 + (SELECT COUNT(*) FROM (SELECT u.x, SUM(u.x) OVER (ORDER BY u.x DESC ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS running FROM UNNEST([{{ counts | join(", ") }}]) AS u(x)) AS h WHERE CAST(n - h.running + h.x - LEAST(h.x, {{ top }}) AS {{ wide }}) * {{ numerator }} > CAST({{ top }} AS {{ wide }}) * {{ denominator }}) END
 {%- endif %}
@@ -40,7 +45,7 @@ SUM(CASE WHEN position <= {{ count }} THEN c ELSE 0 END)
 
 {# The largest counts as an array, of a count vector and of rows of cells. #}
 {% macro top_of_list(counts, count, dialect) %}
-{% if dialect == "duckdb" -%}
+{% if dialect in ("duckdb", "spark") -%}
 LIST_SORT([{{ counts | join(", ") }}], 'DESC')[1:{{ count }}]
 {%- else -%}
 ARRAY(SELECT u.x FROM UNNEST([{{ counts | join(", ") }}]) AS u(x) ORDER BY u.x DESC LIMIT {{ count }})
@@ -49,6 +54,8 @@ ARRAY(SELECT u.x FROM UNNEST([{{ counts | join(", ") }}]) AS u(x) ORDER BY u.x D
 {% macro top_of_rows(count, dialect) %}
 {% if dialect == "duckdb" -%}
 MAX(c, {{ count }})
+{%- elif dialect == "spark" -%}
+LIST_SORT(ARRAY_AGG(c), 'DESC')[1:{{ count }}]
 {%- else -%}
 (ARRAY_AGG(c ORDER BY c DESC))[1:{{ count }}]
 {%- endif %}

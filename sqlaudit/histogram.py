@@ -117,6 +117,8 @@ class HistogramBuilder:
         """Cells with a number for each class; a kept relation numbers its rows itself, and in parallel."""
         if not self.engine.can_materialize:
             return _inlined(self._cells(sensitive, table, keep_keys, number=True))
+        if self.engine.dialect == "spark":  # its relations have no numbers of rows, and what is kept does not change
+            return self._relation(name, self._cells(sensitive, table, keep_keys, number=True))
         kept = self._relation(name, self._cells(sensitive, table, keep_keys, number=False))
         return _inlined(render("numbered.sql", self.engine.dialect, classes=Raw(kept)))
 

@@ -18,6 +18,7 @@ from sqlglot import ErrorLevel, exp
 from sqlglot.dialects.dialect import Dialect
 
 from sqlaudit.engines.base import Statement
+from sqlaudit.spark_spelling import for_spark
 
 _HERE = Path(__file__).resolve().parent
 WIDE = {"duckdb": "HUGEINT", "postgres": "DECIMAL(38, 0)", "spark": "DECIMAL(38, 0)"}
@@ -108,6 +109,8 @@ def _spell(text: str, dialect: str, raws: dict[str, str], plain_order: bool = Fa
     tree = sqlglot.parse_one(text, dialect="duckdb")
     if plain_order:
         _order_plainly(tree, dialect)
+    if dialect == "spark":
+        tree = for_spark(tree)
     for node in list(tree.find_all(exp.Column, exp.Table)):
         if node.name not in raws:
             continue
@@ -131,5 +134,5 @@ def _order_plainly(tree: exp.Expr, dialect: str) -> None:
 
 def _operand(sql: str) -> str:
     """An expression that can stand beside any operator."""
-    is_name = sql.startswith('"') and sql.endswith('"') and sql.count('"') == 2
+    is_name = any(sql.startswith(mark) and sql.endswith(mark) and sql.count(mark) == 2 for mark in '"`')
     return sql if is_name or sql.isidentifier() else "(" + sql + ")"

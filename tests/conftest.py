@@ -72,7 +72,43 @@ def load(postgres_server: PostgresServer) -> Iterator[Loader]:
 AuditOn = Callable[..., AuditResult]
 
 
-@pytest.fixture(scope="session", params=["duckdb", "postgres"])
+ENGINES = ("duckdb", "postgres", "spark")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--engines spark` runs the tests that run on engines, and these alone, on Spark (needs pyspark and Java)."""
+    parser.addoption("--engines", default="", help="comma-separated: " + ", ".join(ENGINES))
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Every test of `engine_name` runs on each engine, unless it says itself on which."""
+    own = any(marker.args[0] == "engine_name" for marker in metafunc.definition.iter_markers("parametrize"))
+    if "engine_name" in metafunc.fixturenames and not own:
+        metafunc.parametrize("engine_name", _engines(metafunc.config), indirect=True, scope="session")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """With `--engines`, only what runs on one of these engines, or is marked with its name."""
+    if not config.getoption("--engines"):
+        return
+    chosen = _engines(config)
+    kept = [item for item in items if _runs_on(item, chosen)]
+    config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
+    items[:] = kept
+
+
+def _engines(config: pytest.Config) -> list[str]:
+    given = str(config.getoption("--engines"))
+    return given.split(",") if given else ["duckdb", "postgres"]
+
+
+def _runs_on(item: pytest.Item, engines: Sequence[str]) -> bool:
+    called = getattr(item, "callspec", None)
+    named = called.params.get("engine_name") if called is not None else None
+    return named in engines if named is not None else any(item.get_closest_marker(name) for name in engines)
+
+
+@pytest.fixture(scope="session")
 def engine_name(request: pytest.FixtureRequest) -> str:
     """Every engine in turn; a test that uses it runs its body on each."""
     return str(request.param)
@@ -82,6 +118,12 @@ def engine_name(request: pytest.FixtureRequest) -> str:
 def engine(engine_name: str, request: pytest.FixtureRequest) -> Iterator[Engine]:
     """One open engine a test run: tables reach it as queries, so that nothing is created."""
     url = None
+    if engine_name == "spark":
+        from tests.spark_session import small_engine
+
+        with small_engine() as opened:
+            yield opened
+        return
     if engine_name == "postgres":
         # in a database of its own: its snapshot, open to the end, keeps VACUUM from removing rows of the others
         url = request.getfixturevalue("postgres_server").url(database="postgres") + "&application_name=lasting"

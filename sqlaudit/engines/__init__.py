@@ -32,16 +32,28 @@ def connect(db: str | None = None, limits: Limits | None = None, *targets: Targe
         'DuckDB'
     """
     if db and not Path(db).exists():
+        if _is_spark(db):
+            from sqlaudit.engines.spark import SparkEngine
+
+            return SparkEngine(db, limits)
         if _is_postgres(db):
             from sqlaudit.engines.postgres import PostgresEngine
 
             return PostgresEngine(db, limits)
         scheme, colon, _ = db.partition("://")
         if colon:
-            raise UsageError(f"--db takes a DuckDB file or a PostgreSQL URL; {scheme!r} is neither.")
+            raise UsageError(
+                f"--db takes a DuckDB file, a PostgreSQL URL, or Spark (spark:local, sc://host:port); {scheme!r} is "
+                "none of these."
+            )
     from sqlaudit.engines.duckdb import DuckDBEngine
 
     return DuckDBEngine(db, limits, targets)
+
+
+def _is_spark(db: str) -> bool:
+    """True for a Spark that is started (`spark:…`, `spark://…`) and for a server of Spark Connect (`sc://…`)."""
+    return db == "spark" or db.startswith(("spark:", "sc://"))
 
 
 def _is_postgres(db: str) -> bool:

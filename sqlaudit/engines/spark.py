@@ -1,0 +1,314 @@
+"""Spark SQL, in one process, on a cluster, or through Spark Connect.
+
+An audit only reads. What it keeps for a while are temporary views over checkpointed results in a session of its own.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
+from typing import Any, TypeVar
+
+from sqlaudit.engines import spark_session
+from sqlaudit.engines.base import ColumnInfo, Engine, Relation, Row, Statement
+from sqlaudit.engines.spark_errors import condition, is_cancelled, sentence
+from sqlaudit.engines.spark_open import DIALECT, Opener, bound
+from sqlaudit.engines.spark_settings import settle
+from sqlaudit.engines.spark_values import arrays_of, batches_of, columns_of, parameter, rows_of
+from sqlaudit.engines.watch import Deadline, Worker
+from sqlaudit.errors import Incomplete, Interrupted
+from sqlaudit.guard import quote
+from sqlaudit.spec import Limits, Target
+
+T = TypeVar("T")
+Names = Callable[[str], Iterable[str]] | Iterable[str]
+
+
+class SparkEngine(Engine):
+    """A session of Spark that reads tables, views, files and frames, and changes nothing.
+
+    Args:
+        db: `spark:local[4]`, `spark:yarn`, `spark://host:port`, `sc://host:15002` …, or a SparkSession, which is
+            never stopped and stays as it is.
+        limits: `timeout` is for the whole command; `memory` and `threads` are for a Spark that is started here.
+
+    Raises:
+        UsageError: `db` or a limit cannot be understood.
+        MissingDriver: no pyspark or no Java, or one that is too old.
+        ConnectionFailed: the server or cluster cannot be reached.
+
+    Example:
+        >>> with SparkEngine("spark:local") as engine:  # doctest: +SKIP
+        ...     engine.open(Target("events/*.parquet")).columns[0].name
+        'age'
+    """
+
+    name = "Spark"
+    dialect = DIALECT
+    can_materialize = True
+
+    def __init__(self, db: Any, limits: Limits | None = None) -> None:
+        super().__init__(limits)
+        self._worker = Worker(self._interrupt)
+        self._views: dict[str, Any] = {}
+        self._id = uuid.uuid4().hex[:12]
+        self._opened = 0
+        self._running = False
+        self._cancelled = threading.Event()
+        self._closed = False
+        found = spark_session.lease(db, self.limits) if isinstance(db, str) else spark_session.of_session(db)
+        self._lease, self._session = found, found.session
+        self._deadline = Deadline(self._seconds_left(), self._interrupt)
+        try:
+            self._do("the start of the audit", lambda: settle(self._session))
+        except BaseException:
+            self.close()
+            raise
+        self._opener = Opener(self._session, self._do, self._keep_view)
+
+    # --- targets ---
+
+    def open(self, target: Target) -> Relation:
+        """Resolve a target: a table or view (`schema.table`), files that Spark reads, a frame, or a query.
+
+        Raises:
+            UsageError: no such table or file, two columns of one name, or a query or condition that cannot be run.
+            PermissionDenied: the user may not read it.
+        """
+        return self._opener.open(target)
+
+    def _keep_view(self, frame: Any, stem: str) -> str:
+        """A temporary view over a frame under a name that nobody else has."""
+        self._opened += 1
+        view = f"sqlaudit_{self._id}_{stem}_{self._opened}"
+        self._do("a view", lambda: frame.createOrReplaceTempView(view))
+        self._views[view] = None
+        return quote(view, DIALECT)
+
+    # --- statements ---
+
+    def run(self, statement: Statement, parameters: Sequence[Any] = ()) -> list[Row]:
+        """All rows of a statement (aggregates only); `parameters` stand in it as $1, $2, …
+
+        Raises:
+            UsageError, EngineError, PermissionDenied: Spark refused or failed.
+            Incomplete: the time limit was reached, or the result is too large to come back.
+            Interrupted: `cancel` was called.
+        """
+        return self._finished(statement, lambda: rows_of(self._frame(statement.sql, parameters).toArrow()))
+
+    def columns_as_arrays(self, statement: Statement) -> dict[str, Any]:
+        """The result as one numpy array a column: int64, float64, or objects where neither is exact; NULLs masked."""
+        return self._finished(statement, lambda: arrays_of(self._frame(statement.sql).toArrow()))
+
+    def stream(self, statement: Statement, batch: int = 10_000) -> Iterator[list[Row]]:
+        """The rows of a statement in batches; Spark hands over one partition at a time."""
+        begun = time.monotonic()
+        during = _step(statement)
+        described = self.result_columns(statement)
+        frame = self._do(during, lambda: self._frame(_in_plain_time(statement.sql, described)))
+        rows = self._do(during, lambda: batches_of(frame.toLocalIterator(), described, batch))
+        while (found := self._do(during, lambda: next(rows, None))) is not None:
+            yield found
+        self.record(statement, time.monotonic() - begun)
+
+    def materialize(self, name: str, statement: Statement) -> Relation:
+        """Keep the result of a statement as a temporary view over a checkpoint, replacing an older one of this name.
+
+        A checkpoint and no cache: Spark computes a lost part of a cache again, and rows that were numbered, or come
+        from a table that changed meanwhile, would not be the same ones again. A lost part of a checkpoint is an error.
+        """
+        frame = self._finished(statement, lambda: self._frame(statement.sql).localCheckpoint(eager=True))
+        return self._kept(name, frame)
+
+    def keep_rows(self, name: str, columns: Sequence[tuple[str, str]], batches: Iterable[Sequence[Row]]) -> Relation:
+        """Keep rows that come in batches as a temporary view, replacing an older relation of this name."""
+        begun = time.monotonic()
+        schema = ", ".join(quote(column, DIALECT) + " " + spelled for column, spelled in columns)
+        during = "keep " + name
+        frame = self._do(during, lambda: self._session.createDataFrame([], schema))
+        for batch in batches:
+            if batch:
+                frame = self._do(during, partial(self._with_rows, frame, list(batch), schema))
+        kept = self._kept(name, self._do(during, lambda: frame.localCheckpoint(eager=True)))
+        self.record(Statement(during, "-- " + schema), time.monotonic() - begun)
+        return kept
+
+    def _with_rows(self, so_far: Any, rows: list[Row], schema: str) -> Any:
+        more = self._session.createDataFrame(rows, schema).localCheckpoint(eager=True)
+        return so_far.unionAll(more)
+
+    def _kept(self, name: str, frame: Any) -> Relation:
+        view = f"sqlaudit_{self._id}_kept_{name}"
+        self._do("a view", lambda: frame.createOrReplaceTempView(view))
+        self._release(view)
+        self._views[view] = frame
+        return Relation(quote(view, DIALECT), columns_of(frame.schema), name)
+
+    def drop(self, name: str) -> None:
+        """Drop a relation made by `materialize` or `keep_rows`."""
+        view = f"sqlaudit_{self._id}_kept_{name}"
+        self._do("drop " + name, lambda: self._session.catalog.dropTempView(view))
+        self._release(view)
+
+    def _release(self, view: str) -> None:
+        """Forget a checkpoint, so that Spark frees what it holds."""
+        self._views.pop(view, None)
+
+    def result_names(self, statement: Statement) -> Sequence[str]:
+        """The column names of a statement's result; the statement is not run."""
+        return [column.name for column in self.result_columns(statement)]
+
+    def result_columns(self, statement: Statement) -> tuple[ColumnInfo, ...]:
+        """The columns of a statement's result with their kinds; the statement is not run."""
+        return self._do(_step(statement), lambda: columns_of(self._frame(statement.sql).schema))
+
+    def explain(self, statement: Statement) -> str:
+        """Spark's plan for a statement; the statement is not run."""
+        text = "EXPLAIN FORMATTED " + statement.sql
+        return str(self._do(_step(statement), lambda: self._session.sql(text).collect()[0][0]))
+
+    def version(self) -> str:
+        """For instance `Spark 4.3.0`."""
+        return "Spark " + str(self._do("Spark's version", lambda: self._session.version))
+
+    def access(self) -> str:
+        """The user, who writes nothing: Spark has no read-only mode, so this is what the statements do."""
+        user = self._do("Spark's user", lambda: self._session.sql("SELECT current_user()").collect()[0][0])
+        return f"user {user}, SELECT only; temporary views in a session of its own"
+
+    # --- the way through ---
+
+    def _frame(self, text: str, parameters: Sequence[Any] = ()) -> Any:
+        if not parameters:
+            return self._session.sql(text)
+        given = {f"p{place}": parameter(value) for place, value in enumerate(parameters, 1)}
+        return self._session.sql(bound(text, len(parameters)), args=given)
+
+    def _finished(self, statement: Statement, work: Callable[[], T]) -> T:
+        """What the work returns; noted with its time."""
+        if self.progress is not None:
+            self.progress(statement.name, None)
+        begun = time.monotonic()
+        done = self._do(_step(statement), work)
+        self.record(statement, time.monotonic() - begun)
+        return done
+
+    def _do(self, during: str, work: Callable[[], T], names: Names = ()) -> T:
+        """Run work on Spark; whatever goes wrong leaves as an error of ours."""
+        if self._deadline.over:
+            raise self._out_of_time(during)
+        self._cancelled.clear()
+        self._running = True
+        try:
+            done = self._worker.do(lambda: _quietly(work))
+        except spark_session.FAILURES as error:
+            raise self._reason(error, during, names) from None
+        finally:
+            self._running = False
+        if self._cancelled.is_set() and not self._deadline.over:
+            raise Interrupted(f"Stopped in {during}.")
+        return done
+
+    def _reason(self, error: Exception, during: str, names: Names) -> Exception:
+        if self._deadline.over and is_cancelled(error):
+            return self._out_of_time(during)
+        if self._cancelled.is_set() or is_cancelled(error):
+            return Interrupted(f"Stopped in {during}.")
+        known = names(condition(error).partition(".")[0]) if callable(names) else names
+        return sentence(error, during, known)
+
+    def _out_of_time(self, during: str) -> Incomplete:
+        return Incomplete(f"The time limit of {self.limits.timeout:g} seconds was reached in {during}.")
+
+    def _seconds_left(self) -> float | None:
+        if self.limits.timeout is None:
+            return None
+        return self.limits.timeout - (time.monotonic() - self.started)
+
+    def _interrupt(self) -> None:
+        """Stop every job of this engine's session, and of no other."""
+        if self._running:
+            with suppress(*spark_session.FAILURES):
+                _quietly(self._session.interruptAll)
+
+    def cancel(self) -> None:
+        """Stop the running statement, which then raises `Interrupted`; does nothing when none runs."""
+        if not self._running:
+            return
+        self._cancelled.set()
+        self._interrupt()
+
+    def close(self) -> None:
+        """Stop what runs, drop the views, and end the session; safe to call twice."""
+        if self._closed:
+            return
+        self._closed = True
+        self._interrupt()
+        self._deadline.stop()
+        for view in list(self._views):
+            with suppress(*spark_session.FAILURES):
+                _quietly(partial(self._session.catalog.dropTempView, view))
+        self._views.clear()
+        self._worker.stop()
+        self._lease.give_back()
+
+
+def _step(statement: Statement) -> str:
+    return f"the step {statement.name!r}"
+
+
+def _in_plain_time(sql: str, described: Sequence[ColumnInfo]) -> str:
+    """The statement with times as plain UTC ones: pyspark moves others into the zone of the machine."""
+    if not any(column.type.startswith("timestamp") and column.type != "timestamp_ntz" for column in described):
+        return sql
+    names = [quote(f"c{place}", DIALECT) for place, _ in enumerate(described)]
+    items = [
+        "CAST(" + name + " AS TIMESTAMP_NTZ)" if column.kind.value == "timestamp" else name
+        for name, column in zip(names, described, strict=True)
+    ]
+    return "SELECT " + ", ".join(items) + " FROM (\n" + sql + "\n) AS given(" + ", ".join(names) + ")"
+
+
+class _Silence(logging.Filter):
+    """Drops what pyspark logs of errors while a statement of ours runs: its messages quote values."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.local = threading.local()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """False in a thread that is at work for an engine."""
+        return not getattr(self.local, "at_work", False)
+
+
+_SILENCE = _Silence()
+
+
+def _silence_loggers() -> None:
+    from pyspark.logger import PySparkLogger
+
+    for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
+        PySparkLogger.getLogger(name).addFilter(_SILENCE)
+
+
+_silence_loggers()
+
+
+@contextmanager
+def _silently() -> Iterator[None]:
+    _SILENCE.local.at_work = True
+    try:
+        yield
+    finally:
+        _SILENCE.local.at_work = False
+
+
+def _quietly(work: Callable[[], T]) -> T:
+    with _silently():
+        return work()

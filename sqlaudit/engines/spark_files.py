@@ -1,0 +1,113 @@
+"""Files as Spark reads them: format by name, and the read options that Spark has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlaudit.errors import UsageError
+from sqlaudit.spec import ReadOptions
+
+_SUFFIXES = {
+    **dict.fromkeys((".csv", ".tsv", ".tab", ".txt"), "csv"),
+    **dict.fromkeys((".json", ".ndjson", ".jsonl"), "json"),
+    **dict.fromkeys((".parquet", ".pq"), "parquet"),
+    ".orc": "orc",
+}
+_PACKED = (".gz", ".zst", ".bz2")
+_PARSED = ("csv", "json")
+
+
+@dataclass(frozen=True)
+class Files:
+    """A path, glob or folder as Spark takes it, its format, and the options of the reader."""
+
+    path: str
+    format: str
+    options: dict[str, Any]
+
+    @property
+    def parsed(self) -> bool:
+        """Whether every reading parses text again."""
+        return self.format in _PARSED
+
+
+def looks_like_path(text: str) -> bool:
+    """True for a text that can only be meant as files: it has a known suffix, a slash, a wildcard or a scheme."""
+    return any(sign in text for sign in "/\\*?") or bool(_format(text))
+
+
+def files(text: str, read: ReadOptions) -> Files:
+    """The files that a path names, and how they are read.
+
+    A malformed line is an error, and never a row of NULLs; the first line of a CSV file has the names.
+
+    Raises:
+        UsageError: a format or an option that Spark does not have.
+    """
+    format_name = read.format or _format(text) or ("parquet" if Path(text).is_dir() else "")
+    if format_name not in ("csv", "json", "parquet", "orc"):
+        raise UsageError(f"Spark reads Parquet, ORC, CSV and JSON files; {text!r} is none by its name (--format).")
+    path = text if "://" in text else str(Path(text).absolute())
+    if format_name == "csv":
+        return Files(path, format_name, _csv(text, read))
+    refuse_read_options(read, f"{format_name} on Spark", ("all_text",) if format_name == "json" else ())
+    if format_name == "json":
+        options = {"mode": "FAILFAST", "primitivesAsString": read.all_text, "multiLine": _is_one_document(text)}
+        return Files(path, format_name, options)
+    return Files(path, format_name, {})
+
+
+def refuse_read_options(read: ReadOptions, what: str, allowed: tuple[str, ...] = ()) -> None:
+    """Read options are for text files.
+
+    Raises:
+        UsageError: one was given.
+    """
+    given = {
+        "delimiter": ("--delimiter", bool(read.delimiter)),
+        "encoding": ("--encoding", bool(read.encoding)),
+        "null_values": ("--null-value", bool(read.null_values)),
+        "all_text": ("--all-text", read.all_text),
+        "header": ("--header", read.header is not None),
+    }
+    for name, (option, is_given) in given.items():
+        if is_given and name not in allowed:
+            raise UsageError(f"{option} is for text files; it does not apply to {what}.")
+
+
+def _csv(text: str, read: ReadOptions) -> dict[str, Any]:
+    if len(read.null_values) > 1:
+        raise UsageError("Spark takes one text that means NULL (--null-value); give one, or read a query (NULLIF).")
+    name = text.lower()
+    tabs = any(name.removesuffix(packed).endswith((".tsv", ".tab")) for packed in ("", *_PACKED))
+    options: dict[str, Any] = {
+        "header": read.header is not False,
+        "inferSchema": not read.all_text,
+        "enforceSchema": False,
+        "mode": "FAILFAST",
+        "multiLine": True,
+        "escape": '"',
+        "sep": read.delimiter or ("\t" if tabs else ","),
+    }
+    if read.encoding:
+        options["encoding"] = read.encoding
+    if read.null_values:
+        options["nullValue"] = read.null_values[0]
+    return options
+
+
+def _format(text: str) -> str:
+    name = Path(text.lower())
+    suffix = name.with_suffix("").suffix if name.suffix in _PACKED else name.suffix
+    return _SUFFIXES.get(suffix, "")
+
+
+def _is_one_document(text: str) -> bool:
+    """Whether a JSON file holds one array rather than one object a line; files elsewhere are taken as lines."""
+    path = Path(text)
+    if not path.is_file() or path.suffix.lower() in _PACKED:
+        return False
+    with path.open("rb") as file:
+        return file.read(512).lstrip().startswith(b"[")

@@ -1,0 +1,52 @@
+"""The settings of Spark that a correct result depends on, made in the engine's own session."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+from pyspark.errors import PySparkException
+
+from sqlaudit.errors import UsageError
+
+NEEDED = {
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.variable.substitute": "false",
+    "spark.sql.groupByAliases": "true",
+    "spark.sql.groupByOrdinal": "true",
+    "spark.sql.orderByOrdinal": "true",
+    "spark.sql.parser.escapedStringLiterals": "false",
+    "spark.sql.ansi.doubleQuotedIdentifiers": "false",
+    "spark.sql.decimalOperations.allowPrecisionLoss": "true",
+    "spark.sql.files.ignoreCorruptFiles": "false",
+    "spark.sql.files.ignoreMissingFiles": "false",
+}
+"""Overflow is an error and no wrong number; times are UTC; `${env:…}` in a text stays text; a file that cannot be
+read is an error and not left out."""
+WISHED = {
+    "spark.sql.adaptive.enabled": "true",
+    "spark.sql.adaptive.skewJoin.enabled": "true",
+    "spark.sql.adaptive.coalescePartitions.enabled": "true",
+    "spark.sql.shuffle.orderIndependentChecksum.enabled": "true",
+    "spark.sql.shuffle.orderIndependentChecksum.enableFullRetryOnMismatch": "true",
+}
+"""Speed and skew; and a stage whose rows come out otherwise when it is run again is run again as a whole."""
+
+
+def settle(session: Any) -> None:
+    """Make the settings.
+
+    Raises:
+        UsageError: one that is needed cannot be made here.
+    """
+    for name, value in NEEDED.items():
+        if session.conf.get(name, None) == value:
+            continue
+        try:
+            session.conf.set(name, value)
+        except PySparkException:
+            raise UsageError(f"An audit needs Spark's setting {name} = {value}, which cannot be made here.") from None
+    for name, value in WISHED.items():
+        with suppress(PySparkException):
+            session.conf.set(name, value)

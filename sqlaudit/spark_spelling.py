@@ -1,0 +1,63 @@
+"""What Spark SQL says in other words than the dialect of the templates, told once for all of them.
+
+Places of NULLs in an order, integer division, types and most functions are sqlglot's part. Here is what it leaves as
+it is and Spark would refuse, or would read differently:
+
+- a CTE has no MATERIALIZED; Spark decides itself what is computed twice;
+- a number for each row without an order is `monotonically_increasing_id()`: unique, not consecutive, and no reason to
+  bring all rows into one partition as a window without PARTITION BY does;
+- an index beyond an array's end is an error (ANSI), so that elements are read with `try_element_at`;
+- parameters stay $1, $2, …, which the engine binds.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+DIALECT = "spark"
+
+
+def for_spark(tree: exp.Expr) -> exp.Expr:
+    """The tree of a template, changed where Spark says it differently; sqlglot spells it afterwards.
+
+    Example:
+        >>> import sqlglot
+        >>> for_spark(sqlglot.parse_one("SELECT ROW_NUMBER() OVER () AS id, c[1]", dialect="duckdb")).sql("spark")
+        'SELECT MONOTONICALLY_INCREASING_ID() AS id, TRY_ELEMENT_AT(c, 1)'
+    """
+    for cte in tree.find_all(exp.CTE):
+        cte.set("materialized", None)
+    for window in list(tree.find_all(exp.Window)):
+        if _only_numbers(window):
+            window.replace(exp.Anonymous(this="MONOTONICALLY_INCREASING_ID"))
+    for element in list(tree.find_all(exp.Bracket)):
+        element.replace(_element(element))
+    for gathered in tree.find_all(exp.ArrayAgg):
+        if gathered.find(exp.Order):
+            raise ValueError("Spark gathers values in no order: sort the array instead")
+    for kind in tree.find_all(exp.DataType):
+        if kind.this is exp.DataType.Type.INT128:
+            kind.replace(exp.DataType.build("DECIMAL(38, 0)", dialect=DIALECT))
+    for parameter in list(tree.find_all(exp.Parameter, exp.Placeholder)):
+        parameter.replace(exp.Var(this="$" + parameter.name))
+    return tree
+
+
+def _only_numbers(window: exp.Window) -> bool:
+    parted = window.args.get("partition_by") or window.args.get("order") or window.args.get("alias")
+    return isinstance(window.this, exp.RowNumber) and not parted
+
+
+def _element(bracket: exp.Bracket) -> exp.Expr:
+    """`list[i]` and `list[from:to]`, counted from 1; sqlglot has taken 1 from indices that are numbers."""
+    index = bracket.expressions[0]
+    if isinstance(index, exp.Slice):
+        first, last = int(index.this.name), int(index.expression.name)
+        return _call("SLICE", bracket.this, exp.Literal.number(first), exp.Literal.number(last - first + 1))
+    if isinstance(index, exp.Literal) and index.is_int:
+        index = exp.Literal.number(int(index.name) + 1)
+    return _call("TRY_ELEMENT_AT", bracket.this, index)
+
+
+def _call(name: str, *arguments: exp.Expr) -> exp.Anonymous:
+    return exp.Anonymous(this=name, expressions=[argument.copy() for argument in arguments])
