@@ -84,17 +84,27 @@ TASKS = {"group by": grouped, "audit": audited, "disclosure": disclosed}
 def measure(job: Job) -> dict[str, Any]:
     """Open the engine, do the work `times` times, and tell what the last time took: a warm one where it is repeated."""
     roots = (os.getpid(), job.server) if job.server else (os.getpid(),)
-    limits = Limits(memory=MEMORY, threads=THREADS, temp_directory=job.temp) if not job.db else Limits()
+    limits = Limits() if job.server else Limits(memory=MEMORY, threads=THREADS, temp_directory=job.temp)
     engine, start = timed(lambda: connect(job.db, limits, Target(relation=job.target)), *roots)
     with engine:
-        found: dict[str, Any] = {}
         runs = []
         for _ in range(job.times):
             before = len(engine.executed)
+            already = _stages(job)
             found, spent = timed(lambda: TASKS[job.task](engine, job), *roots)
             runs.append(spent)
+        found |= {name: count - already[name] for name, count in _stages(job).items()}
         statements = [(done.name, done.seconds) for done in engine.executed[before:]]
     return {**found, "start": start, "first": runs[0], "last": runs[-1], "statements": statements}
+
+
+def _stages(job: Job) -> dict[str, int]:
+    """What Spark has shuffled and spilled so far; nothing for other engines."""
+    if not (job.db or "").startswith("spark"):
+        return {}
+    from benchmarks.scale.spark_stages import stages
+
+    return vars(stages())
 
 
 if __name__ == "__main__":
