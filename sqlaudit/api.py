@@ -8,7 +8,7 @@ from typing import Any
 from sqlaudit.auditor import Auditor
 from sqlaudit.distribution_result import WORST_CLASSES
 from sqlaudit.engines import connect
-from sqlaudit.engines.base import Engine
+from sqlaudit.engines.base import Database, Engine
 from sqlaudit.inputs import further_targets
 from sqlaudit.profile_result import ProfileResult
 from sqlaudit.profiling.columns import EXACT_ROWS
@@ -29,7 +29,7 @@ def audit(
     entity: str | None = None,
     joint: bool = False,
     nulls: NullPolicy | str = NullPolicy.EQUAL,
-    db: str | Engine | None = None,
+    db: Database = None,
     query: str = "",
     where: str = "",
     inputs: Mapping[str, Any] | None = None,
@@ -50,7 +50,7 @@ def audit(
         entity: the column that says which person a row belongs to.
         joint: add the other sensitive attributes to the quasi-identifiers while one is audited.
         nulls: how a NULL in a quasi-identifier is read: equal, distinct or wildcard.
-        db: a database URL or DuckDB file, or an engine that is already open (it is left open).
+        db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
         inputs: further inputs of models (categories, orders, a population table or frame, …): what
@@ -89,7 +89,7 @@ def audit(
 def profile(
     target: Any = None,
     *,
-    db: str | Engine | None = None,
+    db: Database = None,
     query: str = "",
     where: str = "",
     read: ReadOptions | None = None,
@@ -102,7 +102,7 @@ def profile(
 
     Args:
         target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
-        db: a database URL or DuckDB file, or an engine that is already open (it is left open).
+        db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
         read: how files are read.

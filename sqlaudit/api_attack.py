@@ -10,7 +10,7 @@ from typing import Any
 from sqlaudit.api import Require, make_target, requirements
 from sqlaudit.attack_result import AttackResult
 from sqlaudit.engines import connect
-from sqlaudit.engines.base import Engine
+from sqlaudit.engines.base import Database, Engine
 from sqlaudit.generalization.workbench import workbench_of
 from sqlaudit.hierarchies.read import Hierarchies, read_hierarchies
 from sqlaudit.release.attacks.request import AttackRequest, Pair, Published, pair_of
@@ -48,7 +48,7 @@ def attack(
     show_values: bool = False,
     top: int = 10,
     seed: int = 0,
-    db: str | Engine | None = None,
+    db: Database = None,
     query: str = "",
     where: str = "",
     read: ReadOptions | None = None,

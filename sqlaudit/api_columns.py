@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlaudit.api import make_target
 from sqlaudit.engines import connect
-from sqlaudit.engines.base import Engine
+from sqlaudit.engines.base import Database, Engine
 from sqlaudit.quasi_identifiers import ColumnRequest, ColumnSets, Find, RankBy, Ratio, find_columns
 from sqlaudit.record_risk import RecordRequest, RecordRisk, find_records
 from sqlaudit.shares import Share, exact_share
@@ -35,7 +35,7 @@ def columns(
     nulls: NullPolicy | str = NullPolicy.EQUAL,
     time_budget: float | None = None,
     effects: bool = True,
-    db: str | Engine | None = None,
+    db: Database = None,
     query: str = "",
     where: str = "",
     read: ReadOptions | None = None,
@@ -93,7 +93,7 @@ def records(
     nulls: NullPolicy | str = NullPolicy.EQUAL,
     top: int = 50,
     show_values: bool = False,
-    db: str | Engine | None = None,
+    db: Database = None,
     query: str = "",
     where: str = "",
     read: ReadOptions | None = None,

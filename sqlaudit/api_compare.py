@@ -9,7 +9,7 @@ from typing import Any
 from sqlaudit.api import Require, make_target, requirements
 from sqlaudit.compare_result import CompareResult
 from sqlaudit.engines import connect
-from sqlaudit.engines.base import Engine
+from sqlaudit.engines.base import Database, Engine
 from sqlaudit.release.request import CompareRequest
 from sqlaudit.release.run import compare_tables
 from sqlaudit.shares import exact_number
@@ -36,7 +36,7 @@ def compare(
     require: Require = None,
     inputs: Mapping[str, Any] | None = None,
     show_values: bool = False,
-    db: str | Engine | None = None,
+    db: Database = None,
     read: ReadOptions | None = None,
     limits: Limits | None = None,
 ) -> CompareResult:

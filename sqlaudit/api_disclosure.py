@@ -13,7 +13,7 @@ from sqlaudit.api import make_target
 from sqlaudit.disclosure.curve import exact_threshold
 from sqlaudit.disclosure.knowledge import DEFAULT_LIMIT
 from sqlaudit.engines import connect
-from sqlaudit.engines.base import Engine
+from sqlaudit.engines.base import Database, Engine
 from sqlaudit.spec import Limits, NullPolicy, ReadOptions, Roles, Target
 from sqlaudit.worst_case.given import load_knowledge, read_knowledge
 from sqlaudit.worst_case.results import DisclosureResult
@@ -33,7 +33,7 @@ def disclosure_curve(
     entity: str | None = None,
     joint: bool = False,
     nulls: NullPolicy | str = NullPolicy.EQUAL,
-    db: str | Engine | None = None,
+    db: Database = None,
     query: str = "",
     where: str = "",
     read: ReadOptions | None = None,
@@ -82,7 +82,7 @@ def what_if(
     entity: str | None = None,
     joint: bool = False,
     nulls: NullPolicy | str = NullPolicy.EQUAL,
-    db: str | Engine | None = None,
+    db: Database = None,
     query: str = "",
     where: str = "",
     read: ReadOptions | None = None,
@@ -128,7 +128,7 @@ def _roles(
 
 
 @contextmanager
-def _opened(db: str | Engine | None, limits: Limits | None, target: Target) -> Iterator[Engine]:
+def _opened(db: Database, limits: Limits | None, target: Target) -> Iterator[Engine]:
     """An engine that was given stays open."""
     if isinstance(db, Engine):
         yield db

@@ -10,7 +10,7 @@ from typing import Any
 from sqlaudit.api import Require, make_target, requirements
 from sqlaudit.auditor import Auditor
 from sqlaudit.engines import connect
-from sqlaudit.engines.base import Engine
+from sqlaudit.engines.base import Database, Engine
 from sqlaudit.engines.writing import View, create_view
 from sqlaudit.errors import EngineError, UsageError
 from sqlaudit.export import check_destination
@@ -51,7 +51,7 @@ def lattice(
     replace_view: bool = False,
     to: str | Path | None = None,
     suppressed: Suppressed | str = Suppressed.DROP,
-    db: str | Engine | None = None,
+    db: Database = None,
     query: str = "",
     where: str = "",
     inputs: Mapping[str, Any] | None = None,
@@ -97,7 +97,7 @@ def lattice(
     publication = Publication(
         publish_view, execute, replace_view, Path(to) if to is not None else None, Suppressed(suppressed)
     )
-    check_publication(publication, None if isinstance(db, Engine) else db)
+    check_publication(publication, db if isinstance(db, str) else None)
     if isinstance(db, Engine):
         return search_and_publish(db, request, publication)
     with connect(db, limits or Limits(), *targets_of(request)) as engine:

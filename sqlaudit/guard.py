@@ -22,6 +22,14 @@ DEEPEST = 60
 """So deep SQL of users may be nested: parsers and databases recurse, and their stacks end somewhere."""
 _BRACKETS = 40
 _OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
+_OUTSIDE = {
+    "spark": (
+        "reflect", "java_method", "try_reflect", "read_files", "read_kafka", "read_pubsub", "read_kinesis",
+        "read_pulsar", "read_statestore", "read_state_metadata", "remote_query", "http_request", "ai_query",
+        "vector_search", "list_secrets", "secret", "try_secret", "cloud_files_state", "python_worker_logs",
+    )
+}  # fmt: skip
+"""Functions that run code of the machine, or read or call something that nobody named."""
 _SPELLINGS = {"duckdb": "DuckDB", "postgres": "PostgreSQL", "spark": "Spark"}
 
 
@@ -98,6 +106,7 @@ def guard_query(text: str, dialect: str) -> exp.Query:
     if not isinstance(root, exp.Query):
         raise _not_a_select(root.key.upper())
     _refuse_writes(root, "--query")
+    _refuse_outside(root, dialect, "--query")
     return root
 
 
@@ -123,6 +132,7 @@ def guard_expression(text: str, dialect: str, option: str) -> exp.Expression:
         raise UsageError(f"{option} takes one expression over the table's columns.")
     expression = select.expressions[0]
     _refuse_writes(expression, option)
+    _refuse_outside(expression, dialect, option)
     if list(expression.find_all(exp.Query, exp.AggFunc, exp.Window, exp.Star)):
         raise UsageError(f"{option} takes an expression over the columns of one row: no subquery, aggregate or window.")
     return expression.unalias()  # type: ignore[no-any-return]
@@ -250,3 +260,14 @@ def _refuse_writes(root: exp.Expression, option: str) -> None:
             raise UsageError(f"{option} may only read; it holds {node.key.upper()}.")
         if isinstance(node, exp.Lock):
             raise UsageError(f"{option} may only read; leave out FOR UPDATE or FOR SHARE.")
+
+
+def _refuse_outside(root: exp.Expression, dialect: str, option: str) -> None:
+    """Refuse what leaves the tables; a script of TRANSFORM runs as a program of the machine."""
+    outside = _OUTSIDE.get(dialect, ())
+    for node in root.find_all(exp.Func, exp.QueryTransform):
+        if isinstance(node, exp.QueryTransform):
+            raise UsageError(f"{option} may only read; it holds TRANSFORM, which runs a program.")
+        name = node.name.lower() if isinstance(node, exp.Anonymous) else node.key
+        if name in outside:
+            raise UsageError(f"{option} may only read tables; the function {name} reaches beyond them.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -78,6 +79,11 @@ ENGINES = ("duckdb", "postgres", "spark")
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`--engines spark` runs the tests that run on engines, and these alone, on Spark (needs pyspark and Java)."""
     parser.addoption("--engines", default="", help="comma-separated: " + ", ".join(ENGINES))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Told by the environment too: the number of randomized cases is settled when the modules are imported."""
+    os.environ["SQLAUDIT_ENGINES"] = ",".join(_engines(config))
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

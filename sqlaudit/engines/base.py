@@ -7,11 +7,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sqlaudit.spec import Limits, Target
 
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
 Row = tuple[Any, ...]
+Database: TypeAlias = "str | Engine | SparkSession | None"
+"""What `db=` takes: what `--db` does, an engine that is open (it is left open), or a session of Spark (likewise)."""
 
 
 class Kind(StrEnum):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -44,8 +45,9 @@ class Opener:
             return self._query(target, where)
         if target.frame is not None:
             spark_files.refuse_read_options(target.read, "a frame")
-            frame = self._frame(target.frame)
-            return self._relation(target, self.keep(frame, "frame"), (), frame, where)
+            source = self._frame(target.frame)
+            frame = self.do("the frame", lambda: _analyzed(self.session.table(source)))
+            return self._relation(target, source, (), frame, where)
         parts = self._table(target.relation)
         if parts is None:
             return self._file(target, where)
@@ -86,10 +88,20 @@ class Opener:
         source = self.keep(frame, "file")
         return self._relation(target, source, (target.relation,), frame, where, parsed=found.parsed)
 
-    def _frame(self, frame: Any) -> Any:
-        if type(frame).__module__.startswith("pyspark.sql"):
-            raise UsageError("A frame of Spark is audited in its own session; give that session as db.")
-        return self.do("the frame", lambda: self.session.createDataFrame(frame))
+    def _frame(self, frame: Any) -> str:
+        """A view over a frame. One of Spark's own comes through a global view, since its session is another one."""
+        if not type(frame).__module__.startswith("pyspark.sql"):
+            table = self.do("the frame", lambda: self.session.createDataFrame(frame))
+            return self.keep(table, "frame")
+        shared = "sqlaudit_" + uuid.uuid4().hex
+        catalog = frame.sparkSession.catalog
+        self.do("the frame", lambda: frame.createGlobalTempView(shared))
+        try:
+            schema = self.session.conf.get("spark.sql.globalTempDatabase", "global_temp")
+            name = ".".join(quote(part, DIALECT) for part in (schema, shared))
+            return self.keep(self.do("the frame", lambda: _analyzed(self.session.table(name))), "frame")
+        finally:
+            self.do("the frame", lambda: catalog.dropGlobalTempView(shared))
 
     def _table(self, name: str) -> tuple[str, ...] | None:
         """The parts of the name of a table or view that exists; none when it is a file's name.
