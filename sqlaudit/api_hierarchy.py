@@ -12,7 +12,7 @@ import sqlaudit
 from sqlaudit.api import make_target
 from sqlaudit.columns_of import resolve
 from sqlaudit.engines import connect
-from sqlaudit.engines.base import Engine, Kind, Statement
+from sqlaudit.engines.base import Database, Engine, Kind, Statement
 from sqlaudit.errors import UsageError
 from sqlaudit.export import check_destination
 from sqlaudit.generalization.workbench import workbench_of
@@ -25,6 +25,7 @@ from sqlaudit.hierarchies.read import bare
 from sqlaudit.hierarchy_file import write_csv
 from sqlaudit.hierarchy_result import CheckedLevel, HierarchyResult
 from sqlaudit.nodes import nodes_of
+from sqlaudit.paths import is_folder
 from sqlaudit.result import Timing
 from sqlaudit.spec import Limits, ReadOptions, Target
 from sqlaudit.sql import Raw, render
@@ -42,7 +43,7 @@ def hierarchy(
     default: str | None = None,
     to: str | Path | None = None,
     show_values: bool = False,
-    db: str | Engine | None = None,
+    db: Database = None,
     query: str = "",
     where: str = "",
     read: ReadOptions | None = None,
@@ -99,7 +100,7 @@ def named_hierarchy(
 
 
 def _from_file(column: str, path: Path) -> Hierarchy:
-    if not path.is_dir() and path.suffix.lower() not in _YAML:
+    if not is_folder(path) and path.suffix.lower() not in _YAML:
         return read_hierarchy(column, nodes_of({"csv": str(path)}, str(path)))
     read = read_hierarchies(path)
     if read.folder is not None:

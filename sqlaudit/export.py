@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from sqlaudit.errors import UsageError
+from sqlaudit.paths import exists, is_file, is_folder
 from sqlaudit.result import FailingClass
 
 TABLE_SUFFIXES = (".csv", ".parquet")
@@ -37,12 +38,12 @@ def check_destination(path: Path, suffixes: Sequence[str] = ()) -> None:
     """
     if suffixes and path.suffix.lower() not in suffixes:
         raise UsageError(f"{str(path)!r} should end in {' or '.join(suffixes)}.")
-    if path.is_dir():
+    if is_folder(path):
         raise UsageError(f"{str(path)!r} is a folder; name a file to write.")
     folder = path.resolve().parent
-    if not folder.is_dir():
+    if not is_folder(folder):
         raise UsageError(f"The folder of {str(path)!r} does not exist.")
-    if not os.access(folder if not path.exists() or path.is_file() else path, os.W_OK):
+    if not os.access(folder if not exists(path) or is_file(path) else path, os.W_OK):
         raise UsageError(f"{str(path)!r} cannot be written: no permission.")
 
 

@@ -17,6 +17,7 @@ from sqlaudit.engines.base import Engine
 from sqlaudit.errors import ConnectionFailed, EngineError, ExitCode, UsageError
 from sqlaudit.export import check_destination, write_text
 from sqlaudit.gate_result import Place
+from sqlaudit.paths import exists
 from sqlaudit.policy.connections import database_of, holds_password
 from sqlaudit.policy.proposal import ProposedTable, proposed_policy, tables_of
 from sqlaudit.policy.schema import policy_schema
@@ -104,7 +105,7 @@ def _check_destinations(output: Path, force: bool, schema: Path | None) -> None:
     if str(output) == "-":
         return
     check_destination(output)
-    if output.exists() and not force:
+    if exists(output) and not force:
         raise UsageError(f"{str(output)!r} is there already; --force replaces it, --output names another file.")
 
 
@@ -118,7 +119,7 @@ def _connection(db: str | None, db_env: str | None, dbt_profile: str | None) -> 
     kind, value = given[0]
     if kind != "db":
         return kind, value
-    if Path(value).exists():
+    if exists(value):
         return "duckdb", value
     if holds_password(value):
         raise UsageError(

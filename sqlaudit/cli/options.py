@@ -25,6 +25,7 @@ from sqlaudit.cli.output import Output, output_for
 from sqlaudit.cli.parsing import count_or_all, delimiter, duration, null_values, size, split_list, split_lists
 from sqlaudit.cli.sections import in_section, shared
 from sqlaudit.errors import UsageError
+from sqlaudit.paths import is_folder
 from sqlaudit.reports import FORMATS
 from sqlaudit.spec import Limits, NullPolicy, ReadOptions, Requirement, Roles, Target
 
@@ -152,7 +153,7 @@ def _inputs(path: Path | None) -> Mapping[str, Any]:
 def _limits(
     *, timeout: float | None, memory_limit: str | None, threads: int | None, temp_directory: Path | None
 ) -> dict[str, Any]:
-    if temp_directory is not None and not temp_directory.is_dir():
+    if temp_directory is not None and not is_folder(temp_directory):
         raise UsageError(f"--temp-directory {str(temp_directory)!r} is not a folder.")
     return {"limits": Limits(timeout, memory_limit or "", threads, str(temp_directory or ""))}
 

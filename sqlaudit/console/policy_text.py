@@ -10,6 +10,7 @@ from pathlib import Path
 from sqlaudit.console.session import State
 from sqlaudit.console.workspace import Workspace
 from sqlaudit.errors import UsageError
+from sqlaudit.paths import exists
 from sqlaudit.policy.connections import holds_password
 from sqlaudit.policy.proposal import scalar
 from sqlaudit.spec import NullPolicy, ReadOptions, Target
@@ -42,7 +43,7 @@ def _head(db: str | None, variable: str, folder: Path) -> Iterator[str]:
     yield "connections:"
     if variable:
         yield f"  main: {{env: {scalar(variable)}}}"
-    elif Path(db).exists():
+    elif exists(db):
         yield f"  main: {{duckdb: {scalar(_beside(db, folder))}}}"
     elif holds_password(db):
         raise UsageError(
@@ -67,7 +68,7 @@ def _table(state: State, target: Target, in_database: bool, folder: Path) -> Ite
     if target.query:
         yield f"  - query: {scalar(target.query)}"
         yield "    name: console query"
-    elif in_database and not Path(target.relation).exists():
+    elif in_database and not exists(target.relation):
         yield f"  - table: {scalar(target.relation)}"
     else:
         yield f"  - file: {scalar(_beside(target.relation, folder))}"

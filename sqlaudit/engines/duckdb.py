@@ -38,6 +38,8 @@ from sqlaudit.engines.duckdb_types import (
 )
 from sqlaudit.errors import InputError, PermissionDenied, UsageError
 from sqlaudit.guard import guard_expression, guard_query, quote
+from sqlaudit.paths import exists as lies_there
+from sqlaudit.paths import is_file
 from sqlaudit.spec import Limits, Target
 
 
@@ -249,7 +251,7 @@ class DuckDBEngine(Engine):
     def _file(self, name: str, target: Target) -> Source:
         if self._catalog and not exists(name):
             raise unknown(name, self._known, self._db)
-        if not Path(name).exists() and not looks_like_path(name):
+        if not lies_there(name) and not looks_like_path(name):
             raise UsageError(f"There is no file {name!r}; for a table, name its database with --db.")
         files = self._allow(find_files(name, target.read.format))
         return file_source(self._session, files, target.read, self._fresh("sqlaudit_frame"))
@@ -340,9 +342,9 @@ def _start(cursor: duckdb.DuckDBPyConnection, sql: str) -> list[str]:
 
 def _database(db: str) -> Path:
     path = Path(db)
-    if not path.exists():
+    if not lies_there(path):
         raise UsageError(f"There is no database file {db!r}.")
-    if not path.is_file():
+    if not is_file(path):
         raise UsageError(f"The database {db!r} is a folder, not a file.")
     try:
         with path.open("rb") as file:

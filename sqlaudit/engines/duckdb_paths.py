@@ -8,6 +8,8 @@ from pathlib import Path
 
 from sqlaudit.errors import InputError, PermissionDenied, UsageError
 from sqlaudit.guard import closest
+from sqlaudit.paths import exists as lies_there
+from sqlaudit.paths import expanded, is_file, is_folder
 
 FORMATS = ("csv", "json", "parquet", "arrow")
 _SUFFIXES = {
@@ -59,7 +61,7 @@ def looks_like_path(text: str) -> bool:
 
 def exists(text: str) -> bool:
     """True when a text names a file, or a glob that fits one."""
-    return any(path.is_file() for path in _matches(text))
+    return any(is_file(path) for path in _matches(text))
 
 
 def find_files(text: str, format: str = "") -> Files:
@@ -92,38 +94,31 @@ def find_files(text: str, format: str = "") -> Files:
 
 def _matches(text: str) -> list[Path]:
     """Absolute paths; a file that has just this name goes before a pattern."""
-    plain = Path(text).expanduser()
-    if _there(plain):
+    plain = expanded(text)
+    if lies_there(plain):
         return [plain.absolute()]
     if not glob.has_magic(text):
         return []
     found = sorted(glob.glob(str(plain), recursive=True))  # noqa: PTH207 (Path.glob takes no absolute pattern)
-    return [path.absolute() for path in map(Path, found) if path.is_file()]
-
-
-def _there(path: Path) -> bool:
-    try:
-        return path.exists()
-    except (OSError, ValueError):  # a name too long, a NUL in it, a folder that may not be entered
-        return False
+    return [path.absolute() for path in map(Path, found) if is_file(path)]
 
 
 def _missing(text: str) -> UsageError:
     if glob.has_magic(text):
         return UsageError(f"No file fits the pattern {text!r}.")
-    folder = Path(text).expanduser().parent
+    folder = expanded(text).parent
     try:
-        names = [entry.name for entry in folder.iterdir()] if folder.is_dir() else []
+        names = [entry.name for entry in folder.iterdir()] if is_folder(folder) else []
     except OSError:
         names = []
     return UsageError(f"There is no file {text!r}.{closest(Path(text).name, names)}")
 
 
 def _check(path: Path, text: str) -> None:
-    name = text if Path(text).expanduser().absolute() == path else path.name
-    if path.is_dir():
+    name = text if expanded(text).absolute() == path else path.name
+    if is_folder(path):
         raise UsageError(f"{name!r} is a folder; name the files in it, for instance {str(Path(text) / '*.parquet')!r}.")
-    if not path.is_file():
+    if not is_file(path):
         raise UsageError(f"{name!r} is not a regular file; an audit reads its input more than once.")
     try:
         with path.open("rb") as file:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import glob
 import re
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -71,18 +72,19 @@ class Session:
         self._used = ""
         self._frames: dict[str, Any] = {}
         _check(limits)
-        self._spill = SpillFolder(limits.temp_directory)
-        try:
-            self._connection = duckdb.connect(":memory:", config=_settings(limits, self._spill.path))
-        except duckdb.Error:
-            self._spill.close()
-            raise EngineError("DuckDB could not be started with these limits.") from None
         self._cursors: set[duckdb.DuckDBPyConnection] = set()
-        self._worker = Worker(self.interrupt)
-        self._deadline = Deadline(limits.timeout, self.interrupt)
-        for name, value in _SCOPED.items():
-            self.fetch("SET " + name + " = " + literal(value, DIALECT), "settings")
-        self.fetch("CREATE SCHEMA " + quote(INPUTS, DIALECT), "settings")
+        with ExitStack() as on_failure:  # also when the time is over, or Ctrl-C comes, before all of it stands
+            self._spill = on_failure.enter_context(SpillFolder(limits.temp_directory))
+            self._connection = _connected(limits, self._spill.path)
+            on_failure.callback(self._connection.close)
+            self._worker = Worker(self.interrupt)
+            on_failure.callback(self._worker.stop)
+            self._deadline = Deadline(limits.timeout, self.interrupt)
+            on_failure.callback(self._deadline.stop)
+            for name, value in _SCOPED.items():
+                self.fetch("SET " + name + " = " + literal(value, DIALECT), "settings")
+            self.fetch("CREATE SCHEMA " + quote(INPUTS, DIALECT), "settings")
+            on_failure.pop_all()
 
     def fetch(self, sql: str, step: str, parameters: Sequence[object] | None = None) -> list[Row]:
         """All rows of a statement.
@@ -191,6 +193,13 @@ class Session:
     def _place(self, step: str) -> Place:
         timeout = self._deadline.seconds if self._deadline.over else None
         return Place(step, self.columns, self.files, timeout)
+
+
+def _connected(limits: Limits, spill: Path) -> duckdb.DuckDBPyConnection:
+    try:
+        return duckdb.connect(":memory:", config=_settings(limits, spill))
+    except duckdb.Error:
+        raise EngineError("DuckDB could not be started with these limits.") from None
 
 
 def _rows(connection: duckdb.DuckDBPyConnection, sql: str, parameters: Sequence[object] | None) -> list[Row]:

@@ -82,6 +82,8 @@ def connect(db: str, timeout: float | None) -> psycopg.Connection[tuple[Any, ...
         connection = psycopg.connect(**parameters, prepare_threshold=None, cursor_factory=OneStatementCursor)
     except psycopg.Error as error:
         raise connection_failed(error, _parts(error, parameters), seconds) from None
+    except UnicodeError:  # the resolver's, for a host with a part of more than 63 signs
+        raise UsageError("--db names a host that can be no host's name.") from None
     if connection.info.server_version < OLDEST:
         connection.close()
         raise EngineError(f"PostgreSQL {OLDEST // 10000} or newer is needed.")

@@ -6,10 +6,10 @@ A connection of its own, one transaction, and nothing is replaced unless that wa
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 from sqlaudit.errors import UsageError
 from sqlaudit.guard import quote, split_name
+from sqlaudit.paths import exists
 from sqlaudit.sql import environment
 
 
@@ -65,7 +65,7 @@ def create_view(db: str | None, view: View, *, replace: bool = False) -> None:
     if not db:
         raise UsageError("A view needs a database to be made in: name it with --db, or write the release to a file.")
     view.parts()
-    if Path(db).exists():
+    if exists(db):
         from sqlaudit.engines.duckdb_writing import make_view
     else:
         from sqlaudit.engines.postgres_writing import make_view

@@ -15,6 +15,7 @@ from sqlaudit.hierarchies.hierarchy import Hierarchy, Name, ValueTable, dropped,
 from sqlaudit.hierarchies.levels import TOP, Level, SqlLevel, TopLevel, date_levels, mask_levels, width_levels
 from sqlaudit.inputs import exact_number, tree_of
 from sqlaudit.nodes import Node, load_nodes, nodes_of
+from sqlaudit.paths import is_folder
 from sqlaudit.value_tree import Tree
 
 FORMS = ("widths", "mask", "dates", "tree", "csv", "values", "sql")
@@ -92,7 +93,7 @@ def read_hierarchies(source: Hierarchies | Mapping[str, Any] | str | Path) -> Hi
     if isinstance(source, Mapping):
         return read_section(nodes_of(source, "the hierarchies"), Path())
     path = Path(source)
-    if path.is_dir():
+    if is_folder(path):
         return Hierarchies(folder=path, place=str(path))
     root = load_nodes(path)
     section = None

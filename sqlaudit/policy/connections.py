@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from sqlaudit.errors import UsageError
 from sqlaudit.gate_result import Mistake
 from sqlaudit.nodes import Node
+from sqlaudit.paths import exists, expanded
 from sqlaudit.policy.dbt_profiles import load_profile
 from sqlaudit.policy.nodes import NO_PAIRS, Mistakes, place_of, text
 from sqlaudit.policy.spec import Connection
@@ -82,11 +83,11 @@ def database_of(connection: Connection) -> str:
         UsageError: an environment variable is not set, or there is no such file or profile.
     """
     if connection.kind == "duckdb":
-        return str(_file(connection.folder / Path(connection.value).expanduser(), connection))
+        return str(_file(connection.folder / expanded(connection.value), connection))
     if connection.kind == "env":
         given = _variable(connection.value, connection)
         path = connection.folder / given
-        return str(path) if "://" not in given and "=" not in given and path.exists() else given
+        return str(path) if "://" not in given and "=" not in given and exists(path) else given
     if connection.kind == "dbt_profile":
         return load_profile(
             connection.value, connection.folder, target=connection.target, profiles_dir=connection.profiles_dir
@@ -99,7 +100,7 @@ def database_of(connection: Connection) -> str:
 
 def file_of(connection: Connection) -> Path | None:
     """The DuckDB file that a connection names in the policy, None when it is said elsewhere."""
-    return connection.folder / Path(connection.value).expanduser() if connection.kind == "duckdb" else None
+    return connection.folder / expanded(connection.value) if connection.kind == "duckdb" else None
 
 
 def _variable(name: str, connection: Connection) -> str:
@@ -112,7 +113,7 @@ def _variable(name: str, connection: Connection) -> str:
 
 
 def _file(path: Path, connection: Connection) -> Path:
-    if not path.exists():
+    if not exists(path):
         raise UsageError(f"Connection {connection.name!r} ({connection.place}): there is no file {str(path)!r}.")
     return path
 

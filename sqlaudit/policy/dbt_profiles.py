@@ -13,6 +13,7 @@ from jinja2.sandbox import SandboxedEnvironment
 from sqlaudit.errors import UsageError
 from sqlaudit.guard import closest
 from sqlaudit.nodes import Node, load_nodes
+from sqlaudit.paths import expanded, is_file
 
 _POSTGRES = {
     "host": ("host",), "port": ("port",), "user": ("user",), "password": ("password", "pass"),
@@ -32,13 +33,13 @@ def profiles_file(folder: Path, profiles_dir: str = "") -> Path:
         UsageError: there is none.
     """
     if profiles_dir:
-        places = [folder / Path(profiles_dir).expanduser()]
+        places = [folder / expanded(profiles_dir)]
     elif os.environ.get("DBT_PROFILES_DIR"):
-        places = [Path(os.environ["DBT_PROFILES_DIR"]).expanduser()]
+        places = [expanded(os.environ["DBT_PROFILES_DIR"])]
     else:
         places = [folder, Path.home() / ".dbt"]
     for place in places:
-        if (place / "profiles.yml").is_file():
+        if is_file(place / "profiles.yml"):
             return place / "profiles.yml"
     listed = " or ".join(str(place) for place in places)
     raise UsageError(f"There is no profiles.yml in {listed}; DBT_PROFILES_DIR names its folder.")
@@ -83,7 +84,7 @@ def _database(output: Mapping[str, Node], file: Path, folder: Path) -> str:
         path = _rendered(output["path"], "path") if "path" in output else ":memory:"
         if path == ":memory:" or path.startswith("md:"):
             raise UsageError(f"{file}: this target keeps its tables in {path!r}, where nobody else can read them.")
-        return str(folder / Path(path).expanduser())
+        return str(folder / expanded(path))
     if kind != "postgres":
         raise UsageError(
             f"{file}: this target is of type {kind!r}; sqlaudit connects to duckdb and postgres. For another warehouse "

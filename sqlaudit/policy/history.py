@@ -11,6 +11,7 @@ from typing import Any
 import sqlaudit
 from sqlaudit.errors import UsageError
 from sqlaudit.gate_result import GateResult, GateTest, Moment
+from sqlaudit.paths import is_file
 from sqlaudit.policy.drift import Accepted, accepted_from, sets_of, sets_text
 from sqlaudit.sql import environment
 
@@ -69,7 +70,7 @@ class History:
     @contextmanager
     def _open(self, *, must_exist: bool) -> Iterator[Any]:
         """A function that runs a template, in one transaction: a run is written whole or not at all."""
-        if must_exist and not self.path.is_file():
+        if must_exist and not is_file(self.path):
             raise UsageError(
                 f"There is no baseline {str(self.path)!r}; `sqlaudit baseline --baseline {self.path}` accepts today's "
                 "state."

@@ -8,6 +8,7 @@ from pathlib import Path
 from sqlaudit.errors import UsageError
 from sqlaudit.gate_result import Mistake
 from sqlaudit.nodes import Node
+from sqlaudit.paths import exists
 from sqlaudit.policy.nodes import NO_TEXTS, Mistakes, choice, flag, number, place_of, text, texts
 from sqlaudit.policy.spec import LossLimit
 from sqlaudit.release.losses.registry import MEASURES
@@ -37,7 +38,7 @@ def read_loss(node: Node, mistakes: Mistakes, connection: str, folder: Path) -> 
     at_least = "at_least" in found
     bound = "at_least" if at_least else "at_most"
     original = attempt(text("original"), found["original"], "?")
-    relation = str(folder / original) if not connection and (folder / original).exists() else original
+    relation = str(folder / original) if not connection and exists(folder / original) else original
     hierarchies = attempt(text("hierarchies"), found.get("hierarchies"), "")
     loss = LossLimit(
         original=Target(relation=relation, label=original),

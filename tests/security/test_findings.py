@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import threading
 from pathlib import Path
 
 import pytest
 
-from sqlaudit.errors import UsageError
+from sqlaudit.engines.duckdb_session import Session
+from sqlaudit.errors import Incomplete, UsageError
 from sqlaudit.guard import guard_expression, guard_query
 from sqlaudit.nodes import load_nodes
 from sqlaudit.release.query_text import read_queries
+from sqlaudit.spec import Limits
 from tests.cli.runner import run
 
 
@@ -78,3 +81,35 @@ def test_deep_json_gets_a_sentence(tmp_path: Path) -> None:
     ran = run("test", "--dbt-project", tmp_path)
     assert (ran.code, "is no manifest of dbt; `dbt parse` writes it anew." in ran.err) == (2, True), ran.err
     assert json.dumps(ran.out) == '""'
+
+
+@pytest.mark.parametrize("raised", [Incomplete("too late"), KeyboardInterrupt()], ids=["time limit", "Ctrl-C"])
+def test_a_session_that_does_not_start_leaves_nothing(
+    raised: BaseException, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> None:
+        raise raised
+
+    monkeypatch.setattr(Session, "fetch", fails)
+    before = set(threading.enumerate())
+    with pytest.raises(type(raised)):
+        Session(Limits(timeout=600, temp_directory=str(tmp_path)))
+    for thread in set(threading.enumerate()) - before:
+        thread.join(timeout=10)
+    assert set(threading.enumerate()) <= before
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "db", ["x" * 5000, "postgresql://" + "h" * 400 + "/db", "~nobody-of-that-name/a.duckdb", "/proc/1/fd/0/x"]
+)
+def test_a_name_that_is_no_path_gets_a_sentence(db: str) -> None:
+    for arguments in (
+        ["audit", "--db", db, "t", "--qi", "a"],
+        ["audit", db, "--qi", "a"],
+        ["hierarchy", db, "a", "--from", db],
+    ):
+        ran = run(*arguments, env={"PGCONNECT_TIMEOUT": "2"})
+        assert ran.code in (2, 3), ran
+        assert ran.err.startswith("sqlaudit: "), ran
+        assert "internal error" not in ran.err, ran

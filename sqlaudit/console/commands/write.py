@@ -13,6 +13,7 @@ from sqlaudit.console.screen import Reported
 from sqlaudit.console.session import Command, Session
 from sqlaudit.errors import UsageError
 from sqlaudit.export import check_destination, write_text
+from sqlaudit.paths import exists, expanded
 from sqlaudit.reports.audit import audit_document
 from sqlaudit.reports.escape import visible
 from sqlaudit.spec import Roles, Target
@@ -39,7 +40,7 @@ def save(session: Session, rest: str) -> None:
         raise UsageError("Name a file, for instance \\save policy.yml; odd names stand in single quotes.")
     path = _path(found[1], "\\save policy.yml")
     check_destination(path, (".yml", ".yaml"))
-    if path.exists():
+    if exists(path):
         raise UsageError(f"{str(path)!r} is there already; name another file, or add to it by hand.")
     session.require_roles()
     text = policy_text(session.state, session.target(), session.workspace, path, found[2] or "")
@@ -105,7 +106,7 @@ def _path(text: str, example: str) -> Path:
     name = text.strip().strip("'")
     if not name:
         raise UsageError(f"Name a file, for instance {example}.")
-    return Path(name).expanduser()
+    return expanded(name)
 
 
 COMMANDS = (

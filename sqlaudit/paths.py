@@ -1,0 +1,39 @@
+"""Paths that people write: a text that can be no path, or lies where nobody may look, is no file and no exception."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+def exists(path: str | Path) -> bool:
+    """Whether something lies there; false for a name that is too long, holds a NUL, or is in a closed folder.
+
+    Example:
+        >>> exists("."), exists("no" * 200)
+        (True, False)
+    """
+    return os.path.exists(path)  # noqa: PTH110 (Path.exists raises where this says no)
+
+
+def is_file(path: str | Path) -> bool:
+    """Whether a regular file lies there; see `exists`."""
+    return os.path.isfile(path)  # noqa: PTH113
+
+
+def is_folder(path: str | Path) -> bool:
+    """Whether a folder lies there; see `exists`."""
+    return os.path.isdir(path)  # noqa: PTH112
+
+
+def expanded(text: str | Path) -> Path:
+    """The path with `~` as the home folder, as a shell reads it: as it stands when nobody has that name.
+
+    Example:
+        >>> expanded("~no such person/a.csv").name
+        'a.csv'
+    """
+    try:
+        return Path(text).expanduser()
+    except RuntimeError:
+        return Path(text)
