@@ -102,6 +102,9 @@ class Engine(ABC):
     """The sqlglot dialect that statements are rendered for."""
     can_materialize: bool = False
     """Whether `materialize` works here; if not, every step runs as one standalone SELECT."""
+    own_workbench: bool = False
+    """Whether thousands of small statements cost next to nothing here, so that searches run where the rows are kept; if
+    not, codes and counts of them go to a DuckDB in memory."""
 
     def __init__(self, limits: Limits | None = None) -> None:
         self.limits = limits or Limits()

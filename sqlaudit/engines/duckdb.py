@@ -68,6 +68,7 @@ class DuckDBEngine(Engine):
     name = "DuckDB"
     dialect = DIALECT
     can_materialize = True
+    own_workbench = True
 
     def __init__(self, db: str | None = None, limits: Limits | None = None, targets: Sequence[Target] = ()) -> None:
         super().__init__(limits)
