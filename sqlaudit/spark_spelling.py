@@ -6,6 +6,7 @@ it is and Spark would refuse, or would read differently:
 - a CTE has no MATERIALIZED; Spark decides itself what is computed twice;
 - a number for each row without an order is `monotonically_increasing_id()`: unique, not consecutive, and no reason to
   bring all rows into one partition as a window without PARTITION BY does;
+- an array is gathered in no order, and sorted afterwards;
 - an index beyond an array's end is an error (ANSI), so that elements are read with `try_element_at`;
 - parameters stay $1, $2, …, which the engine binds.
 """
@@ -32,9 +33,9 @@ def for_spark(tree: exp.Expr) -> exp.Expr:
             window.replace(exp.Anonymous(this="MONOTONICALLY_INCREASING_ID"))
     for element in list(tree.find_all(exp.Bracket)):
         element.replace(_element(element))
-    for gathered in tree.find_all(exp.ArrayAgg):
-        if gathered.find(exp.Order):
-            raise ValueError("Spark gathers values in no order: sort the array instead")
+    for gathered in list(tree.find_all(exp.ArrayAgg)):
+        if isinstance(gathered.this, exp.Order):
+            gathered.replace(_sorted(gathered.this))
     for kind in tree.find_all(exp.DataType):
         if kind.this is exp.DataType.Type.INT128:
             kind.replace(exp.DataType.build("DECIMAL(38, 0)", dialect=DIALECT))
@@ -57,6 +58,19 @@ def _element(bracket: exp.Bracket) -> exp.Expr:
     if isinstance(index, exp.Literal) and index.is_int:
         index = exp.Literal.number(int(index.name) + 1)
     return _call("TRY_ELEMENT_AT", bracket.this, index)
+
+
+def _sorted(order: exp.Order) -> exp.Expr:
+    """An array of values in their own order; Spark gathers them in none, and knows no other order of an array.
+
+    Raises:
+        ValueError: an order by something else, which sqlglot would leave out.
+    """
+    (by,) = order.expressions
+    if by.this != order.this:
+        raise ValueError("on Spark, an array is sorted by its own values alone")
+    rising = exp.Boolean(this=not by.args.get("desc"))
+    return _call("SORT_ARRAY", exp.ArrayAgg(this=order.this.copy()), rising)
 
 
 def _call(name: str, *arguments: exp.Expr) -> exp.Anonymous:

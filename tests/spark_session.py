@@ -6,6 +6,7 @@ are translated, and the engine itself sees Spark's own SQL alone.
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 
 import sqlglot
@@ -15,6 +16,8 @@ from sqlaudit.engines.spark import SparkEngine
 from sqlaudit.spec import Limits, Target
 
 MEMORY = "1GB"
+JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""A Java process of a few minutes: what its best compiler saves, it does not pay back."""
 SMALL = {
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.adaptive.enabled": "false",
@@ -39,6 +42,7 @@ def in_spark(text: str) -> str:
 
 def small_engine(limits: Limits | None = None) -> TranslatingEngine:
     """An engine for small tables, in the Java process of this test run."""
+    os.environ.setdefault("JDK_JAVA_OPTIONS", JAVA)
     engine = TranslatingEngine("spark:local[1]", limits or Limits(memory=MEMORY))
     for name, value in SMALL.items():
         engine._session.conf.set(name, value)
