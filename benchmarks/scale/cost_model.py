@@ -96,7 +96,7 @@ def groups_sent(rows: float, classes: float, tasks: float) -> float:
 
     Example:
         >>> groups_sent(1_000, 1, 10), round(groups_sent(1_000, 1_000_000_000, 10), 3)
-        (10.0, 1000.0)
+        (10, 1000.0)
     """
     if classes <= 1:
         return tasks * classes

@@ -1,6 +1,6 @@
-"""One measurement in a process of its own: `python -m benchmarks.scale.job '{…}'` prints what it took as JSON.
+"""Measurements in a process of their own: `python -m benchmarks.scale.job '{…}'` prints what they took as JSON.
 
-Two phases are timed apart: opening the engine (a JVM, a connection), and the work. Audits require k, l and t, so that
+Opening the engine (a JVM, a connection) is timed apart from the work. Audits require k, l and t, so that
 all engines compute the same and nothing else.
 """
 
@@ -29,7 +29,7 @@ THREADS = 2
 
 @dataclass(frozen=True)
 class Job:
-    """What is measured: a task over a table.
+    """What is measured: tasks over a table, one after the other with the same engine.
 
     Args:
         server: the process of a database server, 0 = none.
@@ -37,7 +37,7 @@ class Job:
         times: how often the work is done; the last time counts.
     """
 
-    task: str
+    tasks: tuple[str, ...]
     target: str
     columns: tuple[str, ...]
     db: str | None = None
@@ -82,20 +82,24 @@ TASKS = {"group by": grouped, "audit": audited, "disclosure": disclosed}
 
 
 def measure(job: Job) -> dict[str, Any]:
-    """Open the engine, do the work `times` times, and tell what the last time took: a warm one where it is repeated."""
+    """Open the engine, do every task `times` times, and tell what opening and each task took."""
     roots = (os.getpid(), job.server) if job.server else (os.getpid(),)
     limits = Limits() if job.server else Limits(memory=MEMORY, threads=THREADS, temp_directory=job.temp)
     engine, start = timed(lambda: connect(job.db, limits, Target(relation=job.target)), *roots)
     with engine:
-        runs = []
-        for _ in range(job.times):
-            before = len(engine.executed)
-            already = _stages(job)
-            found, spent = timed(lambda: TASKS[job.task](engine, job), *roots)
-            runs.append(spent)
-        found |= {name: count - already[name] for name, count in _stages(job).items()}
-        statements = [(done.name, done.seconds) for done in engine.executed[before:]]
-    return {**found, "start": start, "first": runs[0], "last": runs[-1], "statements": statements}
+        return {"start": start, **{task: _repeated(engine, job, task, roots) for task in job.tasks}}
+
+
+def _repeated(engine: Engine, job: Job, task: str, roots: tuple[int, ...]) -> dict[str, Any]:
+    """What a task found and took, the first time and the last: a warm one where it is repeated."""
+    runs = []
+    for _ in range(job.times):
+        before, already = len(engine.executed), _stages(job)
+        found, spent = timed(lambda: TASKS[task](engine, job), *roots)
+        runs.append(spent)
+    found |= {name: count - already[name] for name, count in _stages(job).items()}
+    statements = [(done.name, done.seconds) for done in engine.executed[before:]]
+    return {**found, "first": runs[0], "last": runs[-1], "statements": statements}
 
 
 def _stages(job: Job) -> dict[str, int]:
@@ -109,4 +113,5 @@ def _stages(job: Job) -> dict[str, int]:
 
 if __name__ == "__main__":
     given = json.loads(sys.argv[1])
-    print(json.dumps(measure(Job(**{**given, "columns": tuple(given["columns"])}))))
+    named = {name: tuple(given[name]) for name in ("tasks", "columns")}
+    print(json.dumps(measure(Job(**{**given, **named}))))

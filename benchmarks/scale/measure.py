@@ -7,9 +7,8 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
 
 import duckdb
 
@@ -18,63 +17,80 @@ from benchmarks.scale.job import Job
 from benchmarks.scale.records import Record
 from benchmarks.scale.shapes import Shape, generate
 from benchmarks.scale.texts import text
-from benchmarks.scale.watch import Peaks, watched
+from benchmarks.scale.watch import watched
 
 Prepare = Callable[[Shape, Path], tuple[Job, float]]
 """From a table to what is measured over it (its task still empty), and the megabytes that one scan reads."""
 
 
-def grid(largest: int, middle: int) -> Iterator[tuple[Shape, tuple[str, ...]]]:
-    """Tables and tasks: time against rows, then at `middle` rows against classes, quasi-identifiers and values."""
+def grid(largest: int, middle: int, thin: bool = False) -> Iterator[tuple[Shape, tuple[str, ...]]]:
+    """Tables and tasks: time against rows, then at `middle` rows against classes, quasi-identifiers and values.
+
+    A thin grid has the rows alone, and curves for one kind of table: for an engine whose start costs more than most of
+    its work.
+    """
     rows = 100_000
+    short, long = ("group by", "audit"), ("group by", "audit", "disclosure")
     while rows <= largest:
-        for shape in (Shape(rows, rows // 10), Shape(rows, 10_000), Shape(rows, rows // 10, skew=True)):
-            yield shape, ("group by", "audit", "disclosure")
+        yield Shape(rows, rows // 10), long
+        yield Shape(rows, 10_000), short if thin else long
+        yield Shape(rows, rows // 10, skew=True), short if thin else long
         rows *= 10
+    if thin:
+        return
     for classes in (100, middle // 1000, middle // 100, 3 * middle // 10):
-        yield Shape(middle, classes), ("group by", "audit")
+        yield Shape(middle, classes), short
     for qis in (2, 8, 12):
-        yield Shape(middle, middle // 10, qis=qis), ("group by", "audit")
+        yield Shape(middle, middle // 10, qis=qis), short
     for values in (2, 48, 200):
-        yield Shape(middle, middle // 10, values=values), ("group by", "audit")
+        yield Shape(middle, middle // 10, values=values), short
 
 
 def run(engine: str, prepare: Prepare, folder: Path, largest: int, middle: int) -> None:
-    """Measure what has not been measured yet; every figure is written at once."""
-    for shape, tasks in grid(largest, middle):
-        for task in tasks:
-            known = records.read()
-            if (engine, task, shape) in {record.key for record in known}:
-                continue
+    """Measure what has not been measured yet; every figure is written at once.
+
+    Spark does all tasks over a table in one process, since its start costs more than most of them; the others do one
+    in each, so that the peak of memory belongs to it.
+    """
+    thin = engine == "spark"
+    for shape, tasks in grid(largest, middle, thin):
+        known = {record.key for record in records.read()}
+        left = [task for task in tasks if (engine, task, shape) not in known]
+        for together in [left] if thin and left else [[task] for task in left]:
             job, megabytes = prepare(shape, folder)
-            record = one(engine, task, shape, job, megabytes)
-            records.write([*records.read(), record])
-            print(
-                f"{engine:10} {task:10} {shape.name:45} cpu {record.cpu:8.2f} wall {record.wall:8.2f} "
-                f"peak {record.peak_mb:6.0f} MB spilled {record.spilled_mb:6.0f} MB load {record.load:.1f}",
-                flush=True,
-            )
+            found = measured(engine, shape, replace(job, tasks=tuple(together)), megabytes)
+            records.write([*records.read(), *found])
+            for record in found:
+                print(shown(record), flush=True)
 
 
-def one(engine: str, task: str, shape: Shape, job: Job, megabytes: float) -> Record:
-    """One measurement in a process of its own."""
-    times = 3 if shape.rows <= 1_000_000 else 2 if shape.rows <= 10_000_000 else 1
+def shown(record: Record) -> str:
+    """A line for whoever watches."""
+    return (
+        f"{record.engine:10} {record.task:10} {record.shape.name:45} cpu {record.cpu:8.2f} wall {record.wall:8.2f} "
+        f"peak {record.peak_mb:6.0f} MB spilled {record.spilled_mb:6.0f} MB load {record.load:.1f}"
+    )
+
+
+def measured(engine: str, shape: Shape, job: Job, megabytes: float) -> list[Record]:
+    """The tasks of one job in a process of their own."""
+    times = 3 if shape.rows <= 1_000_000 and engine != "spark" else 2 if shape.rows <= 10_000_000 else 1
     load = os.getloadavg()[0]
-    with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as temp:
-        given = {**asdict(job), "task": task, "temp": job.temp or temp, "times": times}
-        ran = _child(given)
+    with tempfile.TemporaryDirectory() as temp:
+        given = asdict(replace(job, temp=job.temp or temp, times=times))
+        command = [sys.executable, "-m", "benchmarks.scale.job", json.dumps(given)]
+        ran = watched(command, Path(given["temp"]), (job.server,) if job.server else ())
     found = json.loads(ran.printed.splitlines()[-1])
-    return Record(
-        engine, task, shape.rows, shape.classes, shape.qis, shape.values, int(shape.skew), found["start"]["cpu"],
-        found["first"]["cpu"], found["last"]["cpu"], found["last"]["wall"], ran.memory / 1e6,
-        found.get("spilled", ran.spilled) / 1e6, megabytes, found.get("shuffled", 0) / 1e6, load,
-        found.get("levels", str(found.get("cells", ""))),
-    )  # fmt: skip
-
-
-def _child(given: dict[str, Any]) -> Peaks:
-    also = (given["server"],) if given["server"] else ()
-    return watched([sys.executable, "-m", "benchmarks.scale.job", json.dumps(given)], Path(given["temp"]), also)
+    return [
+        Record(
+            engine, task, shape.rows, shape.classes, shape.qis, shape.values, int(shape.skew), found["start"]["cpu"],
+            done["first"]["cpu"], done["last"]["cpu"], done["last"]["wall"], ran.memory / 1e6,
+            done.get("spilled", ran.spilled) / 1e6, megabytes, done.get("shuffled", 0) / 1e6, load,
+            done.get("levels", str(done.get("cells", ""))),
+        )
+        for task, done in found.items()
+        if task != "start"
+    ]  # fmt: skip
 
 
 def of_file(shape: Shape, folder: Path, db: str | None = None) -> tuple[Job, float]:
@@ -83,4 +99,4 @@ def of_file(shape: Shape, folder: Path, db: str | None = None) -> tuple[Job, flo
     sql = text("stored.sql", columns=[*shape.columns, "s"])
     with duckdb.connect() as connection:
         ((size,),) = connection.execute(sql, {"path": str(path)}).fetchall()
-    return Job("", str(path), shape.columns, db), size / 1e6
+    return Job((), str(path), shape.columns, db), size / 1e6

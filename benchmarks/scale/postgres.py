@@ -31,7 +31,7 @@ def served() -> Iterator[Prepare]:
         postmaster = int((server.data / "postmaster.pid").read_text().split()[0])
         spill = str(server.data / "base" / "pgsql_tmp")
         yield lambda shape, folder: (
-            Job("", "people", shape.columns, url, postmaster, spill), loaded(shape, folder, url)
+            Job((), "people", shape.columns, url, postmaster, spill), loaded(shape, folder, url)
         )  # fmt: skip
     finally:
         server.delete()
