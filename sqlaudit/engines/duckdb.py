@@ -26,6 +26,7 @@ from sqlaudit.engines.duckdb_inputs import (
 )
 from sqlaudit.engines.duckdb_lasting import lasting
 from sqlaudit.engines.duckdb_paths import Files, exists, find_files, looks_like_path
+from sqlaudit.engines.duckdb_readings import Readings
 from sqlaudit.engines.duckdb_session import DIALECT, INPUTS, MEMORY, Session, types_of
 from sqlaudit.engines.duckdb_types import (
     as_arrays,
@@ -39,7 +40,7 @@ from sqlaudit.engines.duckdb_types import (
 from sqlaudit.errors import InputError, PermissionDenied, UsageError
 from sqlaudit.guard import guard_expression, guard_query, quote
 from sqlaudit.paths import exists as lies_there
-from sqlaudit.paths import is_file
+from sqlaudit.paths import is_file, stamp
 from sqlaudit.spec import Limits, Target
 
 
@@ -79,6 +80,7 @@ class DuckDBEngine(Engine):
         self._known: list[Name] = []
         self._opened: list[str] = []
         self._views: dict[str, str] = {}
+        self._readings = Readings()
         try:
             if path is not None:
                 self._attach(path)
@@ -111,7 +113,8 @@ class DuckDBEngine(Engine):
     def run(self, statement: Statement, parameters: Sequence[Any] = ()) -> list[Row]:
         """All rows of a statement; `parameters` stand in it as $1, $2, …"""
         begun = self._begin()
-        rows = self._session.fetch(statement.sql, statement.name, list(parameters) or None)
+        with self._readings.unchanged(statement.sql):
+            rows = self._session.fetch(statement.sql, statement.name, list(parameters) or None)
         self.record(statement, time.monotonic() - begun)
         return rows
 
@@ -120,9 +123,10 @@ class DuckDBEngine(Engine):
         begun = self._begin()
         cursor = self._session.cursor()
         try:
-            types = self._session.guarded(statement.name, lambda: _start(cursor, statement.sql))
-            while rows := self._session.guarded(statement.name, lambda: cursor.fetchmany(batch)):
-                yield with_zones(rows, types) if has_zoned(types) else rows
+            with self._readings.unchanged(statement.sql):
+                types = self._session.guarded(statement.name, lambda: _start(cursor, statement.sql))
+                while rows := self._session.guarded(statement.name, lambda: cursor.fetchmany(batch)):
+                    yield with_zones(rows, types) if has_zoned(types) else rows
         finally:
             self._session.release(cursor)
         self.record(statement, time.monotonic() - begun)
@@ -131,7 +135,8 @@ class DuckDBEngine(Engine):
         """Keep the result of a statement in the in-memory database, replacing an older one of this name."""
         begun = self._begin()
         kept = self._in_memory(name)
-        self._session.fetch("CREATE OR REPLACE TABLE " + kept + " AS\n" + statement.sql, statement.name)
+        with self._readings.unchanged(statement.sql):
+            self._session.fetch("CREATE OR REPLACE TABLE " + kept + " AS\n" + statement.sql, statement.name)
         self.record(statement, time.monotonic() - begun)
         described = self._session.describe("SELECT * FROM " + kept, statement.name)
         return Relation(kept, columns_of(described), name)
@@ -164,7 +169,8 @@ class DuckDBEngine(Engine):
         described = self._session.describe(statement.sql, statement.name)
         names, types = [row[0] for row in described], [row[1] for row in described]
         sql = statement.sql if is_plain(types) else for_arrays(statement.sql, types)
-        arrays = as_arrays(self._session.fetch_arrays(sql, statement.name), names, types)
+        with self._readings.unchanged(sql):
+            arrays = as_arrays(self._session.fetch_arrays(sql, statement.name), names, types)
         self.record(statement, time.monotonic() - begun)
         return arrays
 
@@ -255,7 +261,10 @@ class DuckDBEngine(Engine):
         if not lies_there(name) and not looks_like_path(name):
             raise UsageError(f"There is no file {name!r}; for a table, name its database with --db.")
         files = self._allow(find_files(name, target.read.format))
-        return file_source(self._session, files, target.read, self._fresh("sqlaudit_frame"))
+        stamped = [(path, stamp(path), files.label) for path in files.paths]
+        source = file_source(self._session, files, target.read, self._fresh("sqlaudit_frame"))
+        self._readings.note(source.sql, stamped)
+        return source
 
     def _query(self, target: Target) -> Source:
         """The query with the files it names replaced by views over them."""
@@ -297,6 +306,7 @@ class DuckDBEngine(Engine):
             self._session.seal()
             body += " WHERE " + condition.sql(dialect=DIALECT)
         self._views[view] = body
+        self._readings.view(view, body)
         statement = Statement("open", "CREATE VIEW " + view + " AS " + body)
         begun = time.monotonic()
         self._session.fetch(statement.sql, "open " + target.name)
