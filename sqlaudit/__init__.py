@@ -14,11 +14,13 @@ if TYPE_CHECKING:
     from sqlaudit.api_gate import gate
     from sqlaudit.api_hierarchy import hierarchy
     from sqlaudit.api_lattice import lattice
+    from sqlaudit.api_suppress import suppress
     from sqlaudit.errors import SqlauditError
     from sqlaudit.gate_result import GateResult
     from sqlaudit.lattice_result import LatticeResult
     from sqlaudit.profile_result import ProfileResult
     from sqlaudit.result import AuditResult
+    from sqlaudit.suppress_result import SuppressResult
 
 _WHERE = {
     "attack": "sqlaudit.api_attack",
@@ -33,11 +35,13 @@ _WHERE = {
     "hierarchy": "sqlaudit.api_hierarchy",
     "lattice": "sqlaudit.api_lattice",
     "profile": "sqlaudit.api",
+    "suppress": "sqlaudit.api_suppress",
     "AuditResult": "sqlaudit.result",
     "GateResult": "sqlaudit.gate_result",
     "LatticeResult": "sqlaudit.lattice_result",
     "ProfileResult": "sqlaudit.profile_result",
     "SqlauditError": "sqlaudit.errors",
+    "SuppressResult": "sqlaudit.suppress_result",
 }
 
 __all__ = [
@@ -46,6 +50,7 @@ __all__ = [
     "LatticeResult",
     "ProfileResult",
     "SqlauditError",
+    "SuppressResult",
     "__version__",
     "attack",
     "audit",
@@ -58,6 +63,7 @@ __all__ = [
     "lattice",
     "profile",
     "records",
+    "suppress",
     "what_if",
 ]
 

@@ -34,6 +34,7 @@ COMMANDS = {
     "profile": "Look at the columns of a table and propose their roles.",
     "report": "Lay out a stored result as a page, as Markdown or as text.",
     "records": "Tell which records are special, with SUDA scores and individual risk.",
+    "suppress": "Find the fewest cells to suppress so that a release is safe, and write it.",
     "test": "Test a policy's tables: the gate before publication.",
 }
 """The commands with their line in the overview. Each lives in the module of its name, as an object called `command`."""

@@ -18,6 +18,7 @@ from sqlaudit.reports.lattice import lattice_document
 from sqlaudit.reports.page import render_html
 from sqlaudit.reports.profile import profile_document
 from sqlaudit.reports.records import records_document
+from sqlaudit.reports.suppress import suppress_document
 from sqlaudit.reports.what_if import what_if_document
 
 _DOCUMENTS: Mapping[str, Callable[[Any], Document]] = {
@@ -31,6 +32,7 @@ _DOCUMENTS: Mapping[str, Callable[[Any], Document]] = {
     "LatticeResult": lattice_document,
     "ProfileResult": profile_document,
     "RecordRisk": records_document,
+    "SuppressResult": suppress_document,
     "WhatIfResult": what_if_document,
 }
 """By the result's class, named: some results are defined beside what makes them, which reports may not import."""

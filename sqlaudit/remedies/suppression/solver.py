@@ -100,11 +100,20 @@ def available() -> bool:
     return importlib.util.find_spec("highspy") is not None
 
 
+def require() -> None:
+    """Nothing when HiGHS is installed.
+
+    Raises:
+        MissingDriver: it is not.
+    """
+    if not available():
+        raise MissingDriver("Exact suppression needs the solver HiGHS: pip install 'sqlaudit[remedies]'.")
+
+
 def _solver() -> highspy.Highs:
-    try:
-        import highspy
-    except ImportError:
-        raise MissingDriver("Exact suppression needs the solver HiGHS: pip install 'sqlaudit[remedies]'.") from None
+    require()
+    import highspy
+
     solver: highspy.Highs = highspy.Highs()  # type: ignore[no-untyped-call]
     solver.HandleUserInterrupt = True
     return solver

@@ -1,0 +1,160 @@
+"""`sqlaudit suppress`: the fewest cells to make `*` so that a release is safe, and that release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import click
+
+from sqlaudit.api_suppress import check_published, targets_of
+from sqlaudit.cli.exits import say
+from sqlaudit.cli.options import (
+    Asked,
+    Work,
+    limit_options,
+    output_options,
+    require_options,
+    role_options,
+    target_options,
+    work_options,
+)
+from sqlaudit.cli.output import Output
+from sqlaudit.cli.parsing import duration, split_lists
+from sqlaudit.cli.plan import show_statements
+from sqlaudit.cli.sections import Sectioned, in_section, shared
+from sqlaudit.cli.session import session
+from sqlaudit.errors import ExitCode, UsageError
+from sqlaudit.remedies.suppression.deciding import How
+from sqlaudit.remedies.suppression.request import Published, SuppressRequest, Whole
+from sqlaudit.remedies.suppression.run import open_table, suppress_table
+from sqlaudit.reports import render_markdown, render_text
+from sqlaudit.reports.escape import visible
+from sqlaudit.reports.suppress import suppress_document
+from sqlaudit.shares import exact_share
+from sqlaudit.spec import Limits, Roles, Target
+from sqlaudit.suppress_result import SuppressResult
+
+_how = in_section("How the cells are chosen")
+_release = in_section("The release")
+
+
+def _chosen(
+    *, exact: bool, fast: bool, rows: str | None, weights: tuple[str, ...], time_limit: float | None, seed: int | None
+) -> dict[str, Any]:
+    if exact and fast:
+        raise UsageError("Give --exact or --fast, not both.")
+    how = How.EXACT if exact else How.FAST if fast else How.AUTO
+    return {
+        "chosen": {
+            "how": how, "whole": Whole(rows) if rows else None, "weights": _weights(weights), "time_limit": time_limit,
+            "seed": seed,
+        }
+    }  # fmt: skip
+
+
+def _weights(texts: tuple[str, ...]) -> dict[str, Fraction]:
+    found: dict[str, Fraction] = {}
+    for item in split_lists(texts, "--weights"):
+        name, equals, number = item.rpartition("=")
+        if not equals or not name.strip():
+            raise UsageError(f"--weights takes column=number, for instance zip=3; {item!r} is none.")
+        if name.strip() in found:
+            raise UsageError(f"--weights names {name.strip()!r} twice.")
+        try:
+            found[name.strip()] = exact_share(number)
+        except UsageError:
+            raise UsageError(f"--weights takes column=number, for instance zip=3; {item!r} is none.") from None
+    return found
+
+
+def _published(*, publish_sql: bool, to: Path | None) -> dict[str, Published]:
+    return {"published": Published(to, publish_sql)}
+
+
+_how_options = shared(
+    _chosen,
+    _how("--exact", is_flag=True, help="Prove that no fewer will do, or say how many fewer may; needs HiGHS."),
+    _how("--fast", is_flag=True, help="Take a good answer at once, with a bound. Neither: exact where that is small."),
+    _how(
+        "--rows", type=click.Choice([one.value for one in Whole]),
+        help="Suppress whole rows and no single cells: leave them out, or star them.",
+    ),
+    _how("--weights", multiple=True, metavar="COLUMN=NUMBER", help="What a cell costs: zip=3,sex=1; 1 when not named."),
+    _how(
+        "--time-limit", default="60s", show_default=True, callback=duration, metavar="TIME",
+        help="Time for the exact program; then the best answer so far, with its gap.",
+    ),
+    _how("--seed", type=int, metavar="N", help="Which copies of a row part; without it a secret number decides."),
+)  # fmt: skip
+_release_options = shared(
+    _published,
+    _release("--publish-sql", is_flag=True, help="Print the SELECT that makes the release."),
+    _release(
+        "--to", type=click.Path(path_type=Path), metavar="FILE",
+        help="Write the release to a .parquet or .csv file, or its SELECT to a .sql file.",
+    ),
+)  # fmt: skip
+
+
+@click.command(cls=Sectioned)
+@target_options
+@role_options
+@require_options
+@_how_options
+@_release_options
+@output_options
+@work_options
+@limit_options
+def command(
+    target: Target, db: str | None, roles: Roles, asked: Asked, chosen: Mapping[str, Any], published: Published,
+    output: Output, work: Work, limits: Limits,
+) -> int:  # fmt: skip
+    """Find the fewest cells of TARGET to suppress so that it is safe to publish.
+
+    Cells become *; rows that differ in nothing else are then a class. Patterns of rows are
+    counted in the database, and no value leaves it; the release is audited before it is written.
+
+    \b
+      sqlaudit suppress patients.csv --qi age,sex,zip --sensitive diagnosis \\
+          --require k=5 --require l=2 --weights zip=2 --to release.parquet
+    Exit code 0: a safe release was found, 4: --exact was asked for and is not proven.
+    """
+    request = SuppressRequest(target, roles, asked.requirements, asked.inputs, **chosen)
+    check_published(published)
+    with session(db, limits, work, *targets_of(request)) as engine:
+        if work.dry_run or work.explain:
+            table = open_table(engine, request)
+            show_statements(engine, table.relation.tables or (target.name,), [table.patterns_statement()], work, output)
+            return ExitCode.OK
+        result = suppress_table(engine, request, published, engine.progress)
+        if result.effort.stopped == "interrupted":  # what is known is worth telling before the way out
+            _emit(output, result)
+            return ExitCode.INTERRUPTED
+    _emit(output, result)
+    _tell(result)
+    return ExitCode.OK if result.complete else ExitCode.INCOMPLETE
+
+
+def _emit(output: Output, result: SuppressResult) -> None:
+    """The report; in layouts for people the SELECT stands after it, letter by letter, when it was asked for."""
+    sql = result.release.sql if result.release and not result.release.file else ""
+    if sql and output.format == "text":
+        shown = "\n".join(visible(line) for line in sql.splitlines())
+        output.write(f"{render_text(suppress_document(result), output.width, output.colour)}\n{shown};\n")
+    elif sql and output.format == "markdown":
+        output.write(f"{render_markdown(suppress_document(result))}\n```sql\n{sql};\n```\n")
+    else:
+        output.emit(lambda: suppress_document(result), result.to_dict)
+
+
+def _tell(result: SuppressResult) -> None:
+    made = result.release
+    if made is None or not made.file:
+        return
+    if made.file.lower().endswith(".sql"):
+        say(f"wrote the SELECT of the release to {made.file!r}.")
+    else:
+        say(f"wrote {made.rows:,} rows to {made.file!r}.")
