@@ -32,6 +32,40 @@ def generated(given: argparse.Namespace) -> None:
     print(generate(shape, given.folder))
 
 
+def screened(given: argparse.Namespace) -> None:
+    """Sketches against exact counts."""
+    from benchmarks.scale.screening import screen
+
+    screen(given.folder, given.rows, given.seeds)
+
+
+def incremented(given: argparse.Namespace) -> None:
+    """Kept histograms against full audits."""
+    from benchmarks.scale.increments import increments
+
+    increments(given.folder, given.rows)
+
+
+def costed(given: argparse.Namespace) -> None:
+    """The fitted constants, and what they predict."""
+    from benchmarks.scale.forecast import lines
+
+    print("\n".join(lines(given.rows, given.classes or given.rows // 10)))
+
+
+def plotted(_: argparse.Namespace) -> None:
+    """The pictures."""
+    from benchmarks.scale.plot import plot
+
+    print(*plot(), sep="\n")
+
+
+COMMANDS = {
+    "generate": generated, "run": measured, "screen": screened, "increments": incremented, "cost": costed,
+    "plot": plotted,
+}  # fmt: skip
+
+
 def arguments() -> argparse.ArgumentParser:
     """What can be asked for."""
     parser = argparse.ArgumentParser(
@@ -40,19 +74,24 @@ def arguments() -> argparse.ArgumentParser:
     )  # fmt: skip
     commands = parser.add_subparsers(dest="command", required=True)
     default = Path(tempfile.gettempdir()) / "sqlaudit_scale"
-    for name, command in (("generate", generated), ("run", measured)):
+    for name, command in COMMANDS.items():
         sub = commands.add_parser(name)
         sub.set_defaults(do=command)
         if name == "run":
             sub.add_argument("engine", choices=("duckdb", "postgres", "spark"))
             sub.add_argument("--largest", type=int)
-        else:
-            sub.add_argument("--rows", type=int, required=True)
-            sub.add_argument("--classes", type=int)
+        elif name == "generate":
             sub.add_argument("--qis", type=int, default=4)
             sub.add_argument("--values", type=int, default=14)
             sub.add_argument("--skew", action="store_true")
-        sub.add_argument("folder", type=Path, nargs="?", default=default)
+        if name in ("generate", "screen", "increments", "cost"):
+            sub.add_argument("--rows", type=int, default=10_000_000_000 if name == "cost" else 10_000_000)
+        if name in ("generate", "cost"):
+            sub.add_argument("--classes", type=int)
+        if name == "screen":
+            sub.add_argument("--seeds", type=int, default=30)
+        if name not in ("cost", "plot"):
+            sub.add_argument("folder", type=Path, nargs="?", default=default)
     return parser
 
 

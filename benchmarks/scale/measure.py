@@ -74,7 +74,7 @@ def shown(record: Record) -> str:
 
 def measured(engine: str, shape: Shape, job: Job, megabytes: float) -> list[Record]:
     """The tasks of one job in a process of their own."""
-    times = 3 if shape.rows <= 1_000_000 and engine != "spark" else 2 if shape.rows <= 10_000_000 else 1
+    times = 2 if engine != "duckdb" else 3 if shape.rows <= 1_000_000 else 1
     load = os.getloadavg()[0]
     with tempfile.TemporaryDirectory() as temp:
         given = asdict(replace(job, temp=job.temp or temp, times=times))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -92,7 +93,7 @@ def generate(shape: Shape, folder: Path) -> Path:
 
 def write(sql: str, path: Path) -> None:
     """The rows of a SELECT as a Parquet file, which has its name only when it is complete."""
-    unfinished = path.with_suffix(".part")
+    unfinished = path.with_suffix(f".{os.getpid()}.part")
     with duckdb.connect() as connection:
         connection.execute("SET preserve_insertion_order = false")
         connection.execute("SET enable_progress_bar = false")

@@ -1,0 +1,102 @@
+"""What `python -m benchmarks.scale cost` prints: constants, residuals, and a table nobody has measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from benchmarks.scale.cost_model import (
+    TERMS,
+    Cluster,
+    Prediction,
+    Table,
+    crossover_cores,
+    expected_cells,
+    fitted,
+    groups_sent,
+    predict,
+    processor_seconds,
+)
+from benchmarks.scale.fitting import Fit
+from benchmarks.scale.records import Record, read
+
+CLUSTER = Cluster(machines=32, cores=16, memory=64e9)
+"""Thirty-two machines of sixteen cores and 64 GB, 10 Gbit/s, 500 MB/s from storage."""
+MACHINE = Cluster(machines=1, cores=32, memory=256e9, disk=2e9, start=1.0)
+"""One machine of thirty-two cores and 256 GB with an NVMe disk."""
+QIS, VALUES = 4, 14
+LOCAL_TASKS = 2
+"""Parts of a stage in the measurements: `spark:local` with two threads."""
+
+
+def models(records: Sequence[Record]) -> dict[str, Fit]:
+    """The constants of an audit, by engine."""
+    return {engine: fitted(records, engine)[0] for engine in ("duckdb", "postgres", "spark") if _any(records, engine)}
+
+
+def _any(records: Sequence[Record], engine: str) -> bool:
+    return any((record.engine, record.task) == (engine, "audit") for record in records)
+
+
+def group_bytes(records: Sequence[Record]) -> float:
+    """Bytes of a group in Spark's shuffle of an audit: the largest seen, over tables of a hundred thousand groups."""
+    sizes = [
+        record.shuffled_mb * 1e6 / groups_sent(record.rows, record.classes, LOCAL_TASKS)
+        for record in records
+        if (record.engine, record.task) == ("spark", "audit") and record.classes >= 100_000
+    ]
+    return max(sizes, default=0.0)
+
+
+def bytes_a_row(records: Sequence[Record]) -> float:
+    """Compressed bytes of a row's named columns, at the largest number of rows."""
+    return max((record.rows, record.read_mb * 1e6 / record.rows) for record in records if record.engine == "duckdb")[1]
+
+
+def lines(rows: int, classes: int) -> Iterator[str]:
+    """Markdown tables."""
+    records = read()
+    found = models(records)
+    yield "| engine | measurements | " + " | ".join(f"a {t}" if i else t for i, t in enumerate(TERMS))
+    yield "| --- | ---: |" + " ---: |" * len(TERMS)
+    for engine, model in found.items():
+        constants = " | ".join(f"{constant:.2g} s" for constant in model.constants)
+        yield (
+            f"| {engine} | {len(model.residuals)} | {constants} | typically {model.typical:.0%} off, "
+            f"{model.worst:.0%} at worst |"
+        )
+    yield ""
+    yield from forecast(records, found, rows, classes)
+
+
+def forecast(records: Sequence[Record], found: dict[str, Fit], rows: int, classes: int) -> Iterator[str]:
+    """One table on the cluster and on the machine."""
+    table = Table(rows, classes, QIS, expected_cells(rows, classes, VALUES))
+    read_bytes, size = bytes_a_row(records) * rows, group_bytes(records)
+    yield f"{rows:,} rows, {classes:,} classes, {table.cells:,.0f} cells, {read_bytes / 1e9:,.0f} GB read a scan"
+    yield f"{size:.0f} bytes a group in a shuffle"
+    yield "duckdb, one machine: " + told(
+        predict(found["duckdb"].constants, table, MACHINE, group_bytes=duckdb_state(records) / 2, read=read_bytes)
+    )
+    yield f"duckdb, two cores: {processor_seconds(found['duckdb'].constants, table):,.0f} processor seconds"
+    if "spark" in found:
+        constants = found["spark"].constants
+        yield "spark, cluster: " + told(predict(constants, table, CLUSTER, group_bytes=size, read=read_bytes))
+        needed = crossover_cores(constants, found["duckdb"].constants, table)
+        yield f"spark needs {needed:.1f} cores for each core of one machine with DuckDB"
+
+
+def duckdb_state(records: Sequence[Record]) -> float:
+    """Bytes of memory that DuckDB takes for a class: the largest growth of the peak, over tables of 10^5 classes."""
+    chosen = [
+        r for r in records if (r.engine, r.task) == ("duckdb", "audit") and r.classes >= 100_000 and r.values <= VALUES
+    ]
+    return max((record.peak_mb - 150) * 1e6 / record.classes for record in chosen)
+
+
+def told(prediction: Prediction) -> str:
+    """A prediction as a line."""
+    return (
+        f"{prediction.processor:,.0f} processor seconds, {prediction.clock:,.0f} s on the clock, "
+        f"{prediction.shuffled / 1e9:,.0f} GB shuffled, {prediction.state / 1e9:,.0f} GB of groups, "
+        f"{prediction.state_share:.0%} of the memory"
+    )
