@@ -7,10 +7,12 @@ import warnings
 from contextlib import suppress
 from urllib.parse import urlsplit
 
-from sqlaudit.engines.spark_session import INSTALL, Lease
+from sqlaudit.engines.spark_session import FAILURES, INSTALL, Lease
 from sqlaudit.errors import ConnectionFailed, MissingDriver, UsageError
 
 SECONDS = 10
+RETRIES = 5
+"""Of a call that the server does not answer: for about ten seconds, where the client's own habit is ten minutes."""
 PORT = 15002
 
 
@@ -27,21 +29,21 @@ def connected(url: str) -> Lease:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            import grpc
-            from pyspark.errors import PySparkException
+            from pyspark.sql.connect.client.retries import DefaultPolicy
             from pyspark.sql.connect.session import SparkSession
     except ImportError:
         raise MissingDriver(f"Spark Connect needs the client's packages: {INSTALL}.") from None
     try:
         session = SparkSession.builder.remote(url).create()
+        session.client.set_retry_policies([DefaultPolicy(max_retries=RETRIES)])
         session.version  # noqa: B018  the first call that reaches the server
-    except (PySparkException, grpc.RpcError):
+    except FAILURES:
         raise ConnectionFailed(
             f"What answers at {place[0]}:{place[1]} is no Spark Connect server, or it did not let us in."
         ) from None
 
     def stop() -> None:
-        with suppress(PySparkException, grpc.RpcError, OSError):
+        with suppress(*FAILURES):
             session.stop()
 
     return Lease(session, True, stop)

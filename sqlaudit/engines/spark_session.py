@@ -15,7 +15,7 @@ import threading
 import warnings
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -39,8 +39,16 @@ except ImportError:
 if tuple(int(part) for part in pyspark.__version__.split(".")[:2]) < OLDEST:
     raise MissingDriver(f"Spark needs pyspark 4.0 or newer; this is {pyspark.__version__}. {INSTALL}.")
 
-FAILURES: tuple[type[Exception], ...] = (PySparkException, Py4JError, OSError)
-"""What leaves pyspark when something fails; a client of Spark Connect adds its own."""
+try:
+    from grpc import RpcError
+except ImportError:  # only Spark Connect needs it
+
+    class RpcError(Exception):  # type: ignore[no-redef]
+        """Never raised."""
+
+
+FAILURES: tuple[type[Exception], ...] = (PySparkException, Py4JError, OSError, RpcError)
+"""What leaves pyspark when something fails."""
 _REFUSALS: tuple[type[Exception], ...] = (*FAILURES, ValueError)
 
 
@@ -50,13 +58,14 @@ class Lease:
 
     Args:
         session: the session of its own.
-        remote: whether it is one of Spark Connect.
+        remote: whether it is one of Spark Connect. local: whether it runs in this process's own Spark.
         give_back: ends the session; and what lies below when nobody else needs it.
     """
 
     session: Any
     remote: bool
     give_back: Callable[[], None]
+    local: bool = False
 
 
 class _Context:
@@ -65,13 +74,25 @@ class _Context:
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.users = 0
+        self.started: tuple[str, Limits] | None = None
         self.stop: Callable[[], None] | None = None
 
-    def borrow(self, start: Callable[[], Callable[[], None]]) -> None:
-        """One more user; the first one starts it."""
+    def borrow(self, where: str, limits: Limits) -> None:
+        """One more user; the first one starts it.
+
+        Raises:
+            UsageError: it runs elsewhere, or with other limits.
+        """
+        wanted = where, replace(limits, timeout=None)
         with self.lock:
             if self.users == 0:
-                self.stop = start()
+                self.stop = _start(where, limits)
+                self.started = wanted
+            elif self.started != wanted:
+                raise UsageError(
+                    "This process runs one Spark already, on another master or with other limits; close its engines "
+                    "first, or give its SparkSession as db."
+                )
             self.users += 1
 
     def give_back(self) -> None:
@@ -86,25 +107,42 @@ class _Context:
 _OURS = _Context()
 
 
-def lease(db: str, limits: Limits) -> Lease:
+def lease(db: Any, limits: Limits) -> Lease:
     """A session for what `--db` says: `spark:…` and `spark://…` start Spark here, `sc://…` connects to a server.
 
     Raises:
         MissingDriver: no Java, or one that is too old.
         ConnectionFailed: no server answers.
-        UsageError: a master or a limit that Spark does not understand.
+        UsageError: a master or a limit that Spark does not understand, or that comes too late for a Spark that runs.
     """
+    if not isinstance(db, str):
+        _refuse_limits(limits, "a session that is given")
+        return of_session(db)
     if db.startswith("sc://"):
         from sqlaudit.engines.spark_connect import connected
 
+        _refuse_limits(limits, "a server of Spark Connect")
         return connected(db)
     from pyspark import SparkContext
 
+    where = master(db, limits)
     if SparkContext._active_spark_context is not None and _OURS.users == 0:
+        _refuse_limits(limits, "a Spark that runs already")
         return of_session(SparkSession(SparkContext._active_spark_context))  # somebody else's, not ours to stop
-    _OURS.borrow(lambda: _start(master(db, limits), limits))
+    _OURS.borrow(where, limits)
     session = SparkSession(SparkContext._active_spark_context).newSession()
-    return Lease(session, False, _once(_OURS.give_back))
+    return Lease(session, False, _once(_OURS.give_back), where.startswith("local"))
+
+
+def _refuse_limits(limits: Limits, what: str) -> None:
+    given = {
+        "--memory-limit": bool(limits.memory),
+        "--threads": limits.threads is not None,
+        "--temp-directory": bool(limits.temp_directory),
+    }
+    for option, is_given in given.items():
+        if is_given:
+            raise UsageError(f"{option} is for a Spark that is started here; {what} has its own.")
 
 
 def of_session(session: Any) -> Lease:

@@ -50,3 +50,18 @@ def settle(session: Any) -> None:
     for name, value in WISHED.items():
         with suppress(PySparkException):
             session.conf.set(name, value)
+
+
+PARTITION_BYTES = 32 * 2**20
+MOST_PARTITIONS = 1000
+
+
+def fit_partitions(session: Any, frame: Any) -> None:
+    """As many partitions of a shuffle as the largest table so far needs; a Spark of one machine starts with few.
+
+    Spark's own 200 make a small table slow, and a few make a large one spill. On a cluster it is the user's setting.
+    """
+    size = int(str(frame._jdf.queryExecution().optimizedPlan().stats().sizeInBytes()))
+    needed = min(MOST_PARTITIONS, -(-size // PARTITION_BYTES))
+    if needed > int(session.conf.get("spark.sql.shuffle.partitions")):
+        session.conf.set("spark.sql.shuffle.partitions", str(needed))
