@@ -34,7 +34,8 @@ class Job:
     Args:
         server: the process of a database server, 0 = none.
         temp: where the engine spills; empty = a folder that the measurement makes.
-        times: how often the work is done; the last time counts. Once: a file, after a warm-up on its first rows.
+        times: how often the work is done; the last time counts. Once: in DuckDB after a warm-up on
+            the file's first rows, in Spark as it comes.
     """
 
     tasks: tuple[str, ...]
@@ -83,7 +84,7 @@ def measure(job: Job) -> dict[str, Any]:
     roots = (os.getpid(), job.server) if job.server else (os.getpid(),)
     limits = Limits() if job.server else Limits(memory=MEMORY, threads=THREADS, temp_directory=job.temp)
     engine, start = timed(lambda: connect(job.db, limits, Target(relation=job.target)), *roots)
-    if job.times == 1:
+    if job.times == 1 and not job.db:
         _warm_up(job)
     with engine:
         return {"start": start, **{task: _repeated(engine, job, task, roots) for task in job.tasks}}

@@ -23,37 +23,42 @@ Prepare = Callable[[Shape, Path], tuple[Job, float]]
 """From a table to what is measured over it (its task still empty), and the megabytes that one scan reads."""
 
 
-def grid(largest: int, middle: int, thin: bool = False) -> Iterator[tuple[Shape, tuple[str, ...]]]:
-    """Tables and tasks: time against rows, then at `middle` rows against classes, quasi-identifiers and values.
+SHORT, LONG = ("group by", "audit"), ("group by", "audit", "disclosure")
 
-    A thin grid has the rows alone, and curves for one kind of table: for an engine whose start costs more than most of
-    its work.
-    """
+
+def grid(largest: int, middle: int) -> Iterator[tuple[Shape, tuple[str, ...]]]:
+    """Tables and tasks: time against rows, then at `middle` rows against classes, quasi-identifiers and values."""
     rows = 100_000
-    short, long = ("group by", "audit"), ("group by", "audit", "disclosure")
     while rows <= largest:
-        yield Shape(rows, rows // 10), long
-        yield Shape(rows, 10_000), short if thin else long
-        yield Shape(rows, rows // 10, skew=True), short if thin else long
+        for shape in (Shape(rows, rows // 10), Shape(rows, 10_000), Shape(rows, rows // 10, skew=True)):
+            yield shape, LONG
         rows *= 10
-    if thin:
-        return
     for classes in (100, middle // 1000, middle // 100, 3 * middle // 10):
-        yield Shape(middle, classes), short
+        yield Shape(middle, classes), SHORT
     for qis in (2, 8, 12):
-        yield Shape(middle, middle // 10, qis=qis), short
+        yield Shape(middle, middle // 10, qis=qis), SHORT
     for values in (2, 48, 200):
-        yield Shape(middle, middle // 10, values=values), short
+        yield Shape(middle, middle // 10, values=values), SHORT
+
+
+def thin_grid(largest: int) -> Iterator[tuple[Shape, tuple[str, ...]]]:
+    """Rows alone, for an engine whose start costs more than most of its work; what matters most comes first."""
+    sizes = [10**power for power in (6, 7, 5) if 10**power <= largest]
+    for rows in sizes:
+        yield Shape(rows, rows // 10), LONG
+    for rows in sizes[:2][::-1]:
+        yield Shape(rows, 10_000), SHORT
+        yield Shape(rows, rows // 10, skew=True), SHORT
 
 
 def run(engine: str, prepare: Prepare, folder: Path, largest: int, middle: int) -> None:
     """Measure what has not been measured yet; every figure is written at once.
 
-    Spark does all tasks over a table in one process, since its start costs more than most of them; the others do one
-    in each, so that the peak of memory belongs to it.
+    Spark does all tasks over a table in one process and once, the bare GROUP BY first, as its start costs more than
+    most of them; the others do one in each, so that the peak of memory belongs to it.
     """
     thin = engine == "spark"
-    for shape, tasks in grid(largest, middle, thin):
+    for shape, tasks in thin_grid(largest) if thin else grid(largest, middle):
         known = {record.key for record in records.read()}
         left = [task for task in tasks if (engine, task, shape) not in known]
         for together in [left] if thin and left else [[task] for task in left]:
@@ -74,7 +79,7 @@ def shown(record: Record) -> str:
 
 def measured(engine: str, shape: Shape, job: Job, megabytes: float) -> list[Record]:
     """The tasks of one job in a process of their own."""
-    times = 2 if engine != "duckdb" else 3 if shape.rows <= 1_000_000 else 1
+    times = {"duckdb": 3 if shape.rows <= 1_000_000 else 1, "postgres": 2, "spark": 1}[engine]
     load = os.getloadavg()[0]
     with tempfile.TemporaryDirectory() as temp:
         given = asdict(replace(job, temp=job.temp or temp, times=times))
