@@ -90,15 +90,18 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Every test of `engine_name` runs on each engine, unless it says itself on which."""
     own = any(marker.args[0] == "engine_name" for marker in metafunc.definition.iter_markers("parametrize"))
     if "engine_name" in metafunc.fixturenames and not own:
-        metafunc.parametrize("engine_name", _engines(metafunc.config), indirect=True, scope="session")
+        on_spark = any(metafunc.definition.iter_markers("spark"))
+        names = ["spark"] if on_spark else _engines(metafunc.config)
+        metafunc.parametrize("engine_name", names, indirect=True, scope="session")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """With `--engines`, only what runs on one of these engines, or is marked with its name."""
-    if not config.getoption("--engines"):
-        return
+    """With `--engines`, only what runs on one of these engines, or is marked with its name; never Spark without it."""
     chosen = _engines(config)
-    kept = [item for item in items if _runs_on(item, chosen)]
+    if config.getoption("--engines"):
+        kept = [item for item in items if _runs_on(item, chosen)]
+    else:
+        kept = [item for item in items if not item.get_closest_marker("spark")]
     config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
     items[:] = kept
 

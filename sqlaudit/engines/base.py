@@ -169,6 +169,20 @@ class Engine(ABC):
         """Drop a temporary relation made by `materialize` or `keep_rows`."""
         raise NotImplementedError(f"{self.name} cannot keep temporary relations")
 
+    def workbench(self) -> Engine:
+        """A private engine beside this one for the many small statements of a search; it goes with this one.
+
+        Its statements are noted with those of this engine, and `cancel` stops them too.
+        """
+        raise NotImplementedError(f"{self.name} has no workbench")
+
+    def hand_over(self, name: str, statement: Statement) -> Relation:
+        """Keep the result of a statement on the workbench as `name`: codes and counts, never a cell.
+
+        The result passes through the memory of this machine as a whole; who asks bounds it.
+        """
+        raise NotImplementedError(f"{self.name} has no workbench")
+
     def lasting(self, relation: Relation) -> str:
         """A FROM item that means the relation in any session, for a view that is to stay."""
         return relation.sql

@@ -141,6 +141,15 @@ class DuckDBEngine(Engine):
         described = self._session.describe("SELECT * FROM " + kept, statement.name)
         return Relation(kept, columns_of(described), name)
 
+    def keep_arrow(self, name: str, table: Any) -> Relation:
+        """Keep an Arrow table in the in-memory database, replacing an older relation of this name."""
+        arrived = quote(name + "_arrived", DIALECT)
+        self._session.register(name + "_arrived", table)
+        try:
+            return self.materialize(name, Statement("keep " + name, "SELECT * FROM " + arrived))
+        finally:
+            self._session.unregister(name + "_arrived")
+
     def keep_rows(self, name: str, columns: Sequence[tuple[str, str]], batches: Iterable[Sequence[Row]]) -> Relation:
         """Keep rows that come in batches in the in-memory database, replacing an older relation of this name."""
         begun = self._begin()

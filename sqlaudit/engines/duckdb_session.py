@@ -147,6 +147,11 @@ class Session:
         self.guarded("open frame", lambda: self._connection.register(name, frame))
         self._frames[name] = frame
 
+    def unregister(self, name: str) -> None:
+        """Forget a frame; the name can be used again."""
+        self._frames.pop(name, None)
+        self.guarded("open frame", lambda: self._connection.unregister(name))
+
     def allow(self, files: Iterable[tuple[Path, str]]) -> None:
         """Say that files (path, the user's name for it) are inputs; to be called before `seal`."""
         for path, label in files:

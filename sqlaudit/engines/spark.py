@@ -11,16 +11,20 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
 from sqlaudit.engines import spark_session
 from sqlaudit.engines.base import ColumnInfo, Engine, Relation, Row, Statement
+from sqlaudit.engines.duckdb import DuckDBEngine
 from sqlaudit.engines.spark_errors import condition, is_cancelled, sentence
+from sqlaudit.engines.spark_keeping import frame_of_rows, free
 from sqlaudit.engines.spark_open import DIALECT, Opener, bound
-from sqlaudit.engines.spark_settings import settle
+from sqlaudit.engines.spark_progress import TasksDone
+from sqlaudit.engines.spark_settings import fit_partitions, settle
 from sqlaudit.engines.spark_values import arrays_of, batches_of, columns_of, parameter, rows_of
-from sqlaudit.engines.watch import Deadline, Worker
+from sqlaudit.engines.watch import Deadline, Worker, reporting
 from sqlaudit.errors import Incomplete, Interrupted
 from sqlaudit.guard import quote
 from sqlaudit.spec import Limits, Target
@@ -57,12 +61,14 @@ class SparkEngine(Engine):
         self._worker = Worker(self._interrupt)
         self._views: dict[str, Any] = {}
         self._id = uuid.uuid4().hex[:12]
+        self._bench: DuckDBEngine | None = None
         self._opened = 0
         self._running = False
         self._cancelled = threading.Event()
         self._closed = False
-        found = spark_session.lease(db, self.limits) if isinstance(db, str) else spark_session.of_session(db)
+        found = spark_session.lease(db, self.limits)
         self._lease, self._session = found, found.session
+        self._tasks = TasksDone(found)
         self._deadline = Deadline(self._seconds_left(), self._interrupt)
         try:
             self._do("the start of the audit", lambda: settle(self._session))
@@ -80,7 +86,11 @@ class SparkEngine(Engine):
             UsageError: no such table or file, two columns of one name, or a query or condition that cannot be run.
             PermissionDenied: the user may not read it.
         """
-        return self._opener.open(target)
+        relation = self._opener.open(target)
+        if self._lease.local:
+            select = "SELECT * FROM " + relation.sql
+            self._do("the table's size", lambda: fit_partitions(self._session, self._session.sql(select)))
+        return relation
 
     def _keep_view(self, frame: Any, stem: str) -> str:
         """A temporary view over a frame under a name that nobody else has."""
@@ -131,7 +141,7 @@ class SparkEngine(Engine):
         begun = time.monotonic()
         schema = ", ".join(quote(column, DIALECT) + " " + spelled for column, spelled in columns)
         during = "keep " + name
-        frame = self._do(during, lambda: self._session.createDataFrame([], schema))
+        frame = self._do(during, lambda: frame_of_rows(self._session, [], schema))
         for batch in batches:
             if batch:
                 frame = self._do(during, partial(self._with_rows, frame, list(batch), schema))
@@ -140,8 +150,7 @@ class SparkEngine(Engine):
         return kept
 
     def _with_rows(self, so_far: Any, rows: list[Row], schema: str) -> Any:
-        more = self._session.createDataFrame(rows, schema).localCheckpoint(eager=True)
-        return so_far.unionAll(more)
+        return so_far.unionAll(frame_of_rows(self._session, rows, schema))
 
     def _kept(self, name: str, frame: Any) -> Relation:
         view = f"sqlaudit_{self._id}_kept_{name}"
@@ -157,8 +166,29 @@ class SparkEngine(Engine):
         self._release(view)
 
     def _release(self, view: str) -> None:
-        """Forget a checkpoint, so that Spark frees what it holds."""
-        self._views.pop(view, None)
+        """Forget a checkpoint, and free what it holds."""
+        frame = self._views.pop(view, None)
+        if frame is not None:
+            with suppress(*spark_session.FAILURES):
+                free(frame)
+
+    def workbench(self) -> Engine:
+        """A DuckDB in memory, with what is left of the limits."""
+        return self._workbench()
+
+    def _workbench(self) -> DuckDBEngine:
+        if self._bench is None:
+            left = self._seconds_left()
+            limits = self.limits if left is None else replace(self.limits, timeout=max(0.001, left))
+            self._bench = DuckDBEngine(None, limits)
+            self._bench.executed = self.executed
+        self._bench.tracer, self._bench.progress = self.tracer, self.progress
+        return self._bench
+
+    def hand_over(self, name: str, statement: Statement) -> Relation:
+        """Keep the result of a statement on the workbench as `name`; it travels through Arrow."""
+        table = self._finished(statement, lambda: self._frame(statement.sql).toArrow())
+        return self._workbench().keep_arrow(name, table)
 
     def result_names(self, statement: Statement) -> Sequence[str]:
         """The column names of a statement's result; the statement is not run."""
@@ -192,10 +222,9 @@ class SparkEngine(Engine):
 
     def _finished(self, statement: Statement, work: Callable[[], T]) -> T:
         """What the work returns; noted with its time."""
-        if self.progress is not None:
-            self.progress(statement.name, None)
         begun = time.monotonic()
-        done = self._do(_step(statement), work)
+        with reporting(self.progress, statement.name, self._tasks):
+            done = self._do(_step(statement), work)
         self.record(statement, time.monotonic() - begun)
         return done
 
@@ -239,6 +268,8 @@ class SparkEngine(Engine):
 
     def cancel(self) -> None:
         """Stop the running statement, which then raises `Interrupted`; does nothing when none runs."""
+        if self._bench is not None:
+            self._bench.cancel()
         if not self._running:
             return
         self._cancelled.set()
@@ -254,7 +285,10 @@ class SparkEngine(Engine):
         for view in list(self._views):
             with suppress(*spark_session.FAILURES):
                 _quietly(partial(self._session.catalog.dropTempView, view))
-        self._views.clear()
+            self._release(view)
+        self._tasks.close()
+        if self._bench is not None:
+            self._bench.close()
         self._worker.stop()
         self._lease.give_back()
 

@@ -1,4 +1,8 @@
-"""Where column sets are counted: a table of small codes where the engine can keep one, else the target itself."""
+"""Where column sets are counted: a table of small codes where one can be kept, else the target itself.
+
+DuckDB keeps the codes itself. Spark makes them and hands them to its workbench, unless there are too many of them for
+the memory of one machine. PostgreSQL keeps nothing, and is asked about the target.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +21,8 @@ _CODES = "sqlaudit_columns_codes"
 _WIDEST_OFFSET = 1 << 21
 """Whole numbers in a range up to this keep their distance from the smallest one, without a dictionary."""
 _WORD = 1 << 62
+MOST_CODES = 50_000_000
+"""So many codes (rows times columns) go to a workbench: four bytes each on the way, and as many again there."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +36,7 @@ class Coded:
         rows: rows of the target. persons: persons, = rows without an entity.
         missing: for each column the number of rows where it is missing.
         domains: for each column one more than its largest code; empty without codes.
+        engine: where the codes are when that is not where the target is.
     """
 
     source: Raw
@@ -39,6 +46,7 @@ class Coded:
     persons: int
     missing: tuple[int, ...]
     domains: tuple[int, ...] = ()
+    engine: Engine | None = None
 
     @property
     def coded(self) -> bool:
@@ -73,16 +81,34 @@ class Coded:
 def code_columns(
     engine: Engine, relation: Relation, chosen: Sequence[Chosen], entity: Chosen | None, kept: Sequence[Chosen] = ()
 ) -> Coded:
-    """Prepare the rows of a relation for counting column sets; `kept` columns stay beside the codes as v0, v1, …
+    """Prepare the rows of a relation for counting column sets.
+
+    Where codes stay with the engine, `kept` columns stay beside them as v0, v1, …; cells go to no workbench.
 
     Raises:
         UsageError: rows without an entity.
     """
-    if engine.can_materialize:
+    if engine.own_workbench:
         return _codes(engine, relation, chosen, entity, kept)
     columns = tuple(Raw(column.sql) for column in chosen)
     person = Raw(entity.sql) if entity else None
+    if engine.can_materialize and codes_fit(_row_count(engine, relation), len(chosen) + (entity is not None)):
+        return _codes(engine, relation, chosen, entity, ())
     return _described(engine, Raw(relation.sql), columns, person, chosen)
+
+
+def codes_fit(rows: int, columns: int) -> bool:
+    """Whether so many codes may go to a workbench.
+
+    Example:
+        >>> codes_fit(5_000_000, 10), codes_fit(5_000_001, 10)
+        (True, False)
+    """
+    return rows * columns <= MOST_CODES
+
+
+def _row_count(engine: Engine, relation: Relation) -> int:
+    return int(engine.run(render("row_count.sql", engine.dialect, source=Raw(relation.sql)))[0][0])
 
 
 def on_target(coded: Coded, relation: Relation, chosen: Sequence[Chosen], entity: Chosen | None) -> Coded:
@@ -95,8 +121,12 @@ def on_target(coded: Coded, relation: Relation, chosen: Sequence[Chosen], entity
 def drop_codes(engine: Engine) -> None:
     """Release what `code_columns` keeps."""
     if engine.can_materialize:
-        engine.drop(_CODES)
+        _home(engine).drop(_CODES)
         engine.drop(_ROWS)
+
+
+def _home(engine: Engine) -> Engine:
+    return engine if engine.own_workbench else engine.workbench()
 
 
 def _described(
@@ -132,17 +162,18 @@ def _codes(
     row = engine.run(render("columns_profile.sql", engine.dialect, source=source, columns=profile))[0]
     widths = row[2::2]
     codes = [{"name": n, "offset": _by_offset(w, int(row[0]))} for n, w in zip(names, widths, strict=True)]
-    coded = engine.materialize(
-        _CODES, render("columns_codes.sql", engine.dialect, source=source, columns=codes, kept=values)
-    )
+    statement = render("columns_codes.sql", engine.dialect, source=source, columns=codes, kept=values)
+    home = _home(engine)
+    coded = engine.materialize(_CODES, statement) if home is engine else engine.hand_over(_CODES, statement)
     engine.drop(_ROWS)
-    largest = engine.run(render("columns_domains.sql", engine.dialect, source=Raw(coded.sql), names=names))[0]
+    largest = home.run(render("columns_domains.sql", home.dialect, source=Raw(coded.sql), names=names))[0]
     domains = tuple(int(value or 0) + 1 for value in largest)
     missing = tuple(int(count) for count in row[1::2])
     width = len(chosen)
     return Coded(
-        Raw(coded.sql), None, Raw("e") if entity else None, int(row[0]), persons, missing[:width], domains[:width]
-    )
+        Raw(coded.sql), None, Raw("e") if entity else None, int(row[0]), persons, missing[:width], domains[:width],
+        home if home is not engine else None,
+    )  # fmt: skip
 
 
 def _by_offset(width: int | None, rows: int) -> bool:

@@ -16,6 +16,8 @@ from sqlaudit.sql import render
 
 _BATCH = 20
 """Sets in one statement; more bring nothing and make the time budget coarse."""
+_CLUSTER_BATCH = 100
+"""The same where every statement has to be planned and sent to machines, which takes longer than counting a set."""
 
 
 @dataclass(frozen=True)
@@ -40,12 +42,15 @@ class Figures:
 class SetCounter:
     """Figures of column sets over one target, remembered.
 
+    `database` is where the target lies, `engine` where its rows are counted: mostly the same.
+
     A set whose column c follows from others in it (a subset has as many classes with c as without) has the figures
     of the set without c and is not counted again.
     """
 
     def __init__(self, engine: Engine, coded: Coded, k: int, nulls: NullPolicy) -> None:
-        self.engine = engine
+        self.database = engine
+        self.engine = coded.engine or engine
         self.coded = coded
         self.k = k
         self.nulls = nulls
@@ -56,7 +61,7 @@ class SetCounter:
         self.stop: Stop = never
         self._follows: dict[int, list[int]] = {}
         counts_rows = coded.coded and coded.entity is None and nulls is not NullPolicy.WILDCARD
-        self._cuboids = Cuboids(engine, coded) if counts_rows else None
+        self._cuboids = Cuboids(self.engine, coded) if counts_rows else None
 
     @property
     def total(self) -> int:
@@ -95,7 +100,8 @@ class SetCounter:
         return [self._statement(batch) for batch in self._batches(masks)]
 
     def _batches(self, masks: Sequence[int]) -> list[Sequence[int]]:
-        size = 1 if self.nulls is NullPolicy.WILDCARD else _BATCH
+        is_cluster = self.engine.can_materialize and not self.engine.own_workbench
+        size = 1 if self.nulls is NullPolicy.WILDCARD else _CLUSTER_BATCH if is_cluster else _BATCH
         return [masks[begin : begin + size] for begin in range(0, len(masks), size)]
 
     def identifies_all(self, masks: Sequence[int], whole: int) -> None:

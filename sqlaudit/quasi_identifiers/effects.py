@@ -73,7 +73,7 @@ def _coarsened(
     expression = str(getattr(module, macro)(column.sql)).strip()
     replaced = [replace(one, sql=expression) if one is column else one for one in chosen]
     coded = on_target(counter.coded, relation, replaced, person)
-    other = SetCounter(counter.engine, coded, counter.k, counter.nulls)
+    other = SetCounter(counter.database, coded, counter.k, counter.nulls)
     at_risk = other.figures([(1 << len(chosen)) - 1])[0].at_risk
     words = "ten bands" if macro == "bands" else "its first two characters"
     return replace(effect, coarsened=_share(at_risk, counter.total), coarsening=words)

@@ -9,7 +9,7 @@ from fractions import Fraction
 from sqlaudit.engines.base import Engine, Kind, Relation, Statement
 from sqlaudit.errors import UsageError
 from sqlaudit.provenance import provenance
-from sqlaudit.quasi_identifiers.coding import Coded, code_columns, drop_codes
+from sqlaudit.quasi_identifiers.coding import Coded, code_columns, drop_codes, on_target
 from sqlaudit.quasi_identifiers.counting import SetCounter
 from sqlaudit.quasi_identifiers.masks import bits, names
 from sqlaudit.quasi_identifiers.selection import Chosen, choose_column, choose_columns
@@ -123,11 +123,15 @@ def _records(
     whole = SetCounter(engine, coded, 3, request.nulls).figures([(1 << width) - 1])[0]
     unique, paired = whole.unique, whole.at_risk - whole.unique
     dis = file_dis(unique, paired, request.fraction)
-    uniques = Uniques(engine, coded, size, [Raw(one.sql) for one in kept])
+    cells = [Raw(one.sql) for one in kept]
+    uniques = Uniques(coded.engine or engine, coded, size, cells)
     try:
         signatures, by_set = uniques.signatures(), uniques.by_set()
         weights = [suda_weight(k, width, size) for k in range(1, size + 1)]
-        top = uniques.top(request.top, weights) if request.show_values and request.top else []
+        shown = uniques
+        if coded.engine is not None:  # cells are read where they lie
+            shown = Uniques(engine, on_target(coded, relation, chosen, None), size, cells)
+        top = shown.top(request.top, weights) if request.show_values and request.top else []
     finally:
         uniques.close()
     scores = scores_of(signatures, width, size, unique, dis)

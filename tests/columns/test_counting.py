@@ -12,11 +12,13 @@ from hypothesis import strategies as st
 from sqlaudit.engines import connect
 from sqlaudit.engines.base import Engine, Relation
 from sqlaudit.errors import UsageError
+from sqlaudit.quasi_identifiers import coding
 from sqlaudit.quasi_identifiers.coding import Coded, code_columns
 from sqlaudit.quasi_identifiers.counting import SetCounter
 from sqlaudit.quasi_identifiers.masks import bits, mask_of
 from sqlaudit.quasi_identifiers.selection import choose_column, choose_columns
 from sqlaudit.spec import NullPolicy, Target
+from tests.audit_values import values_query
 from tests.columns import oracle
 from tests.postgres_load import Loader
 
@@ -79,6 +81,34 @@ def test_postgres_counts_what_brute_force_counts(nulls: str, entity: bool, load:
         name = load("column sets", rows, NAMES, kinds)
         with connect(postgres_url) as engine:
             check(counter(engine, engine.open(Target(relation=name)), k, nulls, entity), rows, k, nulls, entity=entity)
+
+    compare()
+
+
+KINDS = dict(zip(NAMES, ["int", "text", "float", "int", "int"], strict=True))
+
+
+def query_of(rows: list[tuple[Any, ...]]) -> Target:
+    """The rows on an engine where nothing is created."""
+    return Target(query=values_query([dict(zip(NAMES, row, strict=True)) for row in rows], KINDS), label="rows")
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("most", [coding.MOST_CODES, 0], ids=["codes", "in place"])
+@pytest.mark.parametrize("nulls", ["equal", "distinct", "wildcard"])
+@pytest.mark.parametrize("entity", [False, True])
+def test_spark_counts_what_brute_force_counts(
+    nulls: str, entity: bool, most: int, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As codes on the workbench, and on the target itself, which is what happens to large tables."""
+    monkeypatch.setattr(coding, "MOST_CODES", most)
+
+    @quick(3 if most else 2)
+    @given(tables, st.integers(1, 4))
+    def compare(rows: list[tuple[Any, ...]], k: int) -> None:
+        counting = counter(engine, engine.open(query_of(rows)), k, nulls, entity)
+        assert counting.coded.coded is bool(most or not rows)
+        check(counting, rows, k, nulls, entity=entity)
 
     compare()
 

@@ -15,11 +15,12 @@ from hypothesis import strategies as st
 from sqlaudit.engines import connect
 from sqlaudit.engines.base import Engine
 from sqlaudit.errors import UsageError
+from sqlaudit.quasi_identifiers import coding
 from sqlaudit.record_risk import RecordRequest, find_records
 from sqlaudit.record_risk.scores import suda_weight
 from sqlaudit.spec import NullPolicy, Target
 from tests.columns import oracle
-from tests.columns.test_counting import NAMES, frame, quick
+from tests.columns.test_counting import NAMES, frame, query_of, quick
 from tests.columns.test_search import tables
 from tests.postgres_load import Loader
 
@@ -127,6 +128,22 @@ def test_records_on_postgres(load: Loader, postgres_url: str) -> None:
             request = RecordRequest(max_size=size, show_values=True, top=3)
             top = find_records(engine, target, request, qi=NAMES[:4], key=["person"]).top
             assert len(top) == min(3, sum(map(bool, oracle.minimal_uniques(rows, 4, size))))
+
+    run()
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("most", [coding.MOST_CODES, 0], ids=["codes", "in place"])
+def test_records_on_spark(engine: Engine, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(coding, "MOST_CODES", most)
+
+    @quick(5 if most else 3)
+    @given(weighted, st.integers(1, 4), st.sampled_from(list(NullPolicy)))
+    def run(rows: list[tuple[Any, ...]], size: int, nulls: NullPolicy) -> None:
+        check(engine, query_of(rows), rows, size, nulls.value)
+        request = RecordRequest(max_size=size, show_values=True, top=3)
+        top = find_records(engine, query_of(rows), request, qi=NAMES[:4], key=["person"]).top
+        assert len(top) == min(3, sum(map(bool, oracle.minimal_uniques(rows, 4, size))))
 
     run()
 

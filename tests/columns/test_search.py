@@ -16,12 +16,12 @@ from sqlaudit.columns_result import ColumnSets
 from sqlaudit.engines import connect
 from sqlaudit.engines.base import Engine
 from sqlaudit.errors import UsageError
-from sqlaudit.quasi_identifiers import hitting_sets, identify, search
+from sqlaudit.quasi_identifiers import coding, hitting_sets, identify, search
 from sqlaudit.quasi_identifiers.request import ColumnRequest, Find, RankBy, Ratio
 from sqlaudit.quasi_identifiers.search import find_columns
 from sqlaudit.spec import NullPolicy, Target
 from tests.columns import oracle
-from tests.columns.test_counting import NAMES, frame, quick
+from tests.columns.test_counting import NAMES, frame, query_of, quick
 from tests.postgres_load import Loader
 
 ADULT = Path(__file__).parents[3] / "shared" / "data" / "adult.csv"
@@ -162,6 +162,24 @@ def test_searches_on_postgres(load: Loader, postgres_url: str) -> None:
                 identifying(engine, target, rows, find, size, nulls.value, entity=entity)
             else:
                 violating(engine, target, rows, ColumnRequest(nulls=nulls, **options), entity=entity)
+
+    run()
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("most", [coding.MOST_CODES, 0], ids=["codes", "in place"])
+def test_searches_on_spark(engine: Engine, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As codes on the workbench, and on the target itself, which is what happens to large tables."""
+    monkeypatch.setattr(coding, "MOST_CODES", most)
+
+    @quick(12 if most else 5)
+    @given(tables, st.fixed_dictionaries(searches), st.booleans(), st.booleans(), st.sampled_from(list(NullPolicy)))
+    def run(rows: list[tuple[Any, ...]], options: dict[str, Any], entity: bool, keys: bool, nulls: NullPolicy) -> None:
+        if keys and nulls is not NullPolicy.WILDCARD:
+            find, size = options["find"], options["max_size"]
+            identifying(engine, query_of(rows), rows, find, size, nulls.value, entity=entity)
+        else:
+            violating(engine, query_of(rows), rows, ColumnRequest(nulls=nulls, **options), entity=entity)
 
     run()
 
