@@ -7,6 +7,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from sqlaudit.api import audit, profile
     from sqlaudit.api_attack import attack
+    from sqlaudit.api_cloak import audit_boxes, cloak
     from sqlaudit.api_columns import columns, records
     from sqlaudit.api_compare import compare
     from sqlaudit.api_compile import compile_checks
@@ -14,11 +15,13 @@ if TYPE_CHECKING:
     from sqlaudit.api_gate import gate
     from sqlaudit.api_hierarchy import hierarchy
     from sqlaudit.api_lattice import lattice
+    from sqlaudit.api_recode import recode
     from sqlaudit.api_suppress import suppress
     from sqlaudit.errors import SqlauditError
     from sqlaudit.gate_result import GateResult
     from sqlaudit.lattice_result import LatticeResult
     from sqlaudit.profile_result import ProfileResult
+    from sqlaudit.recode_result import RecodeResult
     from sqlaudit.result import AuditResult
     from sqlaudit.suppress_result import SuppressResult
 
@@ -26,6 +29,8 @@ _WHERE = {
     "attack": "sqlaudit.api_attack",
     "compile_checks": "sqlaudit.api_compile",
     "audit": "sqlaudit.api",
+    "audit_boxes": "sqlaudit.api_cloak",
+    "cloak": "sqlaudit.api_cloak",
     "columns": "sqlaudit.api_columns",
     "compare": "sqlaudit.api_compare",
     "records": "sqlaudit.api_columns",
@@ -35,11 +40,13 @@ _WHERE = {
     "hierarchy": "sqlaudit.api_hierarchy",
     "lattice": "sqlaudit.api_lattice",
     "profile": "sqlaudit.api",
+    "recode": "sqlaudit.api_recode",
     "suppress": "sqlaudit.api_suppress",
     "AuditResult": "sqlaudit.result",
     "GateResult": "sqlaudit.gate_result",
     "LatticeResult": "sqlaudit.lattice_result",
     "ProfileResult": "sqlaudit.profile_result",
+    "RecodeResult": "sqlaudit.recode_result",
     "SqlauditError": "sqlaudit.errors",
     "SuppressResult": "sqlaudit.suppress_result",
 }
@@ -49,11 +56,14 @@ __all__ = [
     "GateResult",
     "LatticeResult",
     "ProfileResult",
+    "RecodeResult",
     "SqlauditError",
     "SuppressResult",
     "__version__",
     "attack",
     "audit",
+    "audit_boxes",
+    "cloak",
     "columns",
     "compare",
     "compile_checks",
@@ -62,6 +72,7 @@ __all__ = [
     "hierarchy",
     "lattice",
     "profile",
+    "recode",
     "records",
     "suppress",
     "what_if",

@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlaudit.reports.attack import attack_document
 from sqlaudit.reports.audit import audit_document
+from sqlaudit.reports.cloak import box_audit_document, cloak_document
 from sqlaudit.reports.columns import columns_document
 from sqlaudit.reports.compare import compare_document
 from sqlaudit.reports.disclosure import disclosure_document
@@ -17,6 +18,7 @@ from sqlaudit.reports.hierarchy import hierarchy_document
 from sqlaudit.reports.lattice import lattice_document
 from sqlaudit.reports.page import render_html
 from sqlaudit.reports.profile import profile_document
+from sqlaudit.reports.recode import recode_document
 from sqlaudit.reports.records import records_document
 from sqlaudit.reports.suppress import suppress_document
 from sqlaudit.reports.what_if import what_if_document
@@ -24,6 +26,8 @@ from sqlaudit.reports.what_if import what_if_document
 _DOCUMENTS: Mapping[str, Callable[[Any], Document]] = {
     "AttackResult": attack_document,
     "AuditResult": audit_document,
+    "BoxAudit": box_audit_document,
+    "CloakResult": cloak_document,
     "ColumnSets": columns_document,
     "CompareResult": compare_document,
     "DisclosureResult": disclosure_document,
@@ -31,6 +35,7 @@ _DOCUMENTS: Mapping[str, Callable[[Any], Document]] = {
     "HierarchyResult": hierarchy_document,
     "LatticeResult": lattice_document,
     "ProfileResult": profile_document,
+    "RecodeResult": recode_document,
     "RecordRisk": records_document,
     "SuppressResult": suppress_document,
     "WhatIfResult": what_if_document,

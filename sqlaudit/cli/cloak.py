@@ -1,0 +1,206 @@
+"""`sqlaudit cloak`: messages hidden among k users, in boxes in space and time; or an audit of such boxes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from sqlaudit.api_cloak import check_publication
+from sqlaudit.cli.exits import say
+from sqlaudit.cli.options import Work, limit_options, output_options, target_options, work_options
+from sqlaudit.cli.output import Output
+from sqlaudit.cli.parsing import share, split_list, split_lists
+from sqlaudit.cli.plan import show_statements
+from sqlaudit.cli.sections import Sectioned, in_section, shared
+from sqlaudit.cli.session import session
+from sqlaudit.cloak_result import CloakResult
+from sqlaudit.engines.base import Engine
+from sqlaudit.errors import ExitCode, UsageError
+from sqlaudit.remedies.cloaking.boxes import audit_boxes, plan_boxes
+from sqlaudit.remedies.cloaking.grid import Divide
+from sqlaudit.remedies.cloaking.request import (
+    BOUNDS,
+    Background,
+    BoxRequest,
+    CloakRequest,
+    Places,
+    Publication,
+    Tolerances,
+)
+from sqlaudit.remedies.cloaking.run import cloak_messages, plan_cloaking
+from sqlaudit.remedies.cloaking.sizes import metres, seconds
+from sqlaudit.reports import render_markdown, render_text
+from sqlaudit.reports.cloak import box_audit_document, cloak_document
+from sqlaudit.reports.escape import visible
+from sqlaudit.spec import Limits, Target
+
+_PATH = click.Path(path_type=Path)
+_roles = in_section("Roles of the columns")
+_coarse = in_section("How coarse boxes may become")
+_own = in_section("What single messages ask for")
+_out = in_section("The release")
+_audit = in_section("Boxes of somebody else")
+_attack = in_section("What attackers know")
+_MADE = ("box", "interval", "smallest_box", "smallest_interval", "k_column", "box_column", "interval_column", "to")
+_FLAGS = ("lonlat", "publish_sql")
+_USUAL = {"identifier": (), "suppress": "0", "divide": "alternately"}
+
+
+def _given(
+    *, user: str | None, x: str | None, y: str | None, time: str | None, identifier: tuple[str, ...], k: int,
+    box: str | None, interval: str | None, smallest_box: str | None, smallest_interval: str | None, divide: str,
+    suppress: str, lonlat: bool, k_column: str | None, box_column: str | None, interval_column: str | None,
+    to: Path | None, publish_sql: bool, audit_only: bool, bounds: str | None, positions: str | None,
+    properties: str | None, property_bounds: str | None, owner: str | None, observations: str | None,
+) -> dict[str, dict[str, Any]]:  # fmt: skip
+    return {"given": dict(locals())}
+
+
+_options = shared(
+    _given,
+    _roles("--user", metavar="COLUMN", help="Who sent a message; never published."),
+    _roles("--x", metavar="COLUMN", help="Where: metres to the east (with --lonlat: longitude)."),
+    _roles("--y", metavar="COLUMN", help="Where: metres to the north (with --lonlat: latitude)."),
+    _roles("--time", metavar="COLUMN", help="When: a timestamp, a date, or a number of seconds."),
+    _roles("--identifier", multiple=True, metavar="COLUMNS", help="Further columns that are not published."),
+    _coarse("--k", type=int, default=5, show_default=True, help="Different users in every box, at least."),
+    _coarse("--box", metavar="LENGTH", help="The side of the largest box: 1km, 500m."),
+    _coarse("--interval", metavar="TIME", help="The interval of the largest box: 10min, 30s, 1h."),
+    _coarse("--smallest-box", metavar="LENGTH", help="No box is smaller. [default: a sixteenth of --box]"),
+    _coarse("--smallest-interval", metavar="TIME", help="No box is shorter. [default: a sixteenth of --interval]"),
+    _coarse(
+        "--divide", type=click.Choice([one.value for one in Divide]), default="alternately", show_default=True,
+        help="Whether boxes become finer in space or in time first.",
+    ),
+    _coarse("--suppress", default="0", metavar="SHARE", help="Messages that may be dropped for finer boxes: 2%."),
+    _coarse("--lonlat", is_flag=True, help="x and y are longitude and latitude in degrees."),
+    _own("--k-column", metavar="COLUMN", help="More users than --k, for single messages."),
+    _own("--box-column", metavar="COLUMN", help="No larger side than this, in metres."),
+    _own("--interval-column", metavar="COLUMN", help="No longer interval than this, in seconds."),
+    _out("--to", type=_PATH, metavar="FILE", help="Write them to .parquet or .csv, or their SELECT to .sql."),
+    _out("--publish-sql", is_flag=True, help="Print the SELECT of the cloaked messages."),
+    _audit("--audit-only", is_flag=True, help="MESSAGES have boxes already: audit these."),
+    _audit("--bounds", metavar="COLUMNS", help=f"Their columns. [default: {','.join(BOUNDS)}]"),
+    _audit("--positions", metavar="TABLE", help="Where users truly were, to count them in boxes."),
+    _attack("--properties", metavar="TABLE", help="Rectangles and whom they belong to: does a box lie in one?"),
+    _attack("--property-bounds", metavar="COLUMNS", help=f"Its columns. [default: {','.join(BOUNDS[:4])}]"),
+    _attack("--owner", metavar="COLUMN", help="Its column of owners. [default: owner]"),
+    _attack("--observations", metavar="TABLE", help="Who was seen where and when, in columns of the same names."),
+)  # fmt: skip
+
+
+@click.command(cls=Sectioned)
+@target_options
+@_options
+@output_options
+@work_options
+@limit_options
+def command(
+    target: Target, db: str | None, given: dict[str, Any], output: Output, work: Work, limits: Limits
+) -> int:  # fmt: skip
+    """Hide each of the messages of TARGET among k users, in a box in space and time.
+
+    Every box holds messages of at least k different users, and no two boxes overlap. Boxes
+    are as fine as that allows, within the largest that is tolerated; what fits into none
+    is dropped and counted.
+
+    \b
+      sqlaudit cloak messages.csv --user user --x x --y y --time sent --k 5 \\
+          --box 1km --interval 10min --to cloaked.parquet
+      sqlaudit cloak theirs.csv --audit-only --k 5 --properties flats.csv
+    Exit code 1: no message can be published, or (--audit-only) boxes hold too few users.
+    """
+    if given["audit_only"]:
+        return _audited(target, db, given, output, work, limits)
+    request, publication = _request(target, given), Publication(given["to"], given["publish_sql"])
+    check_publication(publication)
+    with session(db, limits, work, *request.targets()) as engine:
+        if work.dry_run or work.explain:
+            return _planned(engine, target, plan_cloaking(engine, request), work, output)
+        result = cloak_messages(engine, request, publication)
+    _emit(output, result, publication)
+    return ExitCode.OK if result.passed else ExitCode.REQUIREMENT_FAILED
+
+
+def _audited(target: Target, db: str | None, given: dict[str, Any], output: Output, work: Work, limits: Limits) -> int:
+    request = _box_request(target, given)
+    with session(db, limits, work, *request.targets()) as engine:
+        if work.dry_run or work.explain:
+            return _planned(engine, target, plan_boxes(engine, request), work, output)
+        result = audit_boxes(engine, request)
+    output.emit(lambda: box_audit_document(result), result.to_dict)
+    return ExitCode.OK if result.passed else ExitCode.REQUIREMENT_FAILED
+
+
+def _planned(engine: Engine, target: Target, statements: Any, work: Work, output: Output) -> int:
+    show_statements(engine, engine.open(target).tables or (target.name,), statements, work, output)
+    return ExitCode.OK
+
+
+def _request(target: Target, given: dict[str, Any]) -> CloakRequest:
+    for option in ("bounds", "positions"):
+        if given[option] is not None:
+            raise UsageError(f"--{option} belongs to --audit-only.")
+    for option in ("box", "interval"):
+        if given[option] is None:
+            raise UsageError(f"--{option} says how large a box may become, for instance --box 1km --interval 10min.")
+    smallest_box, smallest_interval = given["smallest_box"], given["smallest_interval"]
+    return CloakRequest(
+        target, Places(*(given[name] or "" for name in ("user", "x", "y", "time"))), given["k"],
+        metres(given["box"], "--box"), seconds(given["interval"], "--interval"),
+        None if smallest_box is None else metres(smallest_box, "--smallest-box"),
+        None if smallest_interval is None else seconds(smallest_interval, "--smallest-interval"),
+        Divide(given["divide"]),
+        Tolerances(*(given[f"{name}_column"] or "" for name in ("k", "box", "interval"))),
+        share(given["suppress"], "--suppress"), given["lonlat"], split_lists(given["identifier"], "--identifier"),
+        _background(target, given),
+    )  # fmt: skip
+
+
+def _box_request(target: Target, given: dict[str, Any]) -> BoxRequest:
+    unused = [name for name in (*_MADE, *_FLAGS) if given[name]]
+    unused += [name for name, usual in _USUAL.items() if given[name] != usual]
+    if unused:
+        name = unused[0].replace("_", "-")
+        raise UsageError(f"--{name} says how boxes are made; --audit-only looks at boxes that are there.")
+    names = {"user": "user", "x": "x", "y": "y", "time": "time"}
+    placed = [name for name in ("x", "y", "time") if given[name]]
+    if placed and given["positions"] is None and given["observations"] is None:
+        raise UsageError(f"--{placed[0]} names a column of --positions or --observations; name such a table.")
+    return BoxRequest(
+        target, given["k"], split_list(given["bounds"], "--bounds") if given["bounds"] else BOUNDS,
+        Places(*(given[name] or default for name, default in names.items())), _table(target, given["positions"]),
+        _background(target, given),
+    )  # fmt: skip
+
+
+def _background(target: Target, given: dict[str, Any]) -> Background:
+    if given["properties"] is None and (given["property_bounds"] or given["owner"]):
+        raise UsageError("--property-bounds and --owner name columns of --properties; name that table.")
+    bounds = given["property_bounds"]
+    return Background(
+        _table(target, given["properties"]), split_list(bounds, "--property-bounds") if bounds else BOUNDS[:4],
+        given["owner"] or "owner", _table(target, given["observations"]),
+    )  # fmt: skip
+
+
+def _table(target: Target, name: str | None) -> Target | None:
+    """Another table, read as the target is."""
+    return None if name is None else Target(relation=name, read=target.read)
+
+
+def _emit(output: Output, result: CloakResult, publication: Publication) -> None:
+    """The report; in layouts for people the SELECT stands after it, letter by letter."""
+    sql = result.sql if publication.show_sql else ""
+    if sql and output.format == "text":
+        shown = "\n".join(visible(line) for line in sql.splitlines())
+        output.write(f"{render_text(cloak_document(result), output.width, output.colour)}\n{shown};\n")
+    elif sql and output.format == "markdown":
+        output.write(f"{render_markdown(cloak_document(result))}\n```sql\n{sql};\n```\n")
+    else:
+        output.emit(lambda: cloak_document(result), result.to_dict)
+    if result.file:
+        what = "the SELECT of the cloaked messages" if publication.only_sql else f"{result.published:,} messages"
+        say(f"wrote {what} to {result.file!r}.")
