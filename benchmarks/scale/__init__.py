@@ -7,6 +7,7 @@
     python -m benchmarks.scale screen FOLDER --rows 10000000                sketches against the exact audit
     python -m benchmarks.scale increments FOLDER --rows 10000000            kept histograms against a full audit
     python -m benchmarks.scale cost [--rows 10000000000]                    the fitted cost model and its prediction
+    python -m benchmarks.scale tables                                       docs/scale*.csv as Markdown
     python -m benchmarks.scale plot                                         docs/scale_*.svg from docs/scale*.csv
 
 Tables are drawn by DuckDB from hashes of the row number: the same arguments give the same rows everywhere. Every

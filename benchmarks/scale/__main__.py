@@ -53,6 +53,13 @@ def costed(given: argparse.Namespace) -> None:
     print("\n".join(lines(given.rows, given.classes or given.rows // 10)))
 
 
+def tabled(_: argparse.Namespace) -> None:
+    """The tables of the page."""
+    from benchmarks.scale.tables import lines
+
+    print("\n".join(lines()))
+
+
 def plotted(_: argparse.Namespace) -> None:
     """The pictures."""
     from benchmarks.scale.plot import plot
@@ -62,7 +69,7 @@ def plotted(_: argparse.Namespace) -> None:
 
 COMMANDS = {
     "generate": generated, "run": measured, "screen": screened, "increments": incremented, "cost": costed,
-    "plot": plotted,
+    "tables": tabled, "plot": plotted,
 }  # fmt: skip
 
 
@@ -90,7 +97,7 @@ def arguments() -> argparse.ArgumentParser:
             sub.add_argument("--classes", type=int)
         if name == "screen":
             sub.add_argument("--seeds", type=int, default=30)
-        if name not in ("cost", "plot"):
+        if name not in ("cost", "tables", "plot"):
             sub.add_argument("folder", type=Path, nargs="?", default=default)
     return parser
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 _TICK = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
-INTERVAL = 0.05
+INTERVAL = 0.25
 """Seconds between two looks at memory and spill files."""
 
 
