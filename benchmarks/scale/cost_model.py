@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from benchmarks.scale.fitting import Fit, fit
 from benchmarks.scale.records import Record
 
+FEW = 8
+"""With fewer measurements only the start and the rows are fitted."""
 TERMS = ("start", "row", "row and QI", "class", "cell")
 
 
@@ -115,18 +117,23 @@ def table_of(record: Record, cells: dict[object, int]) -> Table:
 
 
 def fitted(
-    records: Sequence[Record], engine: str, task: str = "audit", *, values: int = 48
+    records: Sequence[Record], engine: str, task: str = "audit", *, values: int = 48, most: int | None = None
 ) -> tuple[Fit, list[Record]]:
     """The constants of an engine and a task, and the measurements they come from.
 
     Args:
-        values: tables with more sensitive values are left out: other SQL counts them.
+        values: tables with that many sensitive values or more are left out: other SQL counts them.
+        most: tables with more rows are left out, to see how the model does on them; None = none are.
     """
     cells = cells_counted(records)
-    chosen = [r for r in records if (r.engine, r.task) == (engine, task) and r.values < values]
-    return fit(
-        [table_of(record, cells).terms for record in chosen], [max(record.cpu, 0.01) for record in chosen]
-    ), chosen
+    chosen = [
+        r for r in records
+        if (r.engine, r.task) == (engine, task) and r.values < values and (most is None or r.rows <= most)
+    ]  # fmt: skip
+    terms = [table_of(record, cells).terms for record in chosen]
+    if len(chosen) < FEW:  # too little to tell rows from classes
+        terms = [(start, rows, 0.0, 0.0, 0.0) for start, rows, *_ in terms]
+    return fit(terms, [max(record.cpu, 0.01) for record in chosen]), chosen
 
 
 def processor_seconds(constants: Sequence[float], table: Table) -> float:

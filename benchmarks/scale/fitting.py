@@ -53,15 +53,15 @@ def fit(terms: Sequence[Sequence[float]], measured: Sequence[float]) -> Fit:
         0.0
     """
     scaled: Matrix = np.array(terms, dtype=float) / np.array(measured, dtype=float)[:, None]
-    best = min((_solved(scaled, chosen) for chosen in _subsets(scaled.shape[1])), key=lambda found: found[0])
+    used = [place for place in range(scaled.shape[1]) if scaled[:, place].any()]
+    best = min((_solved(scaled, chosen) for chosen in _subsets(used)), key=lambda found: found[0])
     constants = best[1]
     residuals = 1 / (scaled @ constants) - 1
     return Fit(tuple(float(c) for c in constants), tuple(float(r) for r in residuals))
 
 
-def _subsets(count: int) -> list[tuple[int, ...]]:
-    places = range(count)
-    return [chosen for size in range(1, count + 1) for chosen in itertools.combinations(places, size)]
+def _subsets(places: Sequence[int]) -> list[tuple[int, ...]]:
+    return [chosen for size in range(1, len(places) + 1) for chosen in itertools.combinations(places, size)]
 
 
 def _solved(scaled: Matrix, chosen: tuple[int, ...]) -> tuple[float, Matrix]:

@@ -10,11 +10,14 @@ from benchmarks.scale.cost_model import (
     Cluster,
     Prediction,
     Table,
+    cells_counted,
     crossover_cores,
     expected_cells,
     fitted,
     groups_sent,
     predict,
+    processor_seconds,
+    table_of,
 )
 from benchmarks.scale.fitting import Fit
 from benchmarks.scale.records import Record, read
@@ -24,8 +27,8 @@ CLUSTER = Cluster(machines=32, cores=16, memory=64e9)
 MACHINE = Cluster(machines=1, cores=32, memory=256e9, network=math.inf, disk=2e9, start=1.0)
 """One machine of thirty-two cores and 256 GB with an NVMe disk; nothing goes over a network."""
 QIS, VALUES = 4, 14
-LOCAL_TASKS = 2
-"""Parts of a stage in the measurements: `spark:local` with two threads."""
+SPLIT = 4.0
+"""Megabytes up to which Spark reads a file in one task; beyond, in as many as it has threads, here two."""
 
 
 def models(records: Sequence[Record]) -> dict[str, Fit]:
@@ -40,7 +43,7 @@ def _any(records: Sequence[Record], engine: str) -> bool:
 def group_bytes(records: Sequence[Record]) -> float:
     """Bytes of a group in Spark's shuffle of an audit: the largest seen, over tables of a hundred thousand groups."""
     sizes = [
-        record.shuffled_mb * 1e6 / groups_sent(record.rows, record.classes, LOCAL_TASKS)
+        record.shuffled_mb * 1e6 / groups_sent(record.rows, record.classes, 1 if record.read_mb <= SPLIT else 2)
         for record in records
         if (record.engine, record.task) == ("spark", "audit") and record.classes >= 100_000
     ]
@@ -62,7 +65,22 @@ def lines(rows: int, classes: int) -> Iterator[str]:
         constants = " | ".join([f"{model.constants[0]:.2g} s", *(f"{c * 1e9:.3g} ns" for c in model.constants[1:])])
         yield f"| {engine} | {len(model.residuals)} | {constants} | {model.typical:.0%} | {model.worst:.0%} |"
     yield ""
+    yield from held_out(records, 10_000_000)
     yield from forecast(records, found, rows, classes)
+
+
+def held_out(records: Sequence[Record], most: int) -> Iterator[str]:
+    """How constants from tables of up to `most` rows do on larger ones, which they have not seen."""
+    cells = cells_counted(records)
+    larger = [r for r in records if (r.engine, r.task) == ("duckdb", "audit") and r.rows > most]
+    if larger:
+        model, _ = fitted(records, "duckdb", most=most)
+    for record in larger:
+        told_before = processor_seconds(model.constants, table_of(record, cells))
+        yield (
+            f"duckdb, {record.rows:,} rows, {record.classes:,} classes, not fitted: {told_before:.1f} s predicted, "
+            f"{record.cpu:.1f} s measured"
+        )
 
 
 def forecast(records: Sequence[Record], found: dict[str, Fit], rows: int, classes: int) -> Iterator[str]:
