@@ -11,7 +11,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from hypothesis import settings
+from hypothesis import Phase, settings
 from hypothesis import strategies as st
 
 from sqlaudit.requirements import requirement_from
@@ -42,7 +42,8 @@ def run(number: int) -> settings:
     """The settings of every randomized test: the same cases in every run, and no time limit on one."""
     few = "spark" in os.environ.get("SQLAUDIT_ENGINES", "")
     examples = max(2, number // FEWER_ON_SPARK) if few else number
-    return settings(max_examples=examples, derandomize=True, deadline=None, database=None)
+    phases = (Phase.explicit, Phase.generate) if few else tuple(Phase)  # a failure is not made smaller for an hour
+    return settings(max_examples=examples, derandomize=True, deadline=None, database=None, phases=phases)
 
 
 @dataclass(frozen=True)
