@@ -19,7 +19,7 @@ from sqlaudit.engines import spark_session
 from sqlaudit.engines.base import ColumnInfo, Engine, Relation, Row, Statement
 from sqlaudit.engines.duckdb import DuckDBEngine
 from sqlaudit.engines.spark_errors import condition, is_cancelled, sentence
-from sqlaudit.engines.spark_keeping import frame_of_rows, free
+from sqlaudit.engines.spark_keeping import checkpoint, empty_frame, free, with_rows
 from sqlaudit.engines.spark_open import DIALECT, Opener, bound
 from sqlaudit.engines.spark_progress import TasksDone
 from sqlaudit.engines.spark_settings import fit_partitions, settle
@@ -133,24 +133,20 @@ class SparkEngine(Engine):
         A checkpoint and no cache: Spark computes a lost part of a cache again, and rows that were numbered, or come
         from a table that changed meanwhile, would not be the same ones again. A lost part of a checkpoint is an error.
         """
-        frame = self._finished(statement, lambda: self._frame(statement.sql).localCheckpoint(eager=True))
+        frame = self._finished(statement, lambda: checkpoint(self._session, self._frame(statement.sql)))
         return self._kept(name, frame)
 
     def keep_rows(self, name: str, columns: Sequence[tuple[str, str]], batches: Iterable[Sequence[Row]]) -> Relation:
         """Keep rows that come in batches as a temporary view, replacing an older relation of this name."""
         begun = time.monotonic()
-        schema = ", ".join(quote(column, DIALECT) + " " + spelled for column, spelled in columns)
         during = "keep " + name
-        frame = self._do(during, lambda: frame_of_rows(self._session, [], schema))
+        frame = self._do(during, lambda: empty_frame(self._session, columns))
         for batch in batches:
             if batch:
-                frame = self._do(during, partial(self._with_rows, frame, list(batch), schema))
-        kept = self._kept(name, self._do(during, lambda: frame.localCheckpoint(eager=True)))
-        self.record(Statement(during, "-- " + schema), time.monotonic() - begun)
+                frame = self._do(during, partial(with_rows, self._session, frame, list(batch)))
+        kept = self._kept(name, self._do(during, lambda: checkpoint(self._session, frame)))
+        self.record(Statement(during, "/* rows of this machine as " + kept.sql + " */"), time.monotonic() - begun)
         return kept
-
-    def _with_rows(self, so_far: Any, rows: list[Row], schema: str) -> Any:
-        return so_far.unionAll(frame_of_rows(self._session, rows, schema))
 
     def _kept(self, name: str, frame: Any) -> Relation:
         view = f"sqlaudit_{self._id}_kept_{name}"

@@ -41,7 +41,7 @@ def settle(session: Any) -> None:
         UsageError: one that is needed cannot be made here.
     """
     for name, value in NEEDED.items():
-        if session.conf.get(name, None) == value:
+        if _current(session, name) == value:
             continue
         try:
             session.conf.set(name, value)
@@ -50,6 +50,14 @@ def settle(session: Any) -> None:
     for name, value in WISHED.items():
         with suppress(PySparkException):
             session.conf.set(name, value)
+
+
+def _current(session: Any, name: str) -> str | None:
+    """The value of a setting, its default where nobody made it; asked first, since some warn when they are made."""
+    try:
+        return str(session.conf.get(name))
+    except PySparkException:
+        return None
 
 
 PARTITION_BYTES = 32 * 2**20
