@@ -12,6 +12,7 @@ from sqlaudit.result import Timing
 from sqlaudit.shown import Shown
 
 SCHEMA = "sqlaudit-cloak/1"
+BOXES_SCHEMA = "sqlaudit-boxes/1"
 
 
 class Outcome(IntEnum):
@@ -306,7 +307,7 @@ class BoxAudit(Shown):
     def to_dict(self) -> dict[str, Any]:
         """The result as the documented JSON (`sqlaudit/schema/cloak.json`)."""
         return {
-            "schema": SCHEMA,
+            "schema": BOXES_SCHEMA,
             "versions": dict(self.versions),
             "time": self.time,
             "access": self.access,
