@@ -126,7 +126,7 @@ def _checked(
     if found.rows != made.rows:
         raise EngineError(disagree(f"the release has {found.rows:,} rows, not {made.rows:,}"))
     failing = _failing(found)
-    if failing:
+    if failing and found.rows:  # nothing can be said of no row
         raise EngineError(disagree(f"{failing[0]!r} does not hold"))
     return Checked(found.status.value, found.rows, found.classes.count, made.left_out)
 

@@ -10,6 +10,7 @@ Aggarwal et al., Anonymizing Tables, ICDT 2005.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -72,6 +73,8 @@ def group_program(problem: Problem, most: int) -> GroupProgram | None:
     Args:
         problem: what is asked. most: groups, at most.
     """
+    if problem.l == 1 and math.comb(problem.units, problem.k) > most:  # so many have one copy of each of their units
+        return None
     groups = _Enumeration(problem, most).groups()
     if groups is None:
         return None
@@ -109,7 +112,7 @@ class _Enumeration:
     def _extend(self, unit: int, taken: list[tuple[int, int]], kept: int, values: Counter[int]) -> bool:
         """Go on with the units from `unit`; False when it was too much."""
         self._looked += 1
-        if self._looked > 20 * self._most:
+        if self._looked > 4 * self._most + 1000:
             return False
         rows = values.total()
         if taken and rows >= self._problem.k and len(values) >= self._problem.l:

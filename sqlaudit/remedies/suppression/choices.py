@@ -9,7 +9,7 @@ from itertools import islice, takewhile
 from sqlaudit.remedies.suppression.problem import Problem
 
 Kept = tuple[int, ...]
-MOST = 4096
+MOST = 2048
 """So many choices are gone through; then one column after the other is given up, the one with most values first."""
 
 

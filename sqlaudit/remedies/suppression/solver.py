@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import math
+import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -157,15 +158,16 @@ def _give(solver: highspy.Highs, start: Floats) -> None:
 
 def _run(solver: highspy.Highs) -> str:
     """Run it beside this thread, so that Ctrl-C arrives here; `interrupted` when it did."""
-    running = solver.startSolve()
-    stopped = ""
-    while running.is_alive():
-        try:
+    try:
+        running = solver.startSolve()
+        while running.is_alive():
             running.join(_LOOK)
-        except KeyboardInterrupt:
-            stopped = "interrupted"
-            solver.cancelSolve()  # type: ignore[no-untyped-call]
-    return stopped
+    except KeyboardInterrupt:
+        solver.cancelSolve()  # type: ignore[no-untyped-call]
+        while solver.is_solver_running():
+            time.sleep(_LOOK)
+        return "interrupted"
+    return ""
 
 
 def _read(solver: highspy.Highs, stopped: str) -> Solved:
