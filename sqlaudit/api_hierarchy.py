@@ -146,7 +146,7 @@ def plan_hierarchy(engine: Engine, target: Target, made: Hierarchy) -> list[Stat
     column = resolve(made.column, relation, engine.dialect, "COLUMN")
     holds = held(engine, relation, column)
     refuse_kind(made, holds.kind)
-    return [values_statement(relation, column, made, holds, engine.dialect, with_value=engine.can_materialize)]
+    return [values_statement(relation, column, made, holds, engine.dialect, with_value=engine.own_workbench)]
 
 
 def _levels(found: Dictionary, value: str, dialect: str) -> tuple[CheckedLevel, ...]:

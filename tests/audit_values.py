@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import sqlglot
+
 TYPES = {
     "int": "BIGINT",
     "text": "TEXT",
@@ -29,6 +31,16 @@ def values_query(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) 
     listed = ", ".join("(" + ", ".join(line) + ")" for line in lines)
     empty = "" if rows else " WHERE 1 = 0"
     return "SELECT " + ", ".join(casts) + f" FROM (VALUES {listed}) AS given({given})" + empty
+
+
+def spelled(text: str, dialect: str) -> str:
+    """The SQL of a test for a statement of its own: Spark alone reads what DuckDB and PostgreSQL read otherwise.
+
+    Example:
+        >>> spelled('SELECT CAST("v" AS VARCHAR)', "spark")
+        'SELECT CAST(`v` AS STRING)'
+    """
+    return sqlglot.transpile(text, read="duckdb", write="spark")[0] if dialect == "spark" else text
 
 
 def _text(value: Any) -> str:

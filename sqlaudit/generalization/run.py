@@ -113,7 +113,7 @@ def plan_lattice(engine: Engine, request: LatticeRequest) -> list[Statement]:
         holds = held(engine, table.relation, column)
         statements.append(
             values_statement(
-                table.relation, column, hierarchy, holds, engine.dialect, with_value=engine.can_materialize
+                table.relation, column, hierarchy, holds, engine.dialect, with_value=engine.own_workbench
             )
         )  # fmt: skip
     for attribute in table.roles.sensitive:

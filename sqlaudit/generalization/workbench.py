@@ -28,7 +28,7 @@ def workbench_of(engine: Engine) -> Iterator[Engine]:
         ...     workbench is engine
         True
     """
-    if engine.can_materialize:
+    if engine.own_workbench:
         yield engine
         return
     limits = engine.limits

@@ -141,10 +141,13 @@ def published(
     rows = matched_rows(hierarchy.table, holds.kind, hierarchy)
     name = quote(alias, dialect)
     # what stands here is common to all dialects, and a table of many values would take sqlglot long
+    condition = expression(
+        "hierarchy_has_key.sql", dialect, value=Raw(_operand(value_sql)), listed=Raw(name + ".sqlaudit_value"),
+        kind=holds.kind.value, null=any(value is None for value, _ in rows),
+    )  # fmt: skip
     join = environment().get_template("hierarchy_published_labels.sql").render(
         rows=[(_text(value, dialect), _text(labels[level.place], dialect)) for value, labels in rows] or [_NOTHING],
-        alias=name, value=_operand(value_sql), kind=holds.kind.value, null=any(value is None for value, _ in rows),
-        dialect=dialect,
+        alias=name, condition=condition,
     )  # fmt: skip
     return Published(_or_default(hierarchy, name + ".sqlaudit_label", value_sql, dialect), join.strip())
 

@@ -71,7 +71,7 @@ def plan_comparison(engine: Engine, request: CompareRequest) -> list[Statement]:
     for own, other, hierarchy in zip(original.columns, release.columns, hierarchies, strict=True):
         holds = held(engine, original.relation, own)
         statements.append(
-            values_statement(original.relation, own, hierarchy, holds, dialect, with_value=engine.can_materialize)
+            values_statement(original.relation, own, hierarchy, holds, dialect, with_value=engine.own_workbench)
         )
         statements.append(
             render(

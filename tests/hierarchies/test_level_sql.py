@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 
 from sqlaudit.engines.base import Engine, Kind, Statement
 from sqlaudit.errors import UsageError
+from sqlaudit.guard import quote
 from sqlaudit.hierarchies import DatePart, Hierarchy, Level, date_levels, mask_levels, read_hierarchies, width_levels
 from sqlaudit.hierarchies.level_sql import Holds, level_sql, published
-from tests.audit_values import values_query
+from tests.audit_values import spelled, values_query
 from tests.hierarchies import oracle
 from tests.strategies import run
 
@@ -33,8 +34,9 @@ def labels(engine: Engine, levels: Sequence[Level], values: Sequence[Any], kind:
     """(value's place, label at level 1, …) as the engine computes them."""
     made = Hierarchy("v", tuple(levels))
     rows = [{"i": place, "v": value} for place, value in enumerate(values)]
-    table = values_query(rows, {"i": "int", "v": kind})
-    columns = [level_sql(made, number, '"v"', engine.dialect, HOLDS[kind]) for number in range(1, made.height + 1)]
+    table = spelled(values_query(rows, {"i": "int", "v": kind}), engine.dialect)
+    name = quote("v", engine.dialect)
+    columns = [level_sql(made, number, name, engine.dialect, HOLDS[kind]) for number in range(1, made.height + 1)]
     statement = f"SELECT i, {', '.join(columns)} FROM ({table}) AS t ORDER BY i"
     return [tuple(row[1:]) for row in engine.run(Statement("labels", statement))]
 
@@ -127,8 +129,10 @@ def test_dates_are_those_of_the_oracle(engine: Engine, values: list[datetime.dat
 def test_dates_without_a_year_have_no_label(engine: Engine) -> None:
     (level, _) = Hierarchy("v", date_levels(["year"], "v")).levels
     sql = level_sql(Hierarchy("v", (level,)), 1, "v", engine.dialect, HOLDS["date"])
-    spelled = {"duckdb": "DATE '0044-03-15 (BC)'", "postgres": "DATE '0044-03-15 BC'"}[engine.dialect]
-    values = f"SELECT DATE 'infinity' AS v UNION ALL SELECT {spelled} UNION ALL SELECT DATE '10000-01-01'"
+    early = {"duckdb": "0044-03-15 (BC)", "postgres": "0044-03-15 BC", "spark": "-0044-03-15"}[engine.dialect]
+    late = {"spark": "+10000-01-01"}.get(engine.dialect, "10000-01-01")  # Spark has no infinity
+    dates = [early, late, late if engine.dialect == "spark" else "infinity"]
+    values = " UNION ALL ".join(f"SELECT DATE '{date}' AS v" for date in dates)
     assert engine.run(Statement("odd dates", f"SELECT {sql} FROM ({values}) AS t")) == [(None,)] * 3
 
 
@@ -144,7 +148,7 @@ def test_moments_with_a_zone_have_the_day_that_utc_has(engine: Engine) -> None:
     holds = Holds(Kind.TIMESTAMP, "timestamp with time zone")
     columns = [level_sql(made, n, "v", engine.dialect, holds) for n in (1, 2, 3)]
     moment = "SELECT CAST('2024-01-01 00:30:00+02' AS TIMESTAMPTZ) AS v"
-    found = engine.run(Statement("zoned", f"SELECT {', '.join(columns)} FROM ({moment}) AS t"))
+    found = engine.run(Statement("zoned", f"SELECT {', '.join(columns)} FROM ({spelled(moment, engine.dialect)}) AS t"))
     assert found == [("2023-12-31", "2023-Q4", "2020-2029")]
 
 
@@ -158,10 +162,10 @@ def test_expressions_are_over_the_column_alone(engine: Engine) -> None:
     asked = {"age": {"sql": ["value / 10 * 10", "CASE WHEN AGE < 50 THEN 'young' ELSE 'old' END", "'*'"]}}
     (made,) = read_hierarchies(asked).for_columns(["age"])
     assert made.level_names() == ("values", "SQL", "SQL", "*")
-    sql = [level_sql(made, n, '"age" + 1', engine.dialect, HOLDS["int"]) for n in (0, 1, 2, 3)]
-    ages = values_query([{"age": 49}, {"age": 48}, {"age": None}], {"age": "int"})
+    sql = [level_sql(made, n, "age + 1", engine.dialect, HOLDS["int"]) for n in (0, 1, 2, 3)]
+    ages = spelled(values_query([{"age": 49}, {"age": 48}, {"age": None}], {"age": "int"}), engine.dialect)
     found = engine.run(Statement("own", f"SELECT {', '.join(sql)} FROM ({ages}) AS t"))
-    whole = {"duckdb": ["50.0", "49.0"], "postgres": ["50", "40"]}[engine.dialect]
+    whole = {"duckdb": ["50.0", "49.0"], "postgres": ["50", "40"], "spark": ["50.0", "49.0"]}[engine.dialect]
     assert found == [(50, whole[0], "old", "*"), (49, whole[1], "young", "*"), (None, None, "old", "*")]
     for text, said in [
         ("zip", "an expression is over this column alone, and 'zip' is another"),
@@ -191,8 +195,9 @@ LISTED = {
 def test_listed_levels_are_published_as_a_joined_table(engine: Engine) -> None:
     (made,) = read_hierarchies(LISTED).for_columns(["v"])
     rows = values_query([{"v": v} for v in ("a'b", "ß😀", "1.0", "1", "b", None, "zz")], {"v": "text"})
-    told = published(made, 1, '"v"', engine.dialect, HOLDS["text"])
-    sql = f'SELECT "v", {told.expression} FROM ({rows}) AS t {told.join}'
+    name = quote("v", engine.dialect)
+    told = published(made, 1, name, engine.dialect, HOLDS["text"])
+    sql = f"SELECT {name}, {told.expression} FROM ({spelled(rows, engine.dialect)}) AS t {told.join}"
     assert sorted(engine.run(Statement("published", sql)), key=str) == sorted(
         [
             ("a'b", "it's"),
@@ -205,20 +210,22 @@ def test_listed_levels_are_published_as_a_joined_table(engine: Engine) -> None:
         ],
         key=str,
     )
-    assert published(made, 0, '"v"', engine.dialect, HOLDS["text"]).expression == '"v"'
-    assert published(made, 3, '"v"', engine.dialect, HOLDS["text"]).expression == "'*'"
+    assert published(made, 0, name, engine.dialect, HOLDS["text"]).expression == name
+    assert published(made, 3, name, engine.dialect, HOLDS["text"]).expression == "'*'"
 
 
 def test_a_file_that_names_no_value_of_the_column_leaves_the_default(engine: Engine) -> None:
     (made,) = read_hierarchies({"v": {"values": {"x": ["a"]}, "default": "rest"}}).for_columns(["v"])
-    told = published(made, 1, '"v"', engine.dialect, HOLDS["int"])
-    rows = values_query([{"v": 1}, {"v": None}], {"v": "int"})
-    found = engine.run(Statement("published", f"SELECT {told.expression} FROM ({rows}) AS t {told.join} ORDER BY 1"))
+    told = published(made, 1, quote("v", engine.dialect), engine.dialect, HOLDS["int"])
+    rows = spelled(values_query([{"v": 1}, {"v": None}], {"v": "int"}), engine.dialect)
+    found = engine.run(
+        Statement("published", f"SELECT {told.expression} FROM ({rows}) AS t {told.join} ORDER BY 1 NULLS LAST")
+    )
     assert [row[0] for row in found] == ["rest", None]
 
 
 @pytest.mark.parametrize(
-    ("kind", "spelled", "values"),
+    ("kind", "texts", "values"),
     [
         ("int", ["1.0", "-7", "1e2"], [1, -7, 100]),
         ("decimal", ["1.50", "2", "-0.0001"], [Decimal("1.5"), Decimal(2), Decimal("-0.0001")]),
@@ -229,12 +236,11 @@ def test_a_file_that_names_no_value_of_the_column_leaves_the_default(engine: Eng
     ],
 )  # fmt: skip
 def test_values_are_found_however_they_are_spelled(
-    engine: Engine, kind: str, spelled: list[str], values: list[Any]
+    engine: Engine, kind: str, texts: list[str], values: list[Any]
 ) -> None:
-    (made,) = read_hierarchies({"v": {"values": {text: [f"l{i}"] for i, text in enumerate(spelled)}}}).for_columns(
-        ["v"]
-    )
-    told = published(made, 1, '"v"', engine.dialect, HOLDS.get(kind, Holds(Kind.BOOLEAN)))
-    rows = values_query([{"i": i, "v": value} for i, value in enumerate(values)], {"i": "int", "v": kind})
+    (made,) = read_hierarchies({"v": {"values": {text: [f"l{i}"] for i, text in enumerate(texts)}}}).for_columns(["v"])
+    told = published(made, 1, quote("v", engine.dialect), engine.dialect, HOLDS.get(kind, Holds(Kind.BOOLEAN)))
+    query = values_query([{"i": i, "v": value} for i, value in enumerate(values)], {"i": "int", "v": kind})
+    rows = spelled(query, engine.dialect)
     found = engine.run(Statement("found", f"SELECT {told.expression} FROM ({rows}) AS t {told.join} ORDER BY i"))
     assert [row[0] for row in found] == [f"l{i}" if value is not None else None for i, value in enumerate(values)]

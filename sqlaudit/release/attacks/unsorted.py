@@ -49,7 +49,7 @@ class UnsortedMatching(Attack):
             return "It needs another release of the same table (--other-release)."
         if not shared_columns(scene, scene.other):
             return "The other release has none of the columns."
-        if scene.request.position is None and not scene.engine.can_materialize:
+        if scene.request.position is None and not scene.engine.own_workbench:
             return "Rows have no order here; name a column that numbers them in both releases (--position)."
         return ""
 
