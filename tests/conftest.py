@@ -84,6 +84,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Told by the environment too: the number of randomized cases is settled when the modules are imported."""
     os.environ["SQLAUDIT_ENGINES"] = ",".join(_engines(config))
+    if "spark" in _engines(config):  # pyspark's own: sockets that it leaves to the collector, and versions of pandas
+        config.addinivalue_line("filterwarnings", "ignore:unclosed <socket:ResourceWarning")
+        config.addinivalue_line("filterwarnings", "ignore:.*unclosed <socket")
+        config.addinivalue_line("filterwarnings", "ignore:PySpark does not yet fully support pandas:FutureWarning")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """The tests of Spark's own engine need pyspark to be imported."""
+    return True if collection_path.name.startswith("test_spark") and "spark" not in _engines(config) else None
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -138,6 +147,15 @@ def engine(engine_name: str, request: pytest.FixtureRequest) -> Iterator[Engine]
         url = request.getfixturevalue("postgres_server").url(database="postgres") + "&application_name=lasting"
     with connect(url) as opened:
         yield opened
+
+
+@pytest.fixture(scope="session")
+def small_spark(engine: Engine) -> Iterator[str]:
+    """What `--db` says for the Spark of this run; sessions that are opened meanwhile are for small tables."""
+    from tests.spark_session import small_sessions
+
+    with small_sessions():
+        yield "spark:local[1]"
 
 
 @pytest.fixture(scope="session")

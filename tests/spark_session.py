@@ -7,13 +7,21 @@ are translated, and the engine itself sees Spark's own SQL alone.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
+from unittest.mock import patch
 
 import sqlglot
+from sqlglot import exp
 
-from sqlaudit.engines.base import Relation
+from sqlaudit.engines import spark_session
+from sqlaudit.engines.base import Engine, Relation
 from sqlaudit.engines.spark import SparkEngine
+from sqlaudit.guard import quote
 from sqlaudit.spec import Limits, Target
+from tests.audit_values import values_query
 
 MEMORY = "1GB"
 JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
@@ -37,7 +45,38 @@ class TranslatingEngine(SparkEngine):
 
 def in_spark(text: str) -> str:
     """A query or expression of a test, in Spark's SQL."""
-    return sqlglot.transpile(text, read="duckdb", write="spark")[0] if text else ""
+    if not text:
+        return ""
+    tree = sqlglot.parse_one(text, dialect="duckdb")
+    for series in list(tree.find_all(exp.GenerateSeries)):  # as a table
+        after = exp.Add(this=series.args["end"].copy(), expression=exp.Literal.number(1))
+        series.replace(exp.Anonymous(this="RANGE", expressions=[series.args["start"].copy(), after]))
+    return tree.sql("spark")
+
+
+def make_views(
+    engine: Engine, schema: str, name: str, rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str]
+) -> None:
+    """Rows as a view that every session of this process sees."""
+    assert isinstance(engine, SparkEngine)
+    place = ".".join(quote(part, "spark") for part in (schema, name))
+    engine._session.sql("CREATE DATABASE IF NOT EXISTS " + quote(schema, "spark"))
+    engine._session.sql("CREATE OR REPLACE VIEW " + place + " AS " + in_spark(values_query(rows, columns)))
+
+
+@contextmanager
+def small_sessions() -> Iterator[None]:
+    """Meanwhile every engine that is opened has the settings for small tables."""
+    lease = spark_session.lease
+
+    def small(db: Any, limits: Limits) -> spark_session.Lease:
+        found = lease(db, limits)
+        for name, value in SMALL.items():
+            found.session.conf.set(name, value)
+        return found
+
+    with patch.object(spark_session, "lease", small):
+        yield
 
 
 def small_engine(limits: Limits | None = None) -> TranslatingEngine:

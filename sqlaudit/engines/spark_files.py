@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +48,7 @@ def files(text: str, read: ReadOptions) -> Files:
     """
     format_name = read.format or _format(text) or ("parquet" if Path(text).is_dir() else "")
     if format_name not in ("csv", "json", "parquet", "orc"):
-        raise UsageError(f"Spark reads Parquet, ORC, CSV and JSON files; {text!r} is none by its name (--format).")
+        raise UsageError(f"Spark reads Parquet, ORC, CSV and JSON files; {text!r} is none by its name.")
     path = text if "://" in text else str(Path(text).absolute())
     if format_name == "csv":
         return Files(path, format_name, _csv(text, read))
@@ -65,21 +65,15 @@ def refuse_read_options(read: ReadOptions, what: str, allowed: tuple[str, ...] =
     Raises:
         UsageError: one was given.
     """
-    given = {
-        "delimiter": ("--delimiter", bool(read.delimiter)),
-        "encoding": ("--encoding", bool(read.encoding)),
-        "null_values": ("--null-value", bool(read.null_values)),
-        "all_text": ("--all-text", read.all_text),
-        "header": ("--header", read.header is not None),
-    }
-    for name, (option, is_given) in given.items():
-        if is_given and name not in allowed:
-            raise UsageError(f"{option} is for text files; it does not apply to {what}.")
+    given = [f.name for f in fields(read) if f.name != "format" and getattr(read, f.name) != f.default]
+    refused = [name.replace("_", " ") for name in given if name not in allowed]
+    if refused:
+        raise UsageError(f"The option {refused[0]!r} says how text files are read; it has no meaning for {what}.")
 
 
 def _csv(text: str, read: ReadOptions) -> dict[str, Any]:
     if len(read.null_values) > 1:
-        raise UsageError("Spark takes one text that means NULL (--null-value); give one, or read a query (NULLIF).")
+        raise UsageError("Spark takes one text that means NULL (--null-values); give one, or a query with NULLIF.")
     name = text.lower()
     tabs = any(name.removesuffix(packed).endswith((".tsv", ".tab")) for packed in ("", *_PACKED))
     options: dict[str, Any] = {

@@ -1,0 +1,318 @@
+"""Spark as an engine: values, targets, what is kept, errors, cancelling; each engine in a session of its own."""
+
+from __future__ import annotations
+
+import datetime
+import math
+import threading
+import time
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.orc
+import pyarrow.parquet
+import pytest
+
+import sqlaudit
+from sqlaudit.engines.base import Kind, Statement
+from sqlaudit.engines.spark import SparkEngine
+from sqlaudit.engines.spark_errors import sentence
+from sqlaudit.engines.spark_open import bound
+from sqlaudit.engines.spark_session import master, megabytes
+from sqlaudit.errors import EngineError, Incomplete, Interrupted, UsageError
+from sqlaudit.spec import Limits, ReadOptions, Target
+from tests.spark_session import MEMORY, small_engine
+
+pytestmark = pytest.mark.spark
+WHERE, LIMITS = "spark:local[1]", Limits(memory=MEMORY)
+ENDLESS = Statement("endless", "SELECT COUNT(*) FROM range(10000000) a, range(10000000) b WHERE a.id * b.id % 7 = 3")
+SECRET = "Zaphod-4711"
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[SparkEngine]:
+    """An engine with the settings for small tables."""
+    with small_engine() as engine:
+        yield engine
+
+
+def run(engine: SparkEngine, sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
+    return engine.run(Statement("test", sql), parameters)
+
+
+def test_values_are_those_of_the_other_engines(spark: SparkEngine) -> None:
+    row = run(
+        spark,
+        "SELECT CAST(2 AS DECIMAL(38, 0)), CAST('2.50' AS DECIMAL(9, 2)), TIMESTAMP'2020-01-01 10:00:00', "
+        "TIMESTAMP_NTZ'2020-01-01 10:00:00', DATE'2020-02-29', CAST('NaN' AS DOUBLE), true, NULL, ARRAY(1, 2)",
+    )[0]
+    assert row[:5] == (
+        2, Decimal("2.50"), datetime.datetime(2020, 1, 1, 10, tzinfo=datetime.UTC),
+        datetime.datetime(2020, 1, 1, 10), datetime.date(2020, 2, 29),
+    )  # fmt: skip
+    assert type(row[0]) is int
+    assert math.isnan(row[5])
+    assert row[6:] == (True, None, [1, 2])
+
+
+def test_parameters_are_bound_and_never_pasted(spark: SparkEngine) -> None:
+    text = "it's $1; -- `x`"
+    assert run(spark, "SELECT $1, '$1', $2 + 1, $3 /* $1 */", text, 41, 10**20) == [(text, "$1", 42, 10**20)]
+    assert bound("SELECT $2, '$2', $3", 2) == "SELECT :p2, '$2', $3"
+
+
+def test_arrays_are_exact_and_masked(spark: SparkEngine) -> None:
+    sql = (
+        "SELECT id, CAST(id AS DECIMAL(38, 0)) AS d, IF(id = 1, NULL, id) AS n, CAST(id AS DOUBLE) / 2 AS f, "
+        "CAST(id AS DECIMAL(38, 0)) * 10000000000000000000 AS wide FROM range(3) ORDER BY id"
+    )
+    arrays = spark.columns_as_arrays(Statement("arrays", sql))
+    assert arrays["d"].dtype == np.int64
+    assert arrays["n"].mask.tolist() == [False, True, False]
+    assert arrays["f"].tolist() == [0.0, 0.5, 1.0]
+    assert arrays["wide"].tolist() == [0, 10**19, 2 * 10**19]
+
+
+def test_a_stream_gives_the_rows_in_order_and_in_batches(spark: SparkEngine) -> None:
+    sql = "SELECT id, CAST(id AS DECIMAL(38, 0)) AS d, TIMESTAMP'2020-06-01 00:00:00' AS t FROM range(7) ORDER BY id"
+    batches = list(spark.stream(Statement("stream", sql), 3))
+    assert [len(batch) for batch in batches] == [3, 3, 1]
+    assert [row for batch in batches for row in batch] == run(spark, sql)
+
+
+def test_relations_are_kept_replaced_dropped_and_freed(spark: SparkEngine) -> None:
+    held = spark._session.sparkContext._jsc.getPersistentRDDs
+    before = held().size()
+    kept = spark.materialize("kept", Statement("kept", "SELECT id, MONOTONICALLY_INCREASING_ID() AS n FROM range(9)"))
+    again = spark.materialize("kept", Statement("kept", "SELECT id + 1 AS id FROM range(2)"))
+    assert kept.sql == again.sql
+    assert sorted(run(spark, "SELECT id FROM " + again.sql)) == [(1,), (2,)]
+    rows = [[(1, "x", 2**70)], [], [(2, None, None)]]
+    given = spark.keep_rows("given", [("a", "BIGINT"), ("odd `b`", "STRING"), ("c", "DECIMAL(38, 0)")], rows)
+    assert [column.kind for column in given.columns] == [Kind.INTEGER, Kind.TEXT, Kind.DECIMAL]
+    assert sorted(run(spark, "SELECT * FROM " + given.sql)) == [(1, "x", 2**70), (2, None, None)]
+    assert held().size() == before + 2
+    spark.drop("kept")
+    spark.drop("given")
+    assert held().size() == before
+
+
+def test_what_an_executor_lost_is_an_error_and_never_made_again(spark: SparkEngine) -> None:
+    kept = spark.materialize("lost", Statement("lost", "SELECT id, RAND() AS r FROM range(9)"))
+    frame = spark._views[kept.sql.strip("`")]
+    frame._jdf.queryExecution().logical().rdd().unpersist(False)
+    with pytest.raises(EngineError, match="was lost with one of Spark's executors"):
+        run(spark, "SELECT SUM(r) FROM " + kept.sql)
+    spark.drop("lost")
+
+
+def test_two_engines_share_a_spark_and_do_not_meet(spark: SparkEngine) -> None:
+    spark.materialize("same", Statement("same", "SELECT 1 AS a"))
+    with SparkEngine(WHERE, LIMITS) as other:
+        theirs = other.materialize("same", Statement("same", "SELECT 2 AS a"))
+        assert run(other, "SELECT a FROM " + theirs.sql) == [(2,)]
+        assert run(other, "SELECT COUNT(*) FROM range(3)") == [(3,)]
+    assert run(spark, f"SELECT a FROM `sqlaudit_{spark._id}_kept_same`") == [(1,)]
+    with pytest.raises(UsageError, match="runs one Spark already"):
+        SparkEngine("spark:local[3]", LIMITS)
+
+
+# --- targets ---
+
+
+@pytest.fixture
+def plain(spark: SparkEngine) -> Iterator[SparkEngine]:
+    """An engine that takes Spark's own SQL, in a session that has a view `people`."""
+    with SparkEngine(WHERE, LIMITS) as engine:
+        engine._session.sql("SELECT id AS age, 'x' AS `odd.name 😀` FROM range(3)").createTempView("people")
+        yield engine
+
+
+def test_tables_queries_and_conditions(plain: SparkEngine) -> None:
+    people = plain.open(Target("people", where="`odd.name 😀` = 'x' AND age > 0"))
+    assert [column.name for column in people.columns] == ["age", "odd.name 😀"]
+    assert run(plain, "SELECT COUNT(*) FROM " + people.sql) == [(2,)]
+    query = plain.open(Target(query="SELECT age AS `a``b`, 'it\\'s' AS s FROM people"))
+    assert query.tables == ("people",)
+    assert query.columns[0].name == "a`b"
+    result = sqlaudit.audit("people", db=plain, qi=["odd.name 😀"], sensitive="age", require={"k": 3, "l": 3})
+    assert result.passed
+    assert [check.level for check in result.checks] == [3, 3]
+
+
+@pytest.mark.parametrize(
+    ("target", "reason"),
+    [
+        (Target("peple"), "There is no table 'peple' in Spark's catalog. Did you mean 'people'"),
+        (Target("nowhere.people"), "There is no table 'nowhere.people'"),
+        (Target("no/such.parquet"), "Spark finds no such file in the file 'no/such.parquet'"),
+        (Target("people", read=ReadOptions(delimiter=";")), "The option 'delimiter' says how text files are read"),
+        (Target(query="SELECT agee FROM people"), "There is no column 'agee' in --query"),
+        (Target(query="SELECT age FROM peple"), "There is no table 'peple' in --query. Did you mean 'people'"),
+        (Target(query="SELECT age, age + 1 AS AGE FROM people"), "--query gives several columns the name 'age'"),
+        (Target(query="DROP TABLE people"), "--query takes one SELECT"),
+        (Target(query="SELECT reflect('java.lang.System', 'getenv', 'HOME')"), "the function reflect reaches beyond"),
+        (Target(query="SELECT builtin.JAVA_METHOD('a', 'b')"), "the function java_method reaches beyond"),
+        (Target(query="SELECT TRANSFORM(age) USING 'cat' AS (a) FROM people"), "TRANSFORM, which runs a program"),
+        (Target("people", where="try_reflect('a', 'b') = 'c'"), "the function try_reflect reaches beyond"),
+    ],
+)
+def test_what_cannot_be_opened_is_said_in_one_sentence(plain: SparkEngine, target: Target, reason: str) -> None:
+    with pytest.raises(UsageError) as refusal:
+        plain.open(target)
+    assert reason in str(refusal.value)
+    assert refusal.value.__cause__ is None
+
+
+def test_nothing_is_substituted_in_a_text(plain: SparkEngine) -> None:
+    assert run(plain, "SELECT '${env:HOME}' AS a, '${spark.app.name}' AS b") == [("${env:HOME}", "${spark.app.name}")]
+
+
+def test_files(plain: SparkEngine, tmp_path: Path) -> None:
+    table = pa.table({"age": [30, 30, 41], "zip": ["1", "1", None]})
+    pa.parquet.write_table(table, tmp_path / "a.parquet")
+    pa.parquet.write_table(table, tmp_path / "b.parquet")
+    pa.orc.write_table(table, tmp_path / "a.orc")
+    (tmp_path / "a.csv").write_text('age;note\n30;"two\nlines ""x"""\n41;-\n', encoding="utf-8")
+    (tmp_path / "a.jsonl").write_text('{"age": 30}\n{"age": 41}\n', encoding="utf-8")
+    (tmp_path / "a.json").write_text('[{"age": 30}, {"age": 41}]', encoding="utf-8")
+    (tmp_path / "bad.csv").write_text(f"age,zip\n30,1\n{SECRET}\n", encoding="utf-8")
+
+    def rows(name: str, **read: Any) -> tuple[int, bool]:
+        relation = plain.open(Target(str(tmp_path / name), read=ReadOptions(**read)))
+        return run(plain, "SELECT COUNT(*) FROM " + relation.sql)[0][0], relation.parsed
+
+    assert rows("*.parquet") == (6, False)
+    assert rows("a.orc") == (3, False)
+    assert rows("a.jsonl") == rows("a.json") == (2, True)
+    csv = plain.open(Target(str(tmp_path / "a.csv"), read=ReadOptions(delimiter=";", null_values=("-",))))
+    assert run(plain, "SELECT * FROM " + csv.sql + " ORDER BY 1") == [(30, 'two\nlines "x"'), (41, None)]
+    assert rows("a.csv", delimiter=";", header=False, all_text=True) == (3, True)
+    for options, reason in [({"encoding": "latin-1"}, "encoding"), ({"null_values": ("a",)}, "null values")]:
+        with pytest.raises(UsageError, match=reason):
+            rows("a.parquet", **options)
+    with pytest.raises(UsageError, match="one text that means NULL"):
+        rows("a.csv", null_values=("a", "b"))
+    with pytest.raises(UsageError, match="none by its name"):
+        rows("a.xlsx")
+    with pytest.raises(UsageError, match="does not have the columns of the others") as bad:
+        rows("bad.csv")
+    assert SECRET not in str(bad.value)
+
+
+# --- sessions that are given ---
+
+
+def test_a_session_that_is_given_stays_as_it_was(spark: SparkEngine) -> None:
+    mine = spark._session.newSession()
+    mine.conf.set("spark.sql.ansi.enabled", "false")
+    mine.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
+    mine.sql("SELECT id % 2 AS a, id AS s FROM range(6)").createTempView("mine")
+    before = mine.conf.getAll, mine.catalog.listTables(), mine.catalog.currentDatabase()
+    result = sqlaudit.audit("mine", db=mine, qi=["a"], sensitive="s", require={"k": 3, "l": 4})
+    assert [(check.level, check.status) for check in result.checks] == [(3, "pass"), (3, "fail")]
+    assert (mine.conf.getAll, mine.catalog.listTables(), mine.catalog.currentDatabase()) == before
+    frame = mine.table("mine").where("s > 1")
+    assert sqlaudit.audit(frame, qi=["a"], require={"k": 2}).checks[0].level == 2
+    assert sqlaudit.audit(frame, db=mine, qi=["a"], require={"k": 2}).passed
+    assert (mine.conf.getAll, mine.catalog.listTables(), mine.catalog.currentDatabase()) == before
+    assert mine.catalog.listTables("global_temp") == mine.catalog.listTables()
+    assert mine.sql("SELECT 1/0 AS a").collect()[0].a is None
+    with pytest.raises(UsageError, match="--memory-limit is for a Spark that is started here"):
+        sqlaudit.audit("mine", db=mine, qi=["a"], limits=Limits(memory="1GB"))
+
+
+def test_frames_of_python(spark: SparkEngine) -> None:
+    import pandas as pd
+
+    people = pd.DataFrame({"age": [1, 1, 2], "s": ["a", "b", None]})
+    assert sqlaudit.audit(people, db=spark, qi=["age"], sensitive="s").checks[0].level == 1
+    assert sqlaudit.audit(pa.table({"age": [1, 1]}), db=spark, qi=["age"]).checks[0].level == 2
+
+
+# --- errors, limits, the way out ---
+
+
+def test_errors_hold_no_value_and_nothing_is_logged(spark: SparkEngine, capfd: pytest.CaptureFixture[str]) -> None:
+    for sql, reason in [
+        (f"SELECT CAST('{SECRET}' AS INT)", "a text cannot be read as the type"),
+        (f"SELECT CAST(v AS INT) FROM VALUES ('1'), ('{SECRET}') AS t(v)", "a text cannot be read as the type"),
+        ("SELECT 9223372036854775807 + 1", "a number is out of range"),
+        ("SELECT 1 / 0", "division by zero"),
+    ]:
+        with pytest.raises(EngineError, match=reason) as failure:
+            run(spark, sql)
+        assert SECRET not in str(failure.value)
+        assert failure.value.__cause__ is None
+    said = capfd.readouterr()
+    assert said.out + said.err == ""
+    too_much = sentence(RuntimeError("Total size … is bigger than spark.driver.maxResultSize (1g)"), "the step 'x'")
+    assert isinstance(too_much, Incomplete)
+    assert "larger than what may come back to one machine" in str(too_much)
+
+
+def test_a_statement_is_cancelled_and_the_next_one_runs(spark: SparkEngine) -> None:
+    shares: list[float | None] = []
+    with SparkEngine(WHERE, LIMITS) as engine:
+        engine.progress = lambda step, share: shares.append(share)
+        timer = threading.Timer(3, engine.cancel)
+        timer.start()
+        with pytest.raises(Interrupted, match="Stopped in the step 'endless'"):
+            engine.run(ENDLESS)
+        engine.progress = None
+        assert run(engine, "SELECT 1") == [(1,)]
+        assert shares
+        engine.cancel()  # nothing runs, nothing happens
+        assert run(engine, "SELECT 2") == [(2,)]
+    tracker = spark._session.sparkContext.statusTracker()
+    deadline = time.monotonic() + 20
+    while tracker.getActiveStageIds() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert list(tracker.getActiveStageIds()) == []
+
+
+def test_a_time_limit_ends_a_statement(spark: SparkEngine) -> None:
+    with SparkEngine(WHERE, Limits(memory=MEMORY, timeout=4)) as engine:
+        with pytest.raises(Incomplete, match="time limit of 4 seconds was reached"):
+            engine.run(ENDLESS)
+        with pytest.raises(Incomplete, match="time limit of 4 seconds was reached"):
+            run(engine, "SELECT 1")
+    assert run(spark, "SELECT 1") == [(1,)]
+
+
+def test_masters_and_sizes() -> None:
+    assert master("spark:local", Limits(threads=3)) == "local[3]"
+    assert master("spark:", Limits()) == master("spark", Limits()) == "local[*]"
+    assert master("spark:k8s://https://h:443", Limits()) == "k8s://https://h:443"
+    with pytest.raises(UsageError, match="names no Spark"):
+        master("spark:nowhere", Limits())
+    assert megabytes("512MiB") == "512m"
+    for size in ("4", "GB", "80%", "1MB"):
+        with pytest.raises(UsageError, match="--memory-limit"):
+            megabytes(size)
+
+
+# --- plans ---
+
+
+@pytest.mark.parametrize("sensitive", [None, "s"])
+def test_one_class_with_half_of_the_rows_is_added_up_where_its_rows_are(
+    plain: SparkEngine, sensitive: str | None
+) -> None:
+    """Every GROUP BY of classes adds up before rows travel, and no window sees rows: one key is no problem."""
+    query = "SELECT IF(id % 2 = 0, 0, id) AS a, id % 5 AS s FROM range(0, 40000, 1, 4)"
+    seen: list[str] = []
+    plain.tracer = lambda done: seen.append(done.sql) if "keep" not in done.name else None
+    result = sqlaudit.audit(query=query, db=plain, qi=["a"], sensitive=sensitive, require=["k=2"])
+    plain.tracer = None
+    assert result.classes.sizes == ((1, 20000), (20000, 1))
+    made = next(sql for sql in seen if "sqlaudit: equivalence classes" in sql)
+    plan = plain.explain(Statement("plan", made))
+    assert "partial_count" in plan
+    windows = [line for line in plan.splitlines() if "Window (" in line]
+    assert len(windows) == (0 if sensitive is None else 1)  # over the different sensitive values, to number them

@@ -1,0 +1,233 @@
+"""Spark in processes of its own: the command line, executors apart from the driver, a server of Spark Connect.
+
+Each test starts Java once and does all that it has to do there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet
+import pyspark
+import pytest
+
+from sqlaudit.engines import connect
+from sqlaudit.errors import ConnectionFailed, UsageError
+from tests.spark_session import JAVA
+
+pytestmark = pytest.mark.spark
+SECONDS = 300
+ROWS = [(30 + n % 4, "mf"[n % 2], "1305" + str(n % 3), ["flu", "cold", "HIV"][n % 3]) for n in range(48)]
+COMMAND = ["--qi", "age,sex", "--sensitive", "disease", "--require", "k=4", "--require", "l=2", "--format", "json"]
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    """A Parquet file of 48 rows in a folder of its own."""
+    columns = dict(zip(("age", "sex", "zip", "disease"), map(list, zip(*ROWS, strict=True)), strict=True))
+    folder = tmp_path / "data"
+    folder.mkdir()
+    pa.parquet.write_table(pa.table(columns), folder / "people.parquet")
+    return folder / "people.parquet"
+
+
+def at_work(folder: Path) -> dict[str, str]:
+    """The environment of a process whose temporary files lie in a folder that can be looked at."""
+    (folder / "tmp").mkdir(exist_ok=True)
+    (folder / "cwd").mkdir(exist_ok=True)
+    return {**os.environ, "TMPDIR": str(folder / "tmp"), "JDK_JAVA_OPTIONS": JAVA}
+
+
+def python(text: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(text)], cwd=folder / "cwd", env=at_work(folder), text=True,
+        capture_output=True, timeout=SECONDS, check=False,
+    )  # fmt: skip
+
+
+def test_the_command_line_is_silent_and_leaves_nothing(table: Path, tmp_path: Path) -> None:
+    environment = at_work(tmp_path)
+    ran = subprocess.run(
+        [Path(sys.executable).with_name("sqlaudit"), "audit", "--db", "spark:local", "--threads", "2", str(table), *COMMAND],
+        cwd=tmp_path / "cwd", env=environment, text=True, capture_output=True, timeout=SECONDS, check=False,
+    )  # fmt: skip
+    assert (ran.returncode, ran.stderr) == (0, "")
+    found = json.loads(ran.stdout)
+    assert found["engine"].startswith("Spark 4.")
+    assert [check["level"] for check in found["checks"]] == [12, 3]
+    assert list((tmp_path / "cwd").iterdir()) == []
+    assert list((tmp_path / "tmp").iterdir()) == []
+    assert [path.name for path in table.parent.iterdir()] == ["people.parquet"]
+
+
+def test_executors_in_processes_of_their_own_answer_alike(table: Path, tmp_path: Path) -> None:
+    """An audit and a lattice where a result that lies in the driver's memory would not be found."""
+    text = f"""
+        import json, os, pyspark
+        os.environ["SPARK_HOME"] = os.path.dirname(pyspark.__file__)
+        import sqlaudit
+        from sqlaudit.engines import connect
+        from sqlaudit.engines.base import Statement
+        answers = {{}}
+        for db in (None, "spark:local-cluster[2,1,1024]"):
+            with connect(db) as engine:
+                roles = dict(qi=["age", "sex", "zip"], sensitive="disease", db=engine)
+                audit = sqlaudit.audit({str(table)!r}, require=["k=5", "l=2", "t=0.3"], **roles)
+                lattice = sqlaudit.lattice(
+                    {str(table)!r}, require=["k=5"],
+                    hierarchies={{"age": {{"widths": [2, 4]}}, "sex": {{"mask": [1]}}, "zip": {{"mask": [1, 5]}}}}, **roles,
+                )
+                answers[str(db)] = [
+                    audit.classes.sizes, [(c.level, c.failing_rows) for c in audit.checks], audit.failing_total,
+                    lattice.nodes, lattice.safe, [str(node.levels) for node in lattice.minimal], str(lattice.best.levels),
+                ]
+        first, second = answers.values()
+        print(json.dumps([repr(first) == repr(second), audit.failing_total, lattice.nodes]))
+        print(repr(answers))
+    """
+    ran = python(text, tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    same, failing, nodes = json.loads(ran.stdout.splitlines()[0])
+    assert same, ran.stdout
+    assert failing > 0
+    assert nodes > 0
+    assert list((tmp_path / "cwd").iterdir()) == []
+
+
+# --- Spark Connect ---
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of a server of Spark Connect that runs for this module."""
+    folder, home = tmp_path_factory.mktemp("connect"), Path(pyspark.__file__).parent
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    settings = {
+        "spark.connect.grpc.binding.port": port, "spark.connect.grpc.binding.address": "127.0.0.1",
+        "spark.ui.enabled": "false", "spark.driver.memory": "1g", "spark.local.dir": folder,
+        "spark.sql.warehouse.dir": folder / "warehouse", "spark.sql.shuffle.partitions": 1,
+    }  # fmt: skip
+    command = [home / "bin" / "spark-submit", "--master", "local[2]"]
+    command += ["--class", "org.apache.spark.sql.connect.service.SparkConnectServer"]
+    command += [part for name, value in settings.items() for part in ("--conf", f"{name}={value}")]
+    environment = {**os.environ, "SPARK_HOME": str(home), "JDK_JAVA_OPTIONS": JAVA}
+    with (folder / "log").open("wb") as log:
+        running = subprocess.Popen(
+            [*command, "spark-internal"], cwd=folder, env=environment, stdout=log, stderr=subprocess.STDOUT
+        )
+    try:
+        _wait_for(port, running, folder / "log")
+        yield f"sc://127.0.0.1:{port}"
+    finally:
+        running.kill()
+        running.wait()
+
+
+def _wait_for(port: int, running: subprocess.Popen[bytes], log: Path) -> None:
+    deadline = time.monotonic() + SECONDS
+    while time.monotonic() < deadline:
+        if running.poll() is not None:
+            pytest.fail("the server of Spark Connect ended: " + log.read_text()[-2000:])
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        except OSError:
+            time.sleep(0.2)
+        else:
+            return
+    pytest.fail("the server of Spark Connect does not answer")
+
+
+def test_spark_connect_answers_like_the_others(server: str, table: Path, tmp_path: Path) -> None:
+    text = f"""
+        import threading, json, sqlaudit
+        from sqlaudit.engines import connect
+        from sqlaudit.engines.base import Statement
+        from sqlaudit.errors import Interrupted, UsageError
+        from sqlaudit.spec import Target
+        from pyspark.sql.connect.session import SparkSession
+        said = {{}}
+        with connect({server!r}) as engine:
+            said["version"] = engine.version()[:8]
+            said["run"] = engine.run(Statement("a", "SELECT $1, CAST(2 AS DECIMAL(38, 0))"), [7])
+            kept = engine.keep_rows("given", [("a", "BIGINT"), ("b", "STRING")], [[(1, "x")], [(2, None)]])
+            batches = engine.stream(Statement("b", "SELECT * FROM " + kept.sql + " ORDER BY a"), 1)
+            said["stream"] = list(batches)
+            result = sqlaudit.audit({str(table)!r}, db=engine, qi=["age", "sex"], sensitive="disease",
+                require=["k=4", "l=2"])
+            said["levels"] = [check.level for check in result.checks]
+            threading.Timer(3, engine.cancel).start()
+            try:
+                engine.run(Statement("endless", "SELECT COUNT(*) FROM range(9999999) a, range(9999999) b "
+                    "WHERE a.id * b.id % 7 = 3"))
+            except Interrupted as stopped:
+                said["stopped"] = str(stopped)
+            try:
+                engine.open(Target("nope"))
+            except UsageError as refused:
+                said["refused"] = str(refused)
+        mine = SparkSession.builder.remote({server!r}).create()
+        mine.conf.set("spark.sql.ansi.enabled", "false")
+        mine.sql("SELECT id % 2 AS a FROM range(6)").createTempView("mine")
+        said["given"] = sqlaudit.audit("mine", db=mine, qi=["a"], require=["k=3"]).passed
+        said["frame"] = sqlaudit.audit(mine.table("mine"), qi=["a"], require=["k=4"]).passed
+        said["left"] = [mine.conf.get("spark.sql.ansi.enabled"), [t.name for t in mine.catalog.listTables()]]
+        said["global"] = [t.name for t in mine.catalog.listTables("global_temp")]
+        mine.stop()
+        print(json.dumps(said))
+    """
+    ran = python(text, tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    assert json.loads(ran.stdout) == {
+        "version": "Spark 4.",
+        "run": [[7, 2]],
+        "stream": [[[1, "x"]], [[2, None]]],
+        "levels": [12, 3],
+        "stopped": "Stopped in the step 'endless'.",
+        "refused": "There is no table 'nope' in Spark's catalog.",
+        "given": True,
+        "frame": False,
+        "left": ["false", ["mine"]],
+        "global": ["mine"],
+    }
+
+
+def test_no_server_is_said_in_seconds(server: str) -> None:
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        port = closed.getsockname()[1]
+    with pytest.raises(ConnectionFailed, match=rf"No Spark Connect server answers at 127\.0\.0\.1:{port}"):
+        connect(f"sc://127.0.0.1:{port}")
+    with pytest.raises(ConnectionFailed, match=r"The host 'nowhere\.invalid' is not known"):
+        connect("sc://nowhere.invalid")
+    with pytest.raises(UsageError, match="is not a URL of Spark Connect"):
+        connect("sc://")
+    del server
+
+
+def test_no_java_is_said_in_one_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    text = """
+        from sqlaudit.engines import connect
+        from sqlaudit.errors import MissingDriver
+        try:
+            connect("spark:local")
+        except MissingDriver as missing:
+            print(missing)
+    """
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    assert python(text, tmp_path).stdout.startswith(
+        "Spark needs a Java runtime, version 17 or newer, and there is none"
+    )
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    assert "there is none in JAVA_HOME" in python(text, tmp_path).stdout
