@@ -46,7 +46,10 @@ def _tables(
 ) -> dict[str, Any]:  # fmt: skip
     read = read_options(file_format, separator, encoding, nulls_as, header, all_text)
     names = {"original": original, "release": release, "other": other_release}
-    return {"db": db, "tables": {role: Target(relation=name, read=read) for role, name in names.items() if name}}
+    given = {role: name for role, name in names.items() if name is not None}
+    if not all(given.values()):
+        raise UsageError("Name the original and the release: a name is empty.")
+    return {"db": db, "tables": {role: Target(relation=name, read=read) for role, name in given.items()}}
 
 
 def _comparison(

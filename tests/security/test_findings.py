@@ -113,3 +113,9 @@ def test_a_name_that_is_no_path_gets_a_sentence(db: str) -> None:
         assert ran.code in (2, 3), ran
         assert ran.err.startswith("sqlaudit: "), ran
         assert "internal error" not in ran.err, ran
+
+
+@pytest.mark.parametrize("names", [["", "released.csv"], ["people.csv", ""], ["a.csv", "b.csv", "--other-release", ""]])
+def test_an_empty_name_of_a_table_to_compare(names: list[str]) -> None:
+    ran = run("compare", *names, "--qi", "age")
+    assert (ran.code, ran.out, ran.err) == (2, "", "sqlaudit: Name the original and the release: a name is empty.\n")

@@ -26,6 +26,12 @@ from tests.postgres_load import Loader
 ROWS = "SELECT CAST(i % 7 AS INTEGER) AS age, CAST(i % 3 AS INTEGER) AS disease FROM range({rows}) AS numbers (i)"
 
 
+def copied(path: Path, rows: int) -> None:
+    """A file of so many rows, in the format of its ending."""
+    with duckdb.connect() as connection:
+        connection.execute(f"COPY ({ROWS.format(rows=rows)}) TO '{path}'")
+
+
 def asked(result: sqlaudit.AuditResult) -> tuple[object, ...]:
     """The figures of an audit."""
     assert result.classes is not None
@@ -123,7 +129,7 @@ def test_a_file_that_changes_during_an_audit_ends_it(
 ) -> None:
     file, other = tmp_path / f"people.{ending}", tmp_path / f"other.{ending}"
     for path, rows in ((file, 21), (other, 42)):
-        duckdb.execute(f"COPY ({ROWS.format(rows=rows)}) TO '{path}'")
+        copied(path, rows)
     steps: list[str] = []
 
     def trace(done: Executed) -> None:
@@ -145,7 +151,7 @@ def test_a_file_that_changes_during_an_audit_ends_it(
 
 def test_a_new_file_that_fits_a_pattern_is_not_read(tmp_path: Path) -> None:
     for number in (1, 2):
-        duckdb.execute(f"COPY ({ROWS.format(rows=21)}) TO '{tmp_path / f'part{number}.parquet'}'")
+        copied(tmp_path / f"part{number}.parquet", 21)
     pattern = str(tmp_path / "part*.parquet")
 
     def trace(_: Executed) -> None:
@@ -160,7 +166,7 @@ def test_a_new_file_that_fits_a_pattern_is_not_read(tmp_path: Path) -> None:
 def test_the_console_opens_a_file_anew_for_every_statement(tmp_path: Path) -> None:
     file, other = tmp_path / "people.parquet", tmp_path / "other.parquet"
     for path, rows in ((file, 21), (other, 42)):
-        duckdb.execute(f"COPY ({ROWS.format(rows=rows)}) TO '{path}'")
+        copied(path, rows)
     with Workspace() as workspace:
         opened = console(workspace)
         count = f"SELECT count(*) AS n FROM '{file}';"
