@@ -205,11 +205,25 @@ def test_a_prediction_adds_up() -> None:
     assert told.state_share == pytest.approx(0.02)
 
 
+@settings(max_examples=200, deadline=None, derandomize=True)
+@given(st.lists(st.lists(st.integers(0, 4), min_size=3, max_size=3).filter(any), min_size=1, max_size=25))
+def test_there_are_no_more_signatures_than_partitions_allow(classes: list[list[int]]) -> None:
+    different = {tuple(sorted(counts)) for counts in classes}
+    assert len(different) <= cost_model.signatures_at_most(sum(map(sum, classes)), len(classes), 3)
+
+
 def test_expected_cells_are_those_of_a_drawn_table() -> None:
     drawn = rows_of(Shape(50_000, 5_000))
     assert cost_model.expected_cells(50_000, 5_000, 14) == pytest.approx(
         len(set(drawn)), rel=0.03
     )  # classes differ in size, which makes fewer
+
+
+def test_the_engines_agree_on_every_table_of_the_page() -> None:
+    answers: dict[object, set[str]] = {}
+    for record in records.read():
+        answers.setdefault((record.task, record.shape), set()).add(record.levels)
+    assert [key for key, levels in answers.items() if len(levels) > 1] == []
 
 
 def test_records_come_back_from_their_file(tmp_path: Path) -> None:

@@ -19,6 +19,8 @@ from benchmarks.scale.records import Record
 
 FEW = 8
 """With fewer measurements only the start and the rows are fitted."""
+LARGEST_COUNTED = 400
+"""The largest classes whose partitions are counted one by one."""
 TERMS = ("start", "row", "row and QI", "class", "cell")
 
 
@@ -103,6 +105,27 @@ def groups_sent(rows: float, classes: float, tasks: float) -> float:
     if classes <= 1:
         return tasks * classes
     return tasks * classes * -math.expm1(rows / tasks * math.log1p(-1 / classes))
+
+
+def signatures_at_most(rows: int, classes: int, values: int) -> int:
+    """A bound on the different signatures that worst-case disclosure reads into the driver.
+
+    Classes with the same counts in any order share one, so that those of n rows have no more of them than n has
+    partitions into `values` parts at most; and there are no more than rows / n classes of n rows and more.
+
+    Example:
+        >>> signatures_at_most(10, 10, 2), signatures_at_most(1_000_000, 5, 14)
+        (6, 5)
+    """
+    partitions = [1] + [0] * LARGEST_COUNTED
+    for part in range(1, min(values, LARGEST_COUNTED) + 1):
+        for size in range(part, LARGEST_COUNTED + 1):
+            partitions[size] += partitions[size - part]
+    best, below = classes, 0
+    for size in range(1, LARGEST_COUNTED + 1):
+        below += partitions[size]
+        best = min(best, below + min(classes, rows // (size + 1)))
+    return best
 
 
 def cells_counted(records: Iterable[Record]) -> dict[object, int]:
