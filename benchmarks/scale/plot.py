@@ -91,7 +91,7 @@ def against_shapes(found: Sequence[Record]) -> Figure:
         middle = 10_000_000 if engine == "duckdb" else 1_000_000
         for task, dash in (("audit", "-"), ("group by", ":")):
             chosen = [r for r in mine if r.rows == middle and r.task == task]
-            label = f"{NAMES[engine]}, {middle:.0e} rows, {task}".replace("e+0", "0^").replace("10^", "10^")
+            label = f"{NAMES[engine]}, {middle:.0e} rows, {task}".replace("e+0", "0^")
             lines = (
                 [(r.classes, r.cpu) for r in chosen if (r.qis, r.values) == (4, 14)],
                 [(r.qis, r.cpu) for r in chosen if (r.classes, r.values) == (middle // 10, 14)],
