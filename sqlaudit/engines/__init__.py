@@ -40,7 +40,7 @@ def connect(db: str | SparkSession | None = None, limits: Limits | None = None, 
     if _is_spark(db) or (frames and db is None):
         return _spark(db if db is not None else frames[0].sparkSession, limits)
     if db and not exists(db):
-        if db == "spark" or db.startswith(("spark:", "sc://")):
+        if names_spark(db):
             return _spark(db, limits)
         if _is_postgres(db):
             from sqlaudit.engines.postgres import PostgresEngine
@@ -55,6 +55,16 @@ def connect(db: str | SparkSession | None = None, limits: Limits | None = None, 
     from sqlaudit.engines.duckdb import DuckDBEngine
 
     return DuckDBEngine(db, limits, targets)
+
+
+def names_spark(db: str) -> bool:
+    """Whether what `--db` says is a Spark.
+
+    Example:
+        >>> names_spark("spark:local"), names_spark("sc://host:15002"), names_spark("spark.duckdb")
+        (True, True, False)
+    """
+    return db == "spark" or db.startswith(("spark:", "sc://"))
 
 
 def _spark(db: str | SparkSession, limits: Limits | None) -> Engine:

@@ -168,6 +168,14 @@ class SparkEngine(Engine):
             with suppress(*spark_session.FAILURES):
                 free(frame)
 
+    def lasting(self, relation: Relation) -> str:
+        """A FROM item that means the relation in any session, for a view that is to stay.
+
+        Raises:
+            UsageError: it is a frame or a text file.
+        """
+        return self._opener.lasting(relation)
+
     def workbench(self) -> Engine:
         """A DuckDB in memory, with what is left of the limits."""
         return self._workbench()
@@ -231,7 +239,7 @@ class SparkEngine(Engine):
         self._cancelled.clear()
         self._running = True
         try:
-            done = self._worker.do(lambda: _quietly(work))
+            done = self._worker.do(lambda: quietly(work))
         except spark_session.FAILURES as error:
             raise self._reason(error, during, names) from None
         finally:
@@ -260,7 +268,7 @@ class SparkEngine(Engine):
         """Stop every job of this engine's session, and of no other."""
         if self._running:
             with suppress(*spark_session.FAILURES):
-                _quietly(self._session.interruptAll)
+                quietly(self._session.interruptAll)
 
     def cancel(self) -> None:
         """Stop the running statement, which then raises `Interrupted`; does nothing when none runs."""
@@ -280,7 +288,7 @@ class SparkEngine(Engine):
         self._deadline.stop()
         for view in list(self._views):
             with suppress(*spark_session.FAILURES):
-                _quietly(partial(self._session.catalog.dropTempView, view))
+                quietly(partial(self._session.catalog.dropTempView, view))
             self._release(view)
         self._tasks.close()
         if self._bench is not None:
@@ -339,6 +347,7 @@ def _silently() -> Iterator[None]:
         _SILENCE.local.at_work = False
 
 
-def _quietly(work: Callable[[], T]) -> T:
+def quietly(work: Callable[[], T]) -> T:
+    """What the work returns; what pyspark logs of errors meanwhile is dropped, since it quotes values."""
     with _silently():
         return work()

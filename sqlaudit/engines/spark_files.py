@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlaudit.errors import UsageError
+from sqlaudit.guard import quote
 from sqlaudit.spec import ReadOptions
 
 _SUFFIXES = {
@@ -57,6 +58,16 @@ def files(text: str, read: ReadOptions) -> Files:
         options = {"mode": "FAILFAST", "primitivesAsString": read.all_text, "multiLine": _is_one_document(text)}
         return Files(path, format_name, options)
     return Files(path, format_name, {})
+
+
+def from_item(found: Files) -> str:
+    """The files as a FROM item of Spark; empty for texts, which are read with options.
+
+    Example:
+        >>> from_item(Files("/data/people.parquet", "parquet", {}))
+        'parquet.`/data/people.parquet`'
+    """
+    return "" if found.parsed else found.format + "." + quote(found.path, "spark")
 
 
 def refuse_read_options(read: ReadOptions, what: str, allowed: tuple[str, ...] = ()) -> None:

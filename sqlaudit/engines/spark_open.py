@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
@@ -32,11 +32,13 @@ class Opener:
         session: the engine's session.
         do: `do(during, work, names)` runs work on Spark and turns its errors into ours.
         keep: `keep(frame, stem)` makes a temporary view over a frame of Spark, and returns its quoted name.
+        behind: what each temporary view is made of, as a FROM item that any session understands; empty = there is none.
     """
 
     session: Any
     do: Do
     keep: Callable[[Any, str], str]
+    behind: dict[str, str] = field(default_factory=dict)
 
     def open(self, target: Target) -> Relation:
         """The relation of a target; see `Engine.open`."""
@@ -66,7 +68,8 @@ class Opener:
             select = "SELECT * FROM " + source + " WHERE " + condition
             names = [field.name for field in frame.schema.fields]
             frame = self.do("--where", lambda: _analyzed(self.session.sql(select)), names)
-            source = self.keep(frame, "rows")
+            below = self.behind.get(source, source)
+            source = self._kept(frame, "rows", below and "(SELECT * FROM " + below + " WHERE " + condition + ")")
         return Relation(source, columns_of(frame.schema), target.name, tables, parsed)
 
     def _query(self, target: Target, where: exp.Expression | None) -> Relation:
@@ -79,29 +82,48 @@ class Opener:
         twice = [name for name, times in Counter(name.casefold() for name in names).items() if times > 1]
         if twice:
             raise UsageError(f"--query gives several columns the name {twice[0]!r}; name each once (AS).")
-        return self._relation(target, self.keep(frame, "query"), tables, frame, where)
+        return self._relation(target, self._kept(frame, "query", "(" + text + ")"), tables, frame, where)
 
     def _file(self, target: Target, where: exp.Expression | None) -> Relation:
         found = spark_files.files(target.relation, target.read)
         reader = self.session.read.format(found.format).options(**found.options)
         frame = self.do(f"the file {target.relation!r}", lambda: _analyzed(reader.load(found.path)))
-        source = self.keep(frame, "file")
+        source = self._kept(frame, "file", spark_files.from_item(found))
         return self._relation(target, source, (target.relation,), frame, where, parsed=found.parsed)
 
     def _frame(self, frame: Any) -> str:
         """A view over a frame. One of Spark's own comes through a global view, since its session is another one."""
         if not type(frame).__module__.startswith("pyspark.sql"):
             table = self.do("the frame", lambda: self.session.createDataFrame(frame))
-            return self.keep(table, "frame")
+            return self._kept(table, "frame", "")
         shared = "sqlaudit_" + uuid.uuid4().hex
         catalog = frame.sparkSession.catalog
         self.do("the frame", lambda: frame.createGlobalTempView(shared))
         try:
             schema = self.session.conf.get("spark.sql.globalTempDatabase", "global_temp")
             name = ".".join(quote(part, DIALECT) for part in (schema, shared))
-            return self.keep(self.do("the frame", lambda: _analyzed(self.session.table(name))), "frame")
+            return self._kept(self.do("the frame", lambda: _analyzed(self.session.table(name))), "frame", "")
         finally:
             self.do("the frame", lambda: catalog.dropGlobalTempView(shared))
+
+    def _kept(self, frame: Any, stem: str, behind: str) -> str:
+        view = self.keep(frame, stem)
+        self.behind[view] = behind
+        return view
+
+    def lasting(self, relation: Relation) -> str:
+        """What a relation is in any session; see `Engine.lasting`.
+
+        Raises:
+            UsageError: it is a frame, or a text file, whose read options no FROM item of Spark holds.
+        """
+        found = self.behind.get(relation.sql, relation.sql)
+        if not found:
+            raise UsageError(
+                f"{relation.label} is known to this session of Spark alone, so a view over it would not last: name a "
+                "table, or a Parquet or ORC file."
+            )
+        return found
 
     def _table(self, name: str) -> tuple[str, ...] | None:
         """The parts of the name of a table or view that exists; none when it is a file's name.

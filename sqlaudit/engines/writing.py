@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sqlaudit.engines import names_spark
 from sqlaudit.errors import UsageError
 from sqlaudit.guard import quote, split_name
 from sqlaudit.paths import exists
@@ -55,7 +56,7 @@ def create_view(db: str | None, view: View, *, replace: bool = False) -> None:
     """Make a view in a database, in a transaction of its own.
 
     Args:
-        db: the DuckDB file, or the PostgreSQL URL or conninfo. view: what to make.
+        db: the DuckDB file, the PostgreSQL URL or conninfo, or Spark. view: what to make.
         replace: whether a view of this name may be replaced; a table never is.
 
     Raises:
@@ -67,6 +68,8 @@ def create_view(db: str | None, view: View, *, replace: bool = False) -> None:
     view.parts()
     if exists(db):
         from sqlaudit.engines.duckdb_writing import make_view
+    elif names_spark(db):
+        from sqlaudit.engines.spark_writing import make_view
     else:
         from sqlaudit.engines.postgres_writing import make_view
     make_view(db, view, replace)

@@ -60,9 +60,12 @@ def assert_parts(engine: Engine, case: NodeCase) -> None:
 
 
 ON_DUCKDB = pytest.mark.parametrize("engine_name", ["duckdb"], indirect=True)
-ON_POSTGRES = pytest.mark.parametrize(
-    "engine_name", [pytest.param("postgres", marks=pytest.mark.postgres)], indirect=True
+BESIDE = pytest.mark.parametrize(
+    "engine_name",
+    [pytest.param(name, marks=getattr(pytest.mark, name)) for name in ("postgres", "spark")],
+    indirect=True,
 )
+"""Engines whose counts go to a workbench beside them."""
 
 
 @ON_DUCKDB
@@ -117,10 +120,10 @@ def test_batches_of_scattered_nodes_start_from_others(engine: Engine, case: Node
     assert_verdicts([found[node] for node in nodes], case)
 
 
-@ON_POSTGRES
+@BESIDE
 @given(case=st.one_of(node_cases(), rare_node_cases(), rare_node_cases(queries=True), node_cases(plain=False)))
 @run(14)
-def test_postgresql_agrees_about_every_node(engine: Engine, case: NodeCase) -> None:
+def test_engines_beside_the_workbench_agree_about_every_node(engine: Engine, case: NodeCase) -> None:
     assert_verdicts(decided(engine, case), case)
 
 
@@ -131,8 +134,8 @@ def test_parts_of_losses_agree_with_brute_force(engine: Engine, case: NodeCase) 
     assert_parts(engine, case)
 
 
-@ON_POSTGRES
+@BESIDE
 @given(case=suppressed_cases())
 @run(6)
-def test_postgresql_agrees_about_parts_of_losses(engine: Engine, case: NodeCase) -> None:
+def test_engines_beside_the_workbench_agree_about_parts_of_losses(engine: Engine, case: NodeCase) -> None:
     assert_parts(engine, case)
