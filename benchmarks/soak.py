@@ -5,7 +5,7 @@
 
 Without --db: CSV and Parquet files and a DuckDB database of the same table; --start-postgres adds a PostgreSQL server
 of its own. A --db (`spark:local`, a PostgreSQL URL) has the tables `people` and `released`; Spark reads the files.
-Prints memory, descriptors, threads and what is left, every 25 audits; exit code 1 when something was left.
+Prints memory, descriptors, threads and what is left, twenty times; exit code 1 when something was left.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ def _soak(places: Sequence[Place], folder: Path, asked: argparse.Namespace, look
             tracemalloc.start(10)
         if number == asked.audits // 3 and asked.trace:
             first.append(tracemalloc.take_snapshot())
-        if (number + 1) % 25 == 0:
+        if (number + 1) % max(1, asked.audits // 20) == 0:
             print(
                 f"{number + 1:4d} audits  {time.monotonic() - begun:6.0f} s  {now.resident:6.1f} MB  {now.files} files "
                 f"{len(now.threads)} threads  {now.folders} {now.elsewhere}{_heap(places)}", flush=True,
