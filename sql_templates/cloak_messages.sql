@@ -3,6 +3,8 @@
    cell decides whether its messages stay in the boxes that were found inside it, or share the cell as their box: the
    second, when fewer would be published in the finer boxes. A cell can be a box for the messages that tolerate it, as long
    as these come from as many different users as each of them asks for. Boxes never overlap.
+   `tried` are the levels at which some cell has enough users; finer ones need not be looked at. With `reach` the statement
+   ends with the most users of a cell of that level.
    outcome: 0 published, 1 something is missing, 2 no place or time, 3 tolerates no cell, 4 too few users, 5 given up for
    finer boxes of others. #}
 {% import "_cloak.sql" as grid with context %}
@@ -70,13 +72,17 @@ placed AS MATERIALIZED (
     {% endfor %}
     FROM {{ "parted" if globe else "given" }}
 ),
-chosen_{{ levels | length }} AS (
+chosen_{{ tried | length }} AS (
     SELECT number, person, k, first_level, ix, iy, it, 0 AS is_kept, 0 AS could_be, 0 AS level
     FROM placed
     WHERE is_missing = 0 AND ix IS NOT NULL AND iy IS NOT NULL AND it IS NOT NULL AND first_level < {{ levels | length }}
-),
-{% for level in levels | reverse %}
-{% set number = levels | length - loop.index %}
+){% if reach %}
+
+SELECT COALESCE(MAX(users), 0) AS most_users
+FROM (SELECT COUNT(DISTINCT person) AS users FROM chosen_{{ tried | length }} GROUP BY {{ grid.cell(reach) }}) AS cells
+{% else %},
+{% for level in tried | reverse %}
+{% set number = tried | length - loop.index %}
 {% set tolerated = "first_level <= " ~ number if number < levels | length - 1 and (own_box or own_interval) else "" %}
 named_{{ number }} AS (
     SELECT
@@ -93,6 +99,10 @@ named_{{ number }} AS (
 counted_{{ number }} AS (
     SELECT
         named_{{ number }}.*,
+    {% if not own_k %}
+        SUM({{ "CASE WHEN " ~ tolerated ~ " THEN 1 ELSE 0 END" if tolerated else "1" }}) OVER (PARTITION BY {{ grid.cell(level) }}) AS tolerant,
+        SUM(is_kept) OVER (PARTITION BY {{ grid.cell(level) }}) AS finer,
+    {% endif %}
         SUM(is_new_user) OVER (PARTITION BY {{ grid.cell(level) }}{{ " ORDER BY k" if own_k }}) AS users
     FROM named_{{ number }}
 ),
@@ -103,12 +113,11 @@ granted_{{ number }} AS (
         MAX(CASE WHEN {{ tolerated ~ " AND " if tolerated }}users >= k THEN k END) OVER (PARTITION BY {{ grid.cell(level) }}) AS granted
     FROM counted_{{ number }}
 ),
-{% endif %}
 shared_{{ number }} AS (
     SELECT
-        {{ "granted_" if own_k else "counted_" }}{{ number }}.*,
-        CASE WHEN {{ tolerated ~ " AND " if tolerated }}{{ "k <= granted" if own_k else "users >= k" }} THEN 1 ELSE 0 END AS can_share
-    FROM {{ "granted_" if own_k else "counted_" }}{{ number }}
+        granted_{{ number }}.*,
+        CASE WHEN {{ tolerated ~ " AND " if tolerated }}k <= granted THEN 1 ELSE 0 END AS can_share
+    FROM granted_{{ number }}
 ),
 weighed_{{ number }} AS (
     SELECT
@@ -117,6 +126,15 @@ weighed_{{ number }} AS (
         SUM(is_kept) OVER (PARTITION BY {{ grid.cell(level) }}) AS finer
     FROM shared_{{ number }}
 ),
+{% else %}
+weighed_{{ number }} AS (
+    SELECT
+        counted_{{ number }}.*,
+        CASE WHEN {{ tolerated ~ " AND " if tolerated }}users >= k THEN 1 ELSE 0 END AS can_share,
+        CASE WHEN users >= k THEN tolerant ELSE 0 END AS sharing
+    FROM counted_{{ number }}
+),
+{% endif %}
 chosen_{{ number }} AS (
     SELECT
         number, person, k, first_level, ix, iy, it,
@@ -130,14 +148,14 @@ boxed AS (
     SELECT
         placed.*, is_kept, could_be,
         CASE WHEN is_kept = 1 THEN level END AS level,
-        CASE level {% for level in levels %}WHEN {{ loop.index0 }} THEN placed.ix >> {{ level.space }} {% endfor %}END AS box_x,
-        CASE level {% for level in levels %}WHEN {{ loop.index0 }} THEN placed.iy >> {{ level.space }} {% endfor %}END AS box_y,
-        CASE level {% for level in levels %}WHEN {{ loop.index0 }} THEN placed.it >> {{ level.time }} {% endfor %}END AS box_t,
+        CASE level {% for level in tried %}WHEN {{ loop.index0 }} THEN placed.ix >> {{ level.space }} {% endfor %}END AS box_x,
+        CASE level {% for level in tried %}WHEN {{ loop.index0 }} THEN placed.iy >> {{ level.space }} {% endfor %}END AS box_y,
+        CASE level {% for level in tried %}WHEN {{ loop.index0 }} THEN placed.it >> {{ level.time }} {% endfor %}END AS box_t,
     {% if globe %}
-        parts * CASE level {% for level in levels %}WHEN {{ loop.index0 }} THEN {{ level.divisions }} {% endfor %}END AS box_parts,
+        parts * CASE level {% for level in tried %}WHEN {{ loop.index0 }} THEN {{ level.divisions }} {% endfor %}END AS box_parts,
     {% endif %}
-        CASE level {% for level in levels %}WHEN {{ loop.index0 }} THEN CAST({{ level.side }} AS DOUBLE) {% endfor %}END AS box_side,
-        CASE level {% for level in levels %}WHEN {{ loop.index0 }} THEN CAST({{ level.length }} AS {{ "BIGINT" if timestamps else "DOUBLE" }}) {% endfor %}END AS box_length
+        CASE level {% for level in tried %}WHEN {{ loop.index0 }} THEN CAST({{ level.side }} AS DOUBLE) {% endfor %}END AS box_side,
+        CASE level {% for level in tried %}WHEN {{ loop.index0 }} THEN CAST({{ level.length }} AS {{ "BIGINT" if timestamps else "DOUBLE" }}) {% endfor %}END AS box_length
     FROM placed
     LEFT JOIN chosen_0 ON placed.number = chosen_0.number
 )
@@ -171,3 +189,4 @@ SELECT
     , boxed.c{{ loop.index }} AS c{{ loop.index }}
 {% endfor %}
 FROM boxed
+{% endif %}

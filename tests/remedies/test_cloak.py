@@ -19,6 +19,7 @@ from sqlaudit.engines.base import Engine
 from sqlaudit.remedies.cloaking.grid import Divide
 from sqlaudit.remedies.cloaking.messages import messages_statement, open_messages
 from sqlaudit.remedies.cloaking.request import CloakRequest, Places, Tolerances
+from sqlaudit.remedies.cloaking.run import levels_tried
 from sqlaudit.spec import Target
 from tests.audit_values import values_query
 from tests.remedies import oracle_cloak as oracle
@@ -67,9 +68,10 @@ def request_of(
 def boxes_on(engine: Engine, request: CloakRequest, numbered: str = "id") -> dict[int, tuple[int, int | None, Any]]:
     """(outcome, level, box) of each message by its number, as the engine finds them."""
     messages = open_messages(engine, request)
+    tried = levels_tried(messages)
     place = 10 + messages.columns.index(numbered)
     found = {}
-    for row in engine.run(messages_statement(messages)):
+    for row in engine.run(messages_statement(messages, tried=tried)):
         box = None if row[4] is None else tuple(row[4:10])
         found[row[place]] = (row[3], row[2], box)
     return found
@@ -219,3 +221,17 @@ def test_timestamps_are_cut_as_numbers_are(engine: Engine) -> None:
             low, high = ((found[number][2][place] - start).total_seconds() for place in (4, 5))
             assert (*found[number][2][:4], low, high) == box
     assert {one[1] for one in expected} == {None, 0, 1, 2, 3, 4}
+
+
+def test_levels_without_enough_users_are_not_looked_at(engine: Engine) -> None:
+    """Two users meet in cells of 50 m and 30 s, and in none that is finer; all levels give the same boxes."""
+    rows = [
+        {"id": i, "user": user, "x": x, "y": 1, "t": t, "k": None, "box": None, "interval": None}
+        for i, (user, x, t) in enumerate([("a", 1, 0), ("b", 49, 29), ("a", 2, 3), ("c", 88, 59)])
+    ]
+    for k, expected in [(2, 3), (3, 1), (4, 1), (1, 5)]:
+        messages = open_messages(engine, request_of(rows, k=k))
+        assert levels_tried(messages) == expected
+        found = [sorted(engine.run(messages_statement(messages, tried=tried)), key=repr) for tried in (None, expected)]
+        assert found[0] == found[1]
+    assert found[0][0][2] == 4  # alone, and so at the finest level

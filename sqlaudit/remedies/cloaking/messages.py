@@ -87,22 +87,33 @@ def _published(
     return columns
 
 
-def messages_statement(messages: Messages, source: str = "") -> Statement:
+def messages_statement(messages: Messages, source: str = "", tried: int | None = None) -> Statement:
     """Every message with its box or the reason why it has none (`cloak_messages.sql`).
 
     Args:
         messages: the table. source: another FROM item that has the same rows.
+        tried: how many levels are looked at, from the largest cells; None = all.
     """
+    return _over_cells(messages, source, "boxes of messages", tried=tried, reach=None)
+
+
+def reach_statement(messages: Messages, level: int) -> Statement:
+    """The most users of a cell of a level."""
+    return _over_cells(messages, "", "most users of a cell", tried=None, reach=level)
+
+
+def _over_cells(messages: Messages, source: str, step: str, *, tried: int | None, reach: int | None) -> Statement:
     sql = {option.strip("-").replace("-", "_"): Raw(role.sql) for option, role in messages.roles.items()}
     dialect, levels = messages.engine.dialect, [_level(level, messages) for level in messages.levels]
     return render(
-        "cloak_messages.sql", dialect, step="boxes of messages", source=Raw(source or messages.relation.sql),
+        "cloak_messages.sql", dialect, step=step, source=Raw(source or messages.relation.sql),
         person=sql["user"], x=sql["x"], y=sql["y"], t=sql["time"], own_k=sql.get("k_column"),
         own_box=sql.get("box_column"), own_interval=sql.get("interval_column"),
         x_kind=messages.kinds["--x"].value, y_kind=messages.kinds["--y"].value, t_kind=messages.kinds["--time"].value,
         timestamps=messages.timestamps, k=messages.request.k, limit=LIMIT, levels=levels, finest=levels[-1],
+        tried=levels[:tried], reach=None if reach is None else levels[reach],
         stays=_stays(messages.request.suppress), globe=_globe(messages),
-        carried=[Raw(quote(name, dialect)) for name in messages.columns],
+        carried=[] if reach is not None else [Raw(quote(name, dialect)) for name in messages.columns],
     )  # fmt: skip
 
 

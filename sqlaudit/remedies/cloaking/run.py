@@ -13,7 +13,13 @@ from sqlaudit.errors import EngineError
 from sqlaudit.export import write_rows, write_text
 from sqlaudit.provenance import provenance
 from sqlaudit.remedies.cloaking.attacks import BoxTable, attacks_on
-from sqlaudit.remedies.cloaking.messages import Messages, messages_statement, open_messages, release_statement
+from sqlaudit.remedies.cloaking.messages import (
+    Messages,
+    messages_statement,
+    open_messages,
+    reach_statement,
+    release_statement,
+)
 from sqlaudit.remedies.cloaking.request import BOUNDS, CloakRequest, Publication
 from sqlaudit.requirements import parse_requirement
 from sqlaudit.result import AuditResult
@@ -71,7 +77,7 @@ def _item(statement: Statement) -> str:
 @contextmanager
 def _kept(messages: Messages) -> Iterator[str]:
     """A FROM item of all messages with their boxes: kept for a while where the engine can, else the statement."""
-    engine, statement = messages.engine, messages_statement(messages)
+    engine, statement = messages.engine, messages_statement(messages, tried=levels_tried(messages))
     if not engine.can_materialize:
         yield _item(statement)
         return
@@ -80,6 +86,19 @@ def _kept(messages: Messages) -> Iterator[str]:
         yield kept.sql
     finally:
         engine.drop(CLOAKED)
+
+
+def levels_tried(messages: Messages) -> int:
+    """How many levels, from the largest cells, are worth looking at: at the others no cell has k users.
+
+    A part of a cell never has more users than the cell, so the last level is found by halving. At least one is tried.
+    """
+    low, high = 1, len(messages.levels)
+    while low < high:
+        middle = (low + high + 1) // 2
+        ((most,),) = messages.engine.run(reach_statement(messages, middle - 1))
+        low, high = (middle, high) if most >= messages.request.k else (low, middle - 1)
+    return low
 
 
 def _levels_statement(messages: Messages, item: str) -> Statement:
