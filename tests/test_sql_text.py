@@ -18,9 +18,11 @@ from sqlaudit import histogram
 from sqlaudit.engines import connect
 from sqlaudit.engines.base import Engine, Relation, Row, Statement
 from sqlaudit.facts import Fact, Frame, SensitiveTable
+from sqlaudit.guard import quote
 from sqlaudit.histogram import HistogramBuilder
 from sqlaudit.result import AuditResult
 from sqlaudit.spec import NullPolicy, Target
+from tests.audit_values import values_query
 from tests.postgres_load import Loader
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -85,6 +87,15 @@ def standalone(engine_name: str, request: pytest.FixtureRequest) -> Iterator[Sta
         with connect(request.getfixturevalue("lasting_postgres_url")) as engine:
             yield Standalone("postgres", engine.run)
         return
+    if engine_name == "spark":
+        from tests.spark_session import small_engine
+
+        with small_engine() as spark:
+            kinds = {"zip": "text", "age": "int", "person": "int", "disease": "text"}
+            found = spark.open(Target(query=values_query(PATIENTS, kinds)))
+            spark._session.table(found.sql).createTempView("patients")
+            yield Standalone("spark", spark.run)
+        return
     with duckdb.connect() as connection:
         connection.execute("CREATE TABLE patients (zip VARCHAR, age BIGINT, person BIGINT, disease VARCHAR)")
         connection.executemany("INSERT INTO patients VALUES (?, ?, ?, ?)", [list(row.values()) for row in PATIENTS])
@@ -93,13 +104,15 @@ def standalone(engine_name: str, request: pytest.FixtureRequest) -> Iterator[Sta
 
 def answers(engine: Standalone, policy: NullPolicy, entity: str | None) -> dict[str, Any]:
     """What every step of an audit answers."""
-    frame = Frame("patients", ('"zip"', '"age"'), entity, policy is NullPolicy.DISTINCT, (True, False))
+    zipcode, age, disease = (quote(name, engine.dialect) for name in ("zip", "age", "disease"))
+    person = entity and quote(entity, engine.dialect)
+    frame = Frame("patients", (zipcode, age), person, policy is NullPolicy.DISTINCT, (True, False))
     builder = HistogramBuilder(engine, frame, policy)
-    shape = builder.shape('"disease"')
-    values, totals = builder.totals('"disease"', True)
+    shape = builder.shape(disease)
+    values, totals = builder.totals(disease, True)
     table = SensitiveTable("disease", totals, shape[1] > 0, False, True, values)
-    histogram = builder.build('"disease"', table)
-    listed, total = builder.build('"disease"', table, keep_keys=True).failing(
+    histogram = builder.build(disease, table)
+    listed, total = builder.build(disease, table, keep_keys=True).failing(
         [("small", "size < 4")], FACTS, ["zip", "age"], 3, (True, False)
     )
     return {
@@ -115,10 +128,10 @@ def answers(engine: Standalone, policy: NullPolicy, entity: str | None) -> dict[
 
 
 FORMS = [
-    ("packed", NullPolicy.EQUAL, None), ("packed_by_person", NullPolicy.EQUAL, '"person"'),
+    ("packed", NullPolicy.EQUAL, None), ("packed_by_person", NullPolicy.EQUAL, "person"),
     ("packed_nulls_apart", NullPolicy.DISTINCT, None), ("cells", NullPolicy.EQUAL, None),
-    ("cells_by_person_nulls_apart", NullPolicy.DISTINCT, '"person"'), ("wildcard", NullPolicy.WILDCARD, None),
-    ("wildcard_by_person", NullPolicy.WILDCARD, '"person"'),
+    ("cells_by_person_nulls_apart", NullPolicy.DISTINCT, "person"), ("wildcard", NullPolicy.WILDCARD, None),
+    ("wildcard_by_person", NullPolicy.WILDCARD, "person"),
 ]  # fmt: skip
 SIZES = {
     "packed": [(1, 2), (2, 1), (3, 1)],
@@ -175,13 +188,16 @@ def secret_rows() -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def audit_secrets(engine_name: str, request: pytest.FixtureRequest) -> Any:
-    """`audit_secrets(…)` audits the table of secrets, a real one on PostgreSQL and a frame on DuckDB."""
+    """`audit_secrets(…)` audits the table of secrets, a real one on PostgreSQL and a frame elsewhere."""
     if engine_name == "postgres":
         name = request.getfixturevalue("load")("secrets", secret_rows())
         url = request.getfixturevalue("postgres_url")
         return lambda **more: sqlaudit.audit(name, db=url, **more)
     import pandas as pd
 
+    if engine_name == "spark":
+        engine = request.getfixturevalue("engine")
+        return lambda **more: sqlaudit.audit(pd.DataFrame(secret_rows()), db=engine, **more)
     return lambda **more: sqlaudit.audit(pd.DataFrame(secret_rows()), **more)
 
 

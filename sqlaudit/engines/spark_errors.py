@@ -6,6 +6,7 @@ condition's name chooses the sentence, and the only words taken over are names o
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -35,9 +36,15 @@ _SENTENCES: dict[str, tuple[type[SqlauditError], str]] = {
         "Spark could not compute a value in {during}: a number is out of range."),
     "FAILED_READ_FILE": (UsageError, "A file in {during} could not be read as what its name says."),
     "MALFORMED_RECORD_IN_PARSING": (UsageError, "A line in {during} does not have the columns of the others."),
+    "MALFORMED_CSV_RECORD": (UsageError, "A line in {during} does not have the columns of the others."),
+    "GROUP_EXPRESSION_TYPE_IS_NOT_ORDERABLE": (UsageError,
+        "A column in {during} has a type without equality, so that its values cannot be grouped."),
+    "UNSUPPORTED_DATA_TYPE_FOR_ARROW_CONVERSION": (UsageError,
+        "A column in {during} has a type that Spark does not have."),
     "CHECKPOINT_RDD_BLOCK_ID_NOT_FOUND": (EngineError,
         "A relation that the audit kept was lost with one of Spark's executors, before {during}; run it again."),
 }  # fmt: skip
+_CONDITION = re.compile(r"\[([A-Z][A-Z_]+)(?:\.[A-Z_]+)?\]")
 _NAMES = ("relationName", "objectName", "routineName", "schemaName", "name", "columnName")
 _STOPPED = ("SPARK_JOB_CANCELLED", "OPERATION_CANCELED", "cancelled")
 _TOO_MUCH = ("maxResultSize",)
@@ -74,16 +81,17 @@ def sentence(error: Exception, during: str, names: Iterable[str] = ()) -> Sqlaud
     if "OutOfMemoryError" in said:
         return Incomplete(f"Spark ran out of memory in {during}; give it more with --memory-limit.")
     code = condition(error)
-    first = code.partition(".")[0]
-    if first in _SENTENCES:
-        kind, text = _SENTENCES[first]
+    named = [code.partition(".")[0], *_CONDITION.findall(said)]
+    known = [name for name in named if name in _SENTENCES]
+    if known:  # the last one is the innermost reason
+        kind, text = _SENTENCES[known[-1]]
         word = _named(error)
         hint = closest(word, names) if word else ""
         return kind(text.format(during=during, name=repr(word) if word else "of that name", hint=hint))
     if not code and _is_gone(error):
         return EngineError(f"The connection to Spark was lost in {during}; nothing was changed.")
-    known = f" ({code})" if code and code.replace("_", "").replace(".", "").isalnum() else ""
-    return EngineError(f"Spark failed in {during}{known}.")
+    shown = f" ({code})" if code and code.replace("_", "").replace(".", "").isalnum() else ""
+    return EngineError(f"Spark failed in {during}{shown}.")
 
 
 def _named(error: Exception) -> str:

@@ -30,6 +30,7 @@ try:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # pyspark warns of versions of pandas, which nothing here needs
         import pyspark
+        import pyspark.testing.utils  # which pyspark imports later, and which warns then
         from py4j.protocol import Py4JError
         from pyspark.errors import PySparkException
         from pyspark.sql import SparkSession
