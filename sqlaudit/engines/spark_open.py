@@ -15,6 +15,7 @@ from sqlglot.errors import SqlglotError
 
 from sqlaudit.engines import spark_files
 from sqlaudit.engines.base import Relation
+from sqlaudit.engines.spark_frames import arrow_table
 from sqlaudit.engines.spark_values import columns_of
 from sqlaudit.errors import UsageError
 from sqlaudit.guard import closest, guard_expression, guard_query, quote, split_name
@@ -94,8 +95,8 @@ class Opener:
     def _frame(self, frame: Any) -> str:
         """A view over a frame. One of Spark's own comes through a global view, since its session is another one."""
         if not type(frame).__module__.startswith("pyspark.sql"):
-            table = self.do("the frame", lambda: self.session.createDataFrame(frame))
-            return self._kept(table, "frame", "")
+            table = arrow_table(frame)
+            return self._kept(self.do("the frame", lambda: self.session.createDataFrame(table)), "frame", "")
         shared = "sqlaudit_" + uuid.uuid4().hex
         catalog = frame.sparkSession.catalog
         self.do("the frame", lambda: frame.createGlobalTempView(shared))
