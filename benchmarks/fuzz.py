@@ -1,6 +1,6 @@
 """Fuzzing: whatever somebody writes gets an answer or one sentence, changes nothing, and shows no value.
 
-    python -m benchmarks.fuzz [--examples 1000] [--seed 1] [--only sql,policy] [--postgres URL|--start-postgres]
+    python -m benchmarks.fuzz [--examples 1000] [--seed 1] [--only sql,policy] [--postgres]
 
 Prints for every attempt of `tests/security/attempts.py` how many examples ran and how long, and every failure with the
 smallest example that shows it. The same seed and versions give the same examples. Exit code 1: something failed.
@@ -16,12 +16,17 @@ import threading
 import time
 import warnings
 from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
+from tests.postgres_load import Loader, prepare
+from tests.postgres_server import new_server
 from tests.security.attempts import Attempt, attempts
-from tests.security.world import World, at_home
+from tests.security.world import World, at_home, load_postgres
 
 
 def run(attempt: Attempt, world: World, examples: int, number: int) -> tuple[int, list[str]]:
@@ -58,33 +63,47 @@ def main() -> int:
     parser.add_argument("--examples", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="")
-    parser.add_argument("--postgres", default="")
-    parser.add_argument("--start-postgres", action="store_true")
+    parser.add_argument("--postgres", action="store_true", help="try the SQL on a PostgreSQL server, too")
     asked = parser.parse_args()
     logging.disable(logging.CRITICAL)
     warnings.simplefilter("ignore")
     chosen = [word for word in asked.only.split(",") if word]
-    failed = 0
+    tried = [attempt for attempt in attempts() if not chosen or attempt.name in chosen]
     with tempfile.TemporaryDirectory(prefix="sqlaudit-fuzz-") as folder:
         home = Path(folder).resolve() / "home"
         home.mkdir()
-        world = World(home, asked.postgres).build()
-        with at_home(home):
-            for attempt in attempts():
-                if chosen and attempt.name not in chosen:
-                    continue
-                begun, threads = time.monotonic(), threading.active_count()
-                count, failures = run(attempt, world, asked.examples, asked.seed)
-                seconds = time.monotonic() - begun
-                left = threading.active_count() - threads
-                print(
-                    f"{attempt.name}: {count:,} examples, {seconds:.0f} s, "
-                    f"{len(failures)} failures, {left} threads left",
-                    flush=True,
-                )
-                for failure in failures:
-                    print("  " + failure, flush=True)
-                failed += len(failures)
+        world = World(home).build()
+        if not asked.postgres:
+            return _run_all(tried, world, asked)
+        with server(home) as (url, state):
+            before = state()
+            failed = _run_all(tried, replace(world, postgres=url), asked)
+            print("PostgreSQL: the same as before" if state() == before else "PostgreSQL: CHANGED")
+            return failed if state() == before else 1
+
+
+@contextmanager
+def server(home: Path) -> Iterator[tuple[str, Callable[[], object]]]:
+    """A PostgreSQL server with the tables: a URL for the role of audits, and what tells the state of everything."""
+    started = new_server()
+    try:
+        started.start()
+        prepare(started)
+        yield started.url() + "&options=-csearch_path%3Dfuzz", load_postgres(Loader(started), home, "fuzz")
+    finally:
+        started.delete()
+
+
+def _run_all(tried: Sequence[Attempt], world: World, asked: argparse.Namespace) -> int:
+    failed = 0
+    with at_home(world.folder):
+        for attempt in tried:
+            begun, threads = time.monotonic(), threading.active_count()
+            count, failures = run(attempt, world, asked.examples, asked.seed)
+            seconds, left = time.monotonic() - begun, threading.active_count() - threads
+            said = f"{count:,} examples, {seconds:.0f} s, {len(failures)} failures, {left} threads left"
+            print(f"{attempt.name}: {said}", *failures, sep="\n  ", flush=True)
+            failed += len(failures)
     return 1 if failed else 0
 
 

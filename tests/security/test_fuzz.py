@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from tests.postgres_load import Loader
 from tests.security.attempts import Attempt, attempts
-from tests.security.world import World, at_home
+from tests.security.world import World, at_home, load_postgres
 
 EXAMPLES = {
     "command line": 35,
@@ -38,10 +40,30 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 
 @pytest.mark.parametrize("attempt", attempts(), ids=lambda attempt: attempt.name)
 def test_nothing_but_answers_and_sentences(attempt: Attempt, world: World) -> None:
+    run(attempt, world, EXAMPLES.get(attempt.name, 15))
+    world.check_unchanged()
+
+
+@pytest.mark.postgres
+def test_sql_of_users_on_postgres(world: World, load: Loader, postgres_url: str) -> None:
+    state = load_postgres(load, world.folder, "fuzz")
+    before = state()
+    (attempt,) = (one for one in attempts() if one.name == "sql")
+    there = replace(world, postgres=postgres_url + "&options=-csearch_path%3Dfuzz")
+    run(attempt, there, 10)
+    assert state() == before
+
+
+def run(attempt: Attempt, world: World, examples: int) -> None:
+    """Try so many examples.
+
+    Raises:
+        BaseException: what an example raises.
+    """
     ran = []
 
     @settings(
-        max_examples=EXAMPLES.get(attempt.name, 15), derandomize=True, deadline=None, database=None,
+        max_examples=examples, derandomize=True, deadline=None, database=None,
         suppress_health_check=list(HealthCheck),
     )  # fmt: skip
     @given(attempt.given)
@@ -51,4 +73,3 @@ def test_nothing_but_answers_and_sentences(attempt: Attempt, world: World) -> No
 
     one()
     assert len(ran) >= 4
-    world.check_unchanged()

@@ -10,7 +10,7 @@ import hashlib
 import os
 import shutil
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +19,7 @@ import duckdb
 from click.testing import CliRunner
 
 from sqlaudit.cli import cli
+from tests.postgres_load import Loader
 
 MARK = "Zq7"
 SECRET = "Zq7secret"
@@ -196,3 +197,20 @@ def at_home(folder: Path) -> Iterator[None]:
         os.environ.clear()
         os.environ.update(kept)
         shutil.rmtree(temporary)
+
+
+def load_postgres(load: Loader, folder: Path, schema: str) -> Callable[[], object]:
+    """Load the tables into a schema of a PostgreSQL server; what gives the state of everything there afterwards."""
+    kinds = {"age": "integer", "person": "integer", "born": "date", "income": "double precision"}
+    load("people", folder / "people.csv", types=kinds, schema=schema)
+    load("planted", folder / "planted.csv", schema=schema)
+
+    def state() -> object:
+        tables = [
+            load.execute(f"SELECT xmin::text, t::text FROM {schema}.{name} AS t") for name in ("people", "planted")
+        ]
+        catalog = load.execute("SELECT oid, relname, relkind, xmin::text FROM pg_class WHERE relpersistence <> 't'")
+        functions = load.execute("SELECT count(*) FROM pg_proc UNION ALL SELECT count(*) FROM pg_roles")
+        return tables, sorted(catalog), functions, load.execute("SELECT count(*) FROM pg_largeobject_metadata")
+
+    return state
