@@ -1,22 +1,14 @@
-{# For a database that keeps nothing: every combination of values that occurs, as numbers of values, and its rows. The
-   numbers are given inside the database, as dictionaries and totals number them: values in their order, NULL last. #}
+{# For a workbench beside the database: every combination of values that occurs, as numbers of values, and its rows. The
+   numbers are given inside the database, as dictionaries and totals number them: values in their order, NULL last.
+   `kept` has the combinations where the database could keep them. #}
 {% import "_hierarchy.sql" as dictionary with context %}
-WITH target AS (
-    SELECT
-    {% for column in columns %}
-        {{ column.sql }} AS q{{ loop.index0 }},
-    {% endfor %}
-        1 AS one
-    FROM {{ source }}
-),
-cells AS MATERIALIZED (
-    SELECT {% for column in columns %}q{{ loop.index0 }}, {% endfor %}COUNT(*) AS c
-    FROM target
-    {% if columns %}
-    GROUP BY {% for column in columns %}q{{ loop.index0 }}{{ ", " if not loop.last }}{% endfor %}
-    {% else %}
-    HAVING COUNT(*) > 0
-    {% endif %}
+WITH cells AS MATERIALIZED (
+{% if kept is not none %}
+    SELECT * FROM {{ kept }}
+{% else %}
+    {% include "lattice_counted.sql" %}
+
+{% endif %}
 )
 {% for column in columns %}
 , numbered_{{ loop.index0 }} AS MATERIALIZED (

@@ -1,7 +1,8 @@
 """One pass over the table: the histogram of coded keys that every node of the lattice is rolled up from.
 
-DuckDB joins the codes while it reads. A database that keeps nothing numbers its values, counts every combination of
-numbers and streams these to the workbench, where the same statement makes the histogram of them.
+DuckDB joins the codes while it reads. Any other database counts every combination of values, numbers the values and
+streams numbers and counts to the workbench, where the same statement makes the histogram of them. Spark keeps the
+combinations for a moment, since it would count them again for every column whose values are numbered.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from sqlaudit.sql import Raw, render
 
 BASE = "sqlaudit_lattice_base"
 _CELLS = "sqlaudit_lattice_cells"
+_COUNTED = "sqlaudit_lattice_counted"
 
 
 def base_histogram(
@@ -39,11 +41,7 @@ def base_histogram(
     counted = [attribute for attribute in attributes if attribute.counted]
     if workbench is engine:
         return workbench.materialize(BASE, _from_rows(engine, relation, columns, layout, counted))
-    names = [f"i{i}" for i in range(len(columns) + len(counted))]
-    cells = keep(
-        engine, workbench, _CELLS, _cells(engine, relation, columns, counted),
-        [(name, "BIGINT") for name in (*names, "c")],
-    )  # fmt: skip
+    cells = _cells(engine, workbench, relation, columns, counted)
     base = workbench.materialize(BASE, _from_cells(workbench, cells, layout, counted))
     workbench.drop(_CELLS)
     return base
@@ -82,14 +80,30 @@ def _from_cells(workbench: Engine, cells: Relation, layout: KeyLayout, counted: 
 
 
 def _cells(
-    engine: Engine, relation: Relation, columns: Sequence[LatticeColumn], counted: Sequence[Attribute]
-) -> Statement:
+    engine: Engine,
+    workbench: Engine,
+    relation: Relation,
+    columns: Sequence[LatticeColumn],
+    counted: Sequence[Attribute],
+) -> Relation:
+    """Numbers of values with their counts, on the workbench."""
     named = [(column.column.sql, column.dictionary.holds.kind.value, False) for column in columns]
     named += [(_sql(attribute), "", _table(attribute).text) for attribute in counted]
-    return render(
-        "lattice_cells.sql", engine.dialect, step="coded histogram", source=Raw(relation.sql),
-        columns=[{"sql": Raw(sql), "kind": kind, "collated": collated} for sql, kind, collated in named],
-    )  # fmt: skip
+    given: dict[str, Any] = {
+        "source": Raw(relation.sql),
+        "columns": [{"sql": Raw(sql), "kind": kind, "collated": collated} for sql, kind, collated in named],
+    }
+    types = [(f"i{i}", "BIGINT") for i, _ in enumerate(named)] + [("c", "BIGINT")]
+    kept = None
+    if engine.can_materialize:
+        counting = render("lattice_counted.sql", engine.dialect, step="combinations of values", **given)
+        kept = Raw(engine.materialize(_COUNTED, counting).sql)
+    statement = render("lattice_cells.sql", engine.dialect, step="coded histogram", kept=kept, **given)
+    try:
+        return keep(engine, workbench, _CELLS, statement, types)
+    finally:
+        if kept is not None:
+            engine.drop(_COUNTED)
 
 
 def _words(attribute: Attribute) -> dict[str, Any]:
