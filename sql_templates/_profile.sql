@@ -46,3 +46,8 @@ REGEXP_MATCHES(spelling, '{{ pattern }}')
 
 {# A word that begins with a large letter: Latin, Greek or Cyrillic, by code point, so that no locale matters. #}
 {% macro capitalised() %}[A-ZÀ-ÞĀ-ɏΑ-ΩЀ-Я][A-Za-zÀ-ɏΑ-ώЀ-ӿ''’-]+[.,]?{% endmacro %}
+
+{# Whether a number has no fraction; infinity and NaN count as such. In Spark FLOOR of a DOUBLE has to fit a BIGINT. #}
+{% macro is_whole() -%}
+{% if dialect == "spark" %}? % 1 = 0 OR ? - ? <> 0{% else %}? = FLOOR(?){% endif %}
+{%- endmacro %}

@@ -41,7 +41,7 @@ FROM (
     {% endfor %}
 
     FROM {{ table }} AS a
-    JOIN {{ table }} AS b ON {% for name in key %}{{ "a.r_" ~ name ~ " = b.r_" ~ name if name in ranked else "a." ~ name ~ " = b." ~ name }} AND {% endfor %}a.{{ number }} < b.{{ number }}
+    JOIN {{ table }} AS b ON {% for name in key %}{{ "a.r_" ~ name ~ " = b.r_" ~ name if name in ranked else "a." ~ name ~ " IS NOT DISTINCT FROM b." ~ name if name in loose else "a." ~ name ~ " = b." ~ name }} AND {% endfor %}a.{{ number }} < b.{{ number }}
     WHERE 1 = 1{{ " AND a." ~ number ~ " % " ~ stride ~ " = 0" if stride > 1 }}{{ " AND b." ~ number ~ " % " ~ stride ~ " = 0" if stride > 1 and sampled }}{% for name in key if name in solo_columns and coded %} AND a.{{ name }} <> 0{% endfor %}
 
 ) AS pairs

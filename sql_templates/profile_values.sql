@@ -9,7 +9,7 @@ spelled AS (
         n,
         {{ parts.by_column(columns, "any", "CASE WHEN ? IS NULL THEN 0 ELSE 1 END", "INTEGER") }} AS filled,
         {{ parts.by_column(columns, "text", "CAST(? AS VARCHAR)", "VARCHAR") }} AS spelling,
-        {{ parts.by_column(columns, "fraction", "CASE WHEN ? = FLOOR(?) THEN 1 ELSE 0 END", "INTEGER") }} AS whole,
+        {{ parts.by_column(columns, "fraction", "CASE WHEN " ~ parts.is_whole() ~ " THEN 1 ELSE 0 END", "INTEGER") }} AS whole,
         {{ parts.by_column(columns, "whole", "CAST(? AS DOUBLE)", "DOUBLE") }} AS whole_number
     FROM value_groups
 ),

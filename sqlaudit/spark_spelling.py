@@ -8,6 +8,7 @@ it is and Spark would refuse, or would read differently:
   bring all rows into one partition as a window without PARTITION BY does;
 - an array is gathered in no order, and sorted afterwards;
 - an index beyond an array's end is an error (ANSI), so that elements are read with `try_element_at`;
+- a regular expression is Java's: `[[:space:]]` is no class there, and `$` matches before a last line end, too;
 - parameters stay $1, $2, …, which the engine binds.
 """
 
@@ -28,6 +29,9 @@ def for_spark(tree: exp.Expr) -> exp.Expr:
     """
     for cte in tree.find_all(exp.CTE):
         cte.set("materialized", None)
+    for match in tree.find_all(exp.RegexpLike, exp.RegexpReplace):
+        if isinstance(match.expression, exp.Literal):
+            match.expression.replace(exp.Literal.string(_java_pattern(match.expression.this)))
     for window in list(tree.find_all(exp.Window)):
         if _only_numbers(window):
             window.replace(exp.Anonymous(this="MONOTONICALLY_INCREASING_ID"))
@@ -42,6 +46,17 @@ def for_spark(tree: exp.Expr) -> exp.Expr:
     for parameter in list(tree.find_all(exp.Parameter, exp.Placeholder)):
         parameter.replace(exp.Var(this="$" + parameter.name))
     return tree
+
+
+def _java_pattern(pattern: str) -> str:
+    r"""A pattern of the templates, where brackets stand for backslashes.
+
+    Example:
+        >>> print(_java_pattern("^[[:space:]]+$"))
+        ^[\s]+\z
+    """
+    whole = pattern[:-1] + r"\z" if pattern.endswith("$") else pattern
+    return whole.replace("[:space:]", r"\s")
 
 
 def _only_numbers(window: exp.Window) -> bool:

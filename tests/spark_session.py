@@ -70,7 +70,7 @@ def small_sessions() -> Iterator[None]:
     lease = spark_session.lease
 
     def small(db: Any, limits: Limits) -> spark_session.Lease:
-        found = lease(db, limits)
+        found = lease(db, replace(limits, memory=MEMORY) if str(db).startswith("spark:") else limits)
         for name, value in SMALL.items():
             found.session.conf.set(name, value)
         return found

@@ -16,6 +16,7 @@ from sqlaudit.cli.exits import worst
 from sqlaudit.cli.options import Asked, limit_options, require_options, role_options, several_options
 from sqlaudit.cli.output import output_for
 from sqlaudit.cli.sections import Sectioned, in_section, shared
+from sqlaudit.cli.session import ProgressBar
 from sqlaudit.cli.terminal import Outside, converse, tell_time
 from sqlaudit.columns_result import ColumnSets
 from sqlaudit.compare_result import CompareResult
@@ -94,7 +95,9 @@ def command(
     if at_prompt and not sys.stdout.isatty():
         raise UsageError("A prompt needs a terminal; say what to run with -c or -f.")
     outside = Outside(at_prompt)
-    with Workspace(db, replace(limits, timeout=None), read) as workspace:
+    with ProgressBar():  # a Spark takes seconds to start
+        opened = Workspace(db, replace(limits, timeout=None), read)
+    with opened as workspace:
         screen = Screen(outside.terminal(save), layout)
         session = Session(workspace, screen, asked.inputs, show_values, timeout=limits.timeout)
         session.state = _first_state(workspace, names, read, roles, asked)

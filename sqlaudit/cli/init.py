@@ -35,7 +35,7 @@ _PATH = click.Path(path_type=Path)
 
 @click.command(cls=Sectioned)
 @click.argument("names", nargs=-1, metavar="[TABLE|FILE]...")
-@_where("--db", metavar="DATABASE", help="A DuckDB file, or a PostgreSQL URL without a password.")
+@_where("--db", metavar="DATABASE", help="A DuckDB file, a PostgreSQL URL without a password, or a Spark.")
 @_where("--db-env", metavar="NAME", help="The environment variable that holds the database's URL.")
 @_where("--dbt-profile", metavar="NAME", help="A profile of dbt's profiles.yml.")
 @_out("--output", type=_PATH, default=Path("sqlaudit.yml"), show_default=True, metavar="FILE", help="- for stdout.")
@@ -93,7 +93,8 @@ def _proposed(engine: Engine, names: Sequence[str], kind: str, output: Path) -> 
                 raise
             say(f"{name} is left out: {error}")
             continue
-        tables.append(ProposedTable(kind, _written(name, kind, output), profile))
+        written = str(Path(name).absolute()) if engine.dialect == "spark" and exists(name) else name
+        tables.append(ProposedTable(kind, _written(written, kind, output), profile))
     if not tables:
         raise UsageError("This database has no table or view that could be read.")
     return tables

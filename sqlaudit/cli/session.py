@@ -41,7 +41,9 @@ def session(db: str | None, limits: Limits, work: Work, *targets: Target) -> Ite
     """
     from sqlaudit.engines import connect
 
-    with connect(db, limits, *targets) as engine, Interruptible(engine.cancel, engine.executed):
+    with ProgressBar():  # a Spark takes seconds to start
+        opened = connect(db, limits, *targets)
+    with opened as engine, Interruptible(engine.cancel, engine.executed):
         if work.show_sql:
             engine.tracer = show_statement
             yield engine

@@ -78,7 +78,7 @@ class ConsoleCompleter(Completer):
             yield from self._paths.get_completions(Document(word[1:]), event)
             return
         yield from _fitting(word, self._arguments(completes, rest))
-        if completes == "files" or (completes == "tables" and self._session.workspace.dialect == "duckdb"):
+        if completes == "files" or (completes == "tables" and self._session.workspace.dialect != "postgres"):
             yield from self._paths.get_completions(Document(word), event)
 
     def _arguments(self, completes: str, rest: str) -> list[str]:
@@ -112,7 +112,7 @@ class ConsoleCompleter(Completer):
     def _of_table(self, word: str) -> Iterator[Completion]:
         table, _, begun = word.rpartition(".")
         known = self._session.workspace.columns()
-        columns = known.get(table.rpartition(".")[2].strip('"'), [])
+        columns = known.get(table.rpartition(".")[2].strip('"`'), [])
         yield from _fitting(begun, [self._written(column) for column in columns])
         yield from _fitting(word, self._tables())
 
@@ -125,8 +125,8 @@ class ConsoleCompleter(Completer):
 
 def _is_read(table: str, piece: str) -> bool:
     """Whether a statement reads a table: its name elsewhere can be an alias or a function."""
-    before = r"(?:[\w.\"]+(?:\s+\w+)?\s*,\s*)*"  # FROM others with their aliases, and
-    named = rf"\b(?:FROM|JOIN|AUDIT)\s+{before}(?:[\w\"]+\.)?\"?{re.escape(table)}\b"
+    before = r"(?:[\w.\"`]+(?:\s+\w+)?\s*,\s*)*"  # FROM others with their aliases, and
+    named = rf"\b(?:FROM|JOIN|AUDIT)\s+{before}(?:[\w\"`]+\.)?[\"`]?{re.escape(table)}\b"
     return re.search(named, piece, re.IGNORECASE) is not None
 
 

@@ -29,9 +29,7 @@ def policy_text(state: State, target: Target, workspace: Workspace, path: Path, 
     if not state.requirements:
         raise UsageError("Say with \\require what must hold, for instance \\require k=5; a policy without is no gate.")
     folder = path.absolute().parent
-    return (
-        "\n".join([*_head(workspace.db, variable, folder), *_table(state, target, bool(workspace.db), folder)]) + "\n"
-    )
+    return "\n".join([*_head(workspace.db, variable, folder), *_table(state, target, workspace, folder)]) + "\n"
 
 
 def _head(db: str | None, variable: str, folder: Path) -> Iterator[str]:
@@ -57,8 +55,8 @@ def _head(db: str | None, variable: str, folder: Path) -> Iterator[str]:
     yield ""
 
 
-def _table(state: State, target: Target, in_database: bool, folder: Path) -> Iterator[str]:
-    roles = state.roles
+def _table(state: State, target: Target, workspace: Workspace, folder: Path) -> Iterator[str]:
+    roles, in_database = state.roles, bool(workspace.db)
     yield "tables:"
     if target.query and not in_database:
         raise UsageError(
@@ -68,6 +66,8 @@ def _table(state: State, target: Target, in_database: bool, folder: Path) -> Ite
     if target.query:
         yield f"  - query: {scalar(target.query)}"
         yield "    name: console query"
+    elif workspace.dialect == "spark" and exists(target.relation):  # read by Spark, and not by DuckDB
+        yield f"  - table: {scalar(str(Path(target.relation).absolute()))}"
     elif in_database and not exists(target.relation):
         yield f"  - table: {scalar(target.relation)}"
     else:

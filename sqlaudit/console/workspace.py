@@ -6,7 +6,7 @@ the console opens a new engine that may read this one, too; nothing of the old o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -76,6 +76,10 @@ class Workspace:
         path = self._files.get(name.casefold())
         if path is not None and not self._is_table(name):
             return Target(relation=path, read=self._read)
+        if self.dialect == "spark" and not self._is_table(name) and self._exists(name):
+            return Target(
+                relation=name, read=self._read
+            )  # Spark reads what its session may; nothing has to be announced
         if self.dialect != "duckdb" or self._is_table(name) or not self._exists(name):
             return Target(relation=name)
         return self._allow(name)
@@ -195,20 +199,25 @@ class Workspace:
         if self._columns is None:
             self._columns = {}
             if self.db:
-                statement = render("console/columns.sql", self.dialect, limit=MOST_COLUMNS)
-                for _, table, column in self.engine.run(statement):
+                for _, table, column in self._columns_of_db():
                     self._columns.setdefault(table, []).append(column)
         return self._columns
+
+    def _columns_of_db(self) -> Iterable[Row]:
+        known = self.engine.catalog_columns(MOST_COLUMNS)
+        if known is not None:
+            return known
+        return self.engine.run(render("console/columns.sql", self.dialect, limit=MOST_COLUMNS))
 
     def _is_table(self, name: str) -> bool:
         if not self.db:
             return False
-        folded = name.replace('"', "").casefold()
+        folded = _bare(name).casefold()
         return any(folded in (known.casefold(), known.casefold().rpartition(".")[2]) for known in self._tables_of_db())
 
     def _tables_of_db(self) -> list[str]:
         self.tables()
-        return [name.replace('"', "") for name in self._tables or ()]
+        return [_bare(name) for name in self._tables or ()]
 
     def _exists(self, name: str) -> bool:
         from sqlaudit.engines.duckdb_paths import exists
@@ -249,6 +258,11 @@ def _put_file(table: exp.Table, path: str) -> None:
     if not table.alias:
         table.set("alias", exp.TableAlias(this=table.this.copy()))
     table.set("this", exp.to_identifier(path, quoted=True))
+
+
+def _bare(name: str) -> str:
+    """The name of a table without the quotes of any dialect."""
+    return name.replace('"', "").replace("`", "")
 
 
 def _unquoted(name: str) -> str:

@@ -169,6 +169,14 @@ class Engine(ABC):
         """Drop a temporary relation made by `materialize` or `keep_rows`."""
         raise NotImplementedError(f"{self.name} cannot keep temporary relations")
 
+    def catalog_tables(self) -> list[tuple[str, str]] | None:
+        """(schema, name) of the tables and views; None where information_schema says it."""
+        return None
+
+    def catalog_columns(self, most: int) -> list[tuple[str, str, str]] | None:
+        """(schema, table, column) of up to so many columns; None where information_schema says it."""
+        return None
+
     def workbench(self) -> Engine:
         """A private engine beside this one for the many small statements of a search; it goes with this one.
 

@@ -15,7 +15,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
-from sqlaudit.engines import spark_session
+from sqlaudit.engines import spark_catalog, spark_session
 from sqlaudit.engines.base import ColumnInfo, Engine, Relation, Row, Statement
 from sqlaudit.engines.duckdb import DuckDBEngine
 from sqlaudit.engines.spark_errors import condition, is_cancelled, sentence
@@ -167,6 +167,15 @@ class SparkEngine(Engine):
         if frame is not None:
             with suppress(*spark_session.FAILURES):
                 free(frame)
+
+    def catalog_tables(self) -> list[tuple[str, str]] | None:
+        """(schema, name) of the tables and views of the current catalog; temporary views have no schema."""
+        return self._do("Spark's catalog", lambda: spark_catalog.tables(self._session))
+
+    def catalog_columns(self, most: int) -> list[tuple[str, str, str]] | None:
+        """(schema, table, column) of the first tables of the current catalog."""
+        listed = self.catalog_tables() or []
+        return self._do("Spark's catalog", lambda: spark_catalog.columns(self._session, listed, most))
 
     def lasting(self, relation: Relation) -> str:
         """A FROM item that means the relation in any session, for a view that is to stay.

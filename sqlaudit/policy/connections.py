@@ -69,6 +69,8 @@ def holds_password(written: str) -> bool:
     """Whether a URL or conninfo string holds a password, or is written so oddly that it might."""
     if "://" not in written:
         return "password" in written.casefold()
+    if ";token=" in written.casefold():  # of Spark Connect
+        return True
     try:
         parts = urlsplit(written)
         return parts.password is not None or any(key.casefold() == "password" for key, _ in parse_qsl(parts.query))

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sqlaudit.engines.base import Engine
+from sqlaudit.guard import quote
 from sqlaudit.profile_result import ColumnProfile, ProfileResult, Role
 from sqlaudit.sql import render
 
@@ -31,13 +32,16 @@ def tables_of(engine: Engine) -> list[str]:
     Raises:
         EngineError: the database refused or failed.
     """
-    rows = engine.run(render("gate/tables.sql", engine.dialect, step="tables of the database"))
+    rows = engine.catalog_tables()
+    if rows is None:
+        listed = engine.run(render("gate/tables.sql", engine.dialect, step="tables of the database"))
+        rows = [(str(schema), str(name)) for schema, name in listed]
     return [_relation(schema, name, engine.dialect) for schema, name in rows]
 
 
 def _relation(schema: str, name: str, dialect: str) -> str:
-    parts = [name] if dialect == "duckdb" and schema == "main" else [schema, name]
-    return ".".join(part if _is_plain(part) else '"' + part.replace('"', '""') + '"' for part in parts)
+    parts = [name] if not schema or (dialect == "duckdb" and schema == "main") else [schema, name]
+    return ".".join(part if _is_plain(part) else quote(part, dialect) for part in parts)
 
 
 def _is_plain(name: str) -> bool:

@@ -71,7 +71,7 @@ def _connection() -> dict[str, Any]:
     words = {
         "duckdb": "A DuckDB file, from the folder of the policy.",
         "env": "The environment variable that holds a PostgreSQL URL or the name of a DuckDB file.",
-        "url": "A PostgreSQL URL without a password.",
+        "url": "A PostgreSQL URL without a password; or a Spark: spark:local, spark:yarn, sc://host:15002.",
         "service": "A service of PostgreSQL's pg_service.conf.",
         "dbt_profile": "A profile of dbt's profiles.yml.",
     }

@@ -10,6 +10,7 @@ from sqlaudit.columns_result import ColumnSet, ColumnSets, percent
 from sqlaudit.engines.base import Engine, Relation
 from sqlaudit.profile_result import ColumnProfile, ProfileResult, Proposal, Role
 from sqlaudit.profiling.columns import Source
+from sqlaudit.quasi_identifiers.coding import codes_are_kept
 from sqlaudit.quasi_identifiers.masks import count_subsets
 from sqlaudit.quasi_identifiers.request import ColumnRequest
 from sqlaudit.quasi_identifiers.search import search_columns
@@ -45,7 +46,7 @@ def search_together(
     chosen = [Chosen(name, by_name[name].sql, by_name[name].kind, by_name[name].type) for name in names]
     if not profile.rows or len(chosen) < 2:
         return None, "" if profile.rows else "There is no row to look at."
-    size = largest_size(profile.rows, len(chosen), engine.can_materialize)
+    size = largest_size(profile.rows, len(chosen), codes_are_kept(engine, profile.rows, len(chosen)))
     if size < min(2, len(chosen)):
         return None, (
             f"Whether columns together pick people out was not looked at: pairs of {len(chosen):,} columns in "

@@ -69,10 +69,13 @@ class AgreeSets:
     def _read(self, key: Sequence[int], stride: int, *, sampled: bool) -> int:
         words = [range(begin, min(begin + _WORD_BITS, self.width)) for begin in range(0, self.width, _WORD_BITS)]
         names = _names(key)
+        loose = (
+            self._loose if self.engine.dialect != "spark" else []
+        )  # there an equality of NULLs can be a key of a join
         statement = render(
             "columns_agree.sql", self.engine.dialect, source=self._source, columns=self.coded.columns,
             coded=self.coded.coded, words=[_names(word) for word in words], key=names,
-            ranked=[name for name in names if name in self._loose], solo_columns=self._solo, loose=self._loose,
+            ranked=[name for name in names if name in loose], solo_columns=self._solo, loose=self._loose,
             stride=stride, sampled=sampled, full_words=[(1 << len(word)) - 1 for word in words],
         )  # fmt: skip
         arrays = self.engine.columns_as_arrays(statement)

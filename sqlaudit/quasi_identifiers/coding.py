@@ -92,19 +92,16 @@ def code_columns(
         return _codes(engine, relation, chosen, entity, kept)
     columns = tuple(Raw(column.sql) for column in chosen)
     person = Raw(entity.sql) if entity else None
-    if engine.can_materialize and codes_fit(_row_count(engine, relation), len(chosen) + (entity is not None)):
+    if engine.can_materialize and codes_are_kept(
+        engine, _row_count(engine, relation), len(chosen) + (entity is not None)
+    ):
         return _codes(engine, relation, chosen, entity, ())
     return _described(engine, Raw(relation.sql), columns, person, chosen)
 
 
-def codes_fit(rows: int, columns: int) -> bool:
-    """Whether so many codes may go to a workbench.
-
-    Example:
-        >>> codes_fit(5_000_000, 10), codes_fit(5_000_001, 10)
-        (True, False)
-    """
-    return rows * columns <= MOST_CODES
+def codes_are_kept(engine: Engine, rows: int, columns: int) -> bool:
+    """Whether column sets of so many rows and columns are counted from codes, which is cheap."""
+    return engine.own_workbench or (engine.can_materialize and rows * columns <= MOST_CODES)
 
 
 def _row_count(engine: Engine, relation: Relation) -> int:

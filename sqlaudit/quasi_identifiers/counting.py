@@ -68,6 +68,11 @@ class SetCounter:
         """Rows, or persons where an entity is given."""
         return self.coded.persons
 
+    @property
+    def on_cluster(self) -> bool:
+        """Whether rows are counted where they are, on machines for which a statement is work by itself."""
+        return self.engine.can_materialize and not self.engine.own_workbench
+
     def figures(self, masks: Sequence[int]) -> list[Figures]:
         """The figures of several sets, in order; what is counted is remembered even when the budget ends.
 
@@ -100,8 +105,7 @@ class SetCounter:
         return [self._statement(batch) for batch in self._batches(masks)]
 
     def _batches(self, masks: Sequence[int]) -> list[Sequence[int]]:
-        is_cluster = self.engine.can_materialize and not self.engine.own_workbench
-        size = 1 if self.nulls is NullPolicy.WILDCARD else _CLUSTER_BATCH if is_cluster else _BATCH
+        size = 1 if self.nulls is NullPolicy.WILDCARD else _CLUSTER_BATCH if self.on_cluster else _BATCH
         return [masks[begin : begin + size] for begin in range(0, len(masks), size)]
 
     def identifies_all(self, masks: Sequence[int], whole: int) -> None:

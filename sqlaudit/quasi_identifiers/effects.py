@@ -67,10 +67,10 @@ def _coarsened(
     """The effect with the share at risk once the column is replaced by a coarser one, where there is a natural one."""
     column = chosen[position]
     macro = "bands" if column.kind in _BANDED else "prefix" if column.kind is Kind.TEXT else ""
-    if not macro:
+    if not macro or (macro == "bands" and counter.on_cluster):  # bands want all rows in order on one machine
         return effect
     module = environment().get_template("_columns_coarser.sql").module
-    expression = str(getattr(module, macro)(column.sql)).strip()
+    expression = str(getattr(module, macro)(column.sql, counter.database.dialect)).strip()
     replaced = [replace(one, sql=expression) if one is column else one for one in chosen]
     coded = on_target(counter.coded, relation, replaced, person)
     other = SetCounter(counter.database, coded, counter.k, counter.nulls)

@@ -192,7 +192,7 @@ def script(compiled: Sequence[Compiled], target: Target, version: str) -> str:
     if not dialect.executed:
         lines += [
             f"Not executed: the tests have no {dialect.title}. Every statement parses there and keeps to constructs",
-            "that mean the same everywhere; the same text is executed on DuckDB and PostgreSQL.",
+            "that mean the same everywhere; the same text is executed on DuckDB, PostgreSQL and Spark.",
         ]
     lines += [dialect.note] if dialect.note else []
     parts = [_comment(lines), *(_section(one) for one in compiled)]

@@ -36,7 +36,7 @@ DIALECTS = {
     "presto": Dialect("Presto"),
     "redshift": Dialect("Redshift"),
     "snowflake": Dialect("Snowflake"),
-    "spark": Dialect("Spark", note="Wants ANSI mode, so that an overflow is an error and not NULL."),
+    "spark": Dialect("Spark", executed=True, note="Wants ANSI mode, so that an overflow is an error and not NULL."),
     "trino": Dialect("Trino"),
     "tsql": Dialect(
         "T-SQL", note="Needs SQL Server 2022 or later. Its FLOAT has no infinity: 1.7976931348623157E308 stands for it."

@@ -40,9 +40,21 @@ def compiled_of(engine: Engine, query: str, requirements: Sequence[Requirement],
         tuple(more["qi"]), tuple(more.get("sensitive", ())), (), more.get("entity"),
         nulls=NullPolicy(more.get("nulls", "equal")),
     )  # fmt: skip
+    inputs = dict(more.get("inputs") or {})
+    if "population" in inputs:
+        inputs["population"] = {"query": told(engine, inputs["population"]["query"])}
     return compile_checks(
-        Target(query=query), roles, requirements, dialect=engine.dialect, inputs=more.get("inputs"), exact_names=True
+        Target(query=told(engine, query)), roles, requirements, dialect=engine.dialect, inputs=inputs, exact_names=True
     )
+
+
+def told(engine: Engine, query: str) -> str:
+    """A query of these tests in the engine's SQL."""
+    if engine.dialect != "spark":
+        return query
+    from tests.spark_session import in_spark
+
+    return in_spark(query)
 
 
 def agrees(compiled: Compiled, row: dict[str, Any], check: Check, audit: AuditResult) -> None:
@@ -192,7 +204,7 @@ def test_joint_classes_hold_the_other_sensitive_attributes(engine: Engine) -> No
     query = values_query(rows, {"a": "int", "s": "int", "z": "int"})
     roles = Roles(("a",), ("s", "z"), joint=True)
     audit = sqlaudit.audit(query=query, db=engine, qi=["a"], sensitive=["s", "z"], joint=True, require=["k=2", "l=2"])
-    compiled = compile_checks(Target(query=query), roles, ["k=2", "l=2"], dialect=engine.dialect)
+    compiled = compile_checks(Target(query=told(engine, query)), roles, ["k=2", "l=2"], dialect=engine.dialect)
     expected = {(check.text, check.sensitive): check for check in audit.checks}
     assert len(compiled) == len(expected) == 4
     for one in compiled:
@@ -222,7 +234,7 @@ def test_figures_alone(engine: Engine) -> None:
     rows = [{"a": i % 2, "s": i % 3} for i in range(9)]
     query = values_query(rows, {"a": "int", "s": "int"})
     audit = {c.model: c for c in sqlaudit.audit(query=query, db=engine, qi=["a"], sensitive=["s"]).checks}
-    written = compile_checks(Target(query=query), Roles(("a",), ("s",)), dialect=engine.dialect)
+    written = compile_checks(Target(query=told(engine, query)), Roles(("a",), ("s",)), dialect=engine.dialect)
     seen = set()
     for one in written:
         if one.sql:
@@ -238,7 +250,7 @@ def test_figures_alone(engine: Engine) -> None:
 def test_a_script_runs_as_it_is(engine: Engine) -> None:
     """Comments, semicolons and all: each statement of the file returns its one row."""
     rows = [{"a": i % 4, "s": i % 3} for i in range(11)]
-    target = Target(query=values_query(rows, {"a": "int", "s": "int"}))
+    target = Target(query=told(engine, values_query(rows, {"a": "int", "s": "int"})))
     written = compile_checks(target, Roles(("a",), ("s",)), ["k=3", "t=0.4", "disclosure@1=1"], dialect=engine.dialect)
     parts = script(written, target, "1").split(";\n")
     assert len(parts) == 4

@@ -16,7 +16,8 @@ from tests.console.test_session import ENDLESS
 
 
 def test_a_statement_is_cancelled_and_the_next_one_runs(engine_name: str, request: pytest.FixtureRequest) -> None:
-    url = None if engine_name == "duckdb" else request.getfixturevalue("postgres_url")
+    urls = {"postgres": "postgres_url", "spark": "small_spark"}
+    url = None if engine_name == "duckdb" else request.getfixturevalue(urls[engine_name])
     before = signal.getsignal(signal.SIGINT)
     with Workspace(url) as workspace:
         opened = console(workspace)

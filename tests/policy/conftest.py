@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.policy.databases import Database, Rows, in_duckdb, in_postgres
+from tests.policy.databases import Database, Rows, in_duckdb, in_postgres, in_spark_views
 
 Make = Callable[[Mapping[str, Rows]], Database]
 
@@ -21,6 +21,9 @@ def database(
     def make(tables: Mapping[str, Rows]) -> Database:
         if engine_name == "duckdb":
             return in_duckdb(tmp_path, tables)
+        if engine_name == "spark":
+            request.getfixturevalue("small_spark")
+            return in_spark_views(tmp_path, request.getfixturevalue("engine"), tables)
         load, server = request.getfixturevalue("load"), request.getfixturevalue("postgres_server")
         return in_postgres(tmp_path, load, server, tables, monkeypatch)
 

@@ -11,6 +11,7 @@ from typing import Any
 import duckdb
 import pytest
 
+from sqlaudit.engines.base import Engine
 from tests.postgres_load import Loader
 from tests.postgres_server import PASSWORD, PostgresServer
 
@@ -58,6 +59,16 @@ def in_duckdb(folder: Path, tables: Mapping[str, Rows], columns: Mapping[str, st
                 marks = ", ".join("?" for _ in kinds)
                 connection.execute(f'INSERT INTO "{name}" VALUES ({marks})', [row[column] for column in kinds])
     return Database("{duckdb: clinic.duckdb}", "main", folder)
+
+
+def in_spark_views(folder: Path, engine: Engine, tables: Mapping[str, Rows]) -> Database:
+    """The tables as views of a schema in the Spark of this test run."""
+    from tests.spark_session import make_views
+
+    kinds = {int: "int", str: "text", float: "float"}
+    for name, rows in tables.items():
+        make_views(engine, "gate", name, rows, {column: kinds[type(value)] for column, value in rows[0].items()})
+    return Database("{url: 'spark:local[1]'}", "gate", folder)
 
 
 def in_postgres(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlaudit
@@ -19,6 +19,7 @@ from sqlaudit.profiling.columns import SHAPES, estimated_distinct
 from sqlaudit.spec import Target
 from tests.audit_values import values_query
 from tests.profiling import oracle
+from tests.strategies import run
 
 KINDS = {"n": ("int", "integer"), "t": ("text", "text"), "d": ("decimal", "decimal"), "f": ("float", "float")}
 POOLS: dict[str, list[Any]] = {
@@ -42,7 +43,7 @@ def facts_of(engine: Engine, values: Sequence[Any], kind: str = "text", name: st
     return profiled(engine, [(value,) for value in values], {name: kind}).columns[0].facts
 
 
-@settings(derandomize=True, deadline=None, max_examples=40)
+@run(40)
 @given(st.lists(ROW, max_size=9))
 def test_facts_are_those_of_the_oracle(engine: Engine, rows: list[tuple[Any, ...]]) -> None:
     result = profiled(engine, rows, {name: KINDS[name[0]][0] for name in TWICE})
@@ -58,7 +59,7 @@ def test_facts_are_those_of_the_oracle(engine: Engine, rows: list[tuple[Any, ...
         assert sum(found.shapes.values()) == (found.filled if kind == "text" else 0)
 
 
-@settings(derandomize=True, deadline=None, max_examples=40)
+@run(40)
 @given(st.lists(st.tuples(*(st.sampled_from([None, "a", "b", "c"]) for _ in range(3))), min_size=2, max_size=7))
 def test_twins_are_those_of_the_oracle(engine: Engine, rows: list[tuple[Any, ...]]) -> None:
     result = profiled(engine, rows, {"x": "text", "y": "text", "z": "text"})

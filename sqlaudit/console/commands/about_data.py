@@ -20,7 +20,7 @@ def describe(session: Session, rest: str) -> None:
         _columns(session, rest)
         return
     tables = session.workspace.tables()
-    lead = Paragraph("A file can be named by its path in single quotes." if session.workspace.dialect == "duckdb" else
+    lead = Paragraph("A file can be named by its path in single quotes." if session.workspace.dialect != "postgres" else
                      "Names of other schemas work as well.")  # fmt: skip
     found = Table((Column("name"),), tuple((name,) for name in tables))
     shown = Document(plural(len(tables), "table or file", "tables and files"), (found,) if tables else (lead,))
