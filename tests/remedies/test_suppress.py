@@ -18,6 +18,7 @@ from sqlaudit.remedies.suppression.by_patterns import pattern_program
 from sqlaudit.remedies.suppression.candidates import candidates
 from sqlaudit.remedies.suppression.choices import choices
 from sqlaudit.remedies.suppression.deciding import How, decide
+from sqlaudit.remedies.suppression.improving import improved
 from sqlaudit.remedies.suppression.problem import Problem, reduced, solution_of
 from sqlaudit.remedies.suppression.sweep import fast
 from tests.remedies.oracle_suppress import cheapest, clique_rows, hard_rows
@@ -155,6 +156,21 @@ def test_wide_tables_are_suppressed_fast_and_bounded() -> None:
     assert 0 < found.bound <= found.solution.cost <= 150 * 14
 
 
+def test_moves_make_a_fast_answer_better() -> None:
+    generator = np.random.default_rng(1)
+    costs = []
+    for diverse in (1, 2):
+        rows = np.minimum(generator.geometric(0.3, size=(200, 3)), 5).tolist()
+        problem = problem_of(rows, 5, diverse, [n % 3 for n in range(200)])
+        start, found = fast(problem), candidates(problem, 10**6, 10**8)
+        assert found is not None
+        better = improved(problem, found, start)
+        check(problem, better)
+        assert base_cost(problem) <= better.cost <= start.cost
+        costs.append((start.cost, better.cost))
+    assert any(before > after for before, after in costs)
+
+
 def test_a_fast_answer_with_few_rare_values() -> None:
     rows = [(n % 7, n % 5) for n in range(200)]
     sensitive = ["rare" if n in (3, 90, 144) else "common" for n in range(200)]
@@ -168,6 +184,7 @@ def test_too_large_programs_are_not_begun(monkeypatch: pytest.MonkeyPatch) -> No
     generator = np.random.default_rng(4)
     problem = problem_of(generator.integers(1, 6, size=(80, 3)).tolist(), 4)
     monkeypatch.setattr(deciding, "MOST_PAIRS", 5)
+    monkeypatch.setattr(deciding, "MOST_GROUPS", 5)
     found = decide(problem, How.EXACT, None)
     assert (found.stopped, found.variables, found.optimal) == ("size", 0, False)
     assert found.method == "counting"

@@ -11,18 +11,21 @@ from sqlaudit.remedies.suppression import solver
 from sqlaudit.remedies.suppression.bounds import base_cost
 from sqlaudit.remedies.suppression.by_groups import GroupProgram, group_program
 from sqlaudit.remedies.suppression.by_patterns import PatternProgram, pattern_program
-from sqlaudit.remedies.suppression.candidates import candidates
+from sqlaudit.remedies.suppression.candidates import Candidates, candidates
+from sqlaudit.remedies.suppression.improving import improved
 from sqlaudit.remedies.suppression.problem import Problem, Solution, reduced, solution_of
 from sqlaudit.remedies.suppression.sweep import Watch, fast
 
 MOST_PAIRS = 250_000
 """Pairs of a pattern and a unit in the exact program."""
+IMPROVED_PAIRS = 600_000
+"""Pairs up to which a fast answer is improved."""
 MOST_WORK = 20_000_000
 """Units that are looked at while its patterns are made."""
 MOST_GROUPS = 60_000
 """Groups in the exact program over groups."""
-RELAXED_PAIRS = 30_000
-RELAXED_SECONDS = 20.0
+RELAXED_PAIRS = 15_000
+RELAXED_SECONDS = 10.0
 """Up to which size, and how long, a fast answer is compared with the relaxed program."""
 
 
@@ -71,12 +74,12 @@ def decide(problem: Problem, how: How, seconds: float | None, watch: Watch | Non
         MissingDriver: an exact answer was asked for, and there is no solver.
     """
     asked, problem = problem, reduced(problem)
-    found = _decide(problem, how, seconds, watch)
+    found = _decide(problem, how, seconds, watch or _unwatched)
     best = found.solution
     return replace(found, solution=solution_of(asked, best.units, best.copies, best.groups))
 
 
-def _decide(problem: Problem, how: How, seconds: float | None, watch: Watch | None) -> Decided:
+def _decide(problem: Problem, how: How, seconds: float | None, watch: Watch) -> Decided:
     started = time.monotonic()
     start = fast(problem, watch)
     found = Decided(start, 0, "counting", "", 0, 0, start.cost)
@@ -84,53 +87,61 @@ def _decide(problem: Problem, how: How, seconds: float | None, watch: Watch | No
         found = _bounded(found, base_cost(problem), "counting", problem)
         if found.optimal:
             return found
-        if watch is not None:
-            watch("making the program", None)
+        watch("making patterns", None)
+        chosen = candidates(problem, IMPROVED_PAIRS, MOST_WORK)
+        if chosen is not None:
+            watch("improving the answer", None)
+            better = improved(problem, chosen, start)
+            found = replace(found, solution=better, fast_cost=better.cost)
+        if found.optimal:
+            return found
         if how is How.FAST or (how is How.AUTO and not solver.available()):
-            return _relaxed(problem, found)
+            return _relaxed(problem, found, chosen)
         left = None if seconds is None else seconds - (time.monotonic() - started)
-        return _exact(problem, found, left, watch)
+        return _exact(problem, found, chosen, left, watch)
     except KeyboardInterrupt:
         return replace(found, stopped="interrupted")
 
 
-def _exact(problem: Problem, found: Decided, seconds: float | None, watch: Watch | None) -> Decided:
-    made = _program(problem)
+def _exact(problem: Problem, found: Decided, chosen: Candidates | None, seconds: float | None, watch: Watch) -> Decided:
+    watch("making the program", None)
+    made = _program(problem, chosen)
     if made is None:
         return replace(found, stopped="size")
-    program, method, patterns = made
-    if watch is not None:
-        watch("solving the program", None)
+    program, method = made
+    watch("solving the program", None)
     answer = program.solved(problem, _step(problem), found.solution, seconds)
     best = found.solution
     if answer.best is not None and answer.best.cost < best.cost:
         best = answer.best
+    patterns = chosen.patterns if chosen and method == "patterns" else 0
     found = replace(
         found, solution=best, stopped=answer.stopped, variables=len(program.program.costs), patterns=patterns
     )
     return _bounded(found, _whole(answer.bound, problem), method, problem)
 
 
-def _program(problem: Problem) -> tuple[PatternProgram | GroupProgram, str, int] | None:
-    """The smaller one of the two exact programs, with its name and its patterns; None when both are too large."""
-    found = candidates(problem, MOST_PAIRS, MOST_WORK)
-    pairs = len(found.members) if found else MOST_PAIRS
+def _program(problem: Problem, chosen: Candidates | None) -> tuple[PatternProgram | GroupProgram, str] | None:
+    """The smaller one of the two exact programs, with its name; None when both are too large."""
+    pairs = len(chosen.members) if chosen else MOST_PAIRS
     groups = group_program(problem, min(MOST_GROUPS, pairs))
     if groups is not None:
-        return groups, "groups", found.patterns if found else 0
-    return (pattern_program(problem, found), "patterns", found.patterns) if found else None
+        return groups, "groups"
+    return (pattern_program(problem, chosen), "patterns") if chosen and pairs <= MOST_PAIRS else None
 
 
-def _relaxed(problem: Problem, found: Decided) -> Decided:
+def _relaxed(problem: Problem, found: Decided, chosen: Candidates | None) -> Decided:
     """A fast answer with the bound of the relaxed program, where that is small."""
-    chosen = candidates(problem, RELAXED_PAIRS, MOST_WORK // 10) if solver.available() else None
-    if chosen is None:
+    if chosen is None or len(chosen.members) > RELAXED_PAIRS or not solver.available():
         return found
-    program = pattern_program(problem, chosen).program
-    solved = solver.solve(program, step=1, seconds=RELAXED_SECONDS, relaxed=True)
+    solved = solver.solve(pattern_program(problem, chosen).program, step=1, seconds=RELAXED_SECONDS, relaxed=True)
     if solved.stopped == "interrupted":
         return replace(found, stopped="interrupted")
     return _bounded(found, _whole(solved.bound, problem), "relaxed", problem)
+
+
+def _unwatched(step: str, share: float | None) -> None:
+    """Progress that nobody watches."""
 
 
 def _step(problem: Problem) -> int:
