@@ -38,12 +38,20 @@ FEWER_ON_SPARK = 20
 """A statement on Spark takes tens of milliseconds, so that the randomized tests get one in so many of their cases."""
 
 
+def on_spark() -> bool:
+    """Whether this run of the tests is one on Spark."""
+    return "spark" in os.environ.get("SQLAUDIT_ENGINES", "")
+
+
+def fewer(number: int) -> int:
+    """How many cases of so many a test has in this run: all, or on Spark some of them."""
+    return max(2, number // FEWER_ON_SPARK) if on_spark() else number
+
+
 def run(number: int) -> settings:
     """The settings of every randomized test: the same cases in every run, and no time limit on one."""
-    few = "spark" in os.environ.get("SQLAUDIT_ENGINES", "")
-    examples = max(2, number // FEWER_ON_SPARK) if few else number
-    phases = (Phase.explicit, Phase.generate) if few else tuple(Phase)  # a failure is not made smaller for an hour
-    return settings(max_examples=examples, derandomize=True, deadline=None, database=None, phases=phases)
+    phases = (Phase.explicit, Phase.generate) if on_spark() else tuple(Phase)  # no failure is made smaller for an hour
+    return settings(max_examples=fewer(number), derandomize=True, deadline=None, database=None, phases=phases)
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from sqlaudit.spec import NullPolicy, Target
 from tests.audit_values import values_query
 from tests.columns import oracle
 from tests.postgres_load import Loader
+from tests.strategies import run
 
 value = st.one_of(st.none(), st.integers(0, 2))
 word = st.one_of(st.none(), st.sampled_from(["", "a", "B", "b "]))
@@ -31,7 +32,7 @@ NAMES = ["a", "select", 'odd "name"', "constant", "person"]
 
 
 def quick(cases: int) -> settings:
-    return settings(max_examples=cases, deadline=None, derandomize=True, database=None)
+    return run(cases)
 
 
 def frame(rows: list[tuple[Any, ...]], names: list[str]) -> pd.DataFrame:
