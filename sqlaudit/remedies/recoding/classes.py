@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -40,6 +41,13 @@ class Classes:
         sizes = np.add.reduceat(self.sizes[order], starts)
         words = np.add.reduceat(self.words[order], starts, axis=0)
         return sizes, words
+
+
+class SaysWhatIsShort(Protocol):
+    """Knows which groups of classes fall short."""
+
+    def short(self, sizes: Integers, words: Integers) -> Flags:
+        """Which groups fall short, by their rows and (groups × words) counts."""
 
 
 def unique_classes(classes: Classes) -> tuple[Classes, Integers]:

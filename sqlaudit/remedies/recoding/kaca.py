@@ -20,8 +20,7 @@ from enum import StrEnum
 import numpy as np
 
 from sqlaudit.quasi_identifiers.budget import BudgetSpent, Stop, never
-from sqlaudit.remedies.recoding.classes import Classes, Flags, dense
-from sqlaudit.remedies.recoding.judging import Judge
+from sqlaudit.remedies.recoding.classes import Classes, Flags, SaysWhatIsShort, dense
 from sqlaudit.remedies.recoding.nearest import NONE, Index, State, risen
 from sqlaudit.remedies.recoding.trees import Integers
 
@@ -58,7 +57,7 @@ def silent(merges: int, left: int) -> None:
 
 def merge_classes(
     classes: Classes,
-    judges: tuple[Judge, ...],
+    judges: tuple[SaysWhatIsShort, ...],
     order: Order = Order.SMALLEST,
     seed: int = 0,
     stop: Stop = never,
@@ -102,7 +101,7 @@ class _Run:
             found = found[found]
         return found
 
-    def until_none_falls_short(self, judge: Judge, order: Order, seed: int) -> int:
+    def until_none_falls_short(self, judge: SaysWhatIsShort, order: Order, seed: int) -> int:
         """Merge until all satisfy a judge; returns the rows of classes that fall short and have no partner."""
         left = np.flatnonzero(self._state.alive)
         short = judge.short(self._state.sizes[left], self._words[left])
@@ -197,7 +196,7 @@ class _Queue:
                 if self._status[number] == _SHORT:
                     heapq.heappop(self._heap)
                     self._last = rank if self._order is Order.RANDOM else 0.0
-                    return number
+                    return int(number)
             heapq.heappop(self._heap)
         return NONE
 

@@ -11,9 +11,8 @@ from sqlaudit.remedies.recoding.classes import common_of, dense, sorted_groups
 from sqlaudit.remedies.recoding.losses import Cells, node_cells, range_cells
 from sqlaudit.remedies.recoding.reading import Read, by_order
 from sqlaudit.remedies.recoding.trees import Integers
-from sqlaudit.remedies.rewriting import KEEP, RANGE, STAR, Level, Piece, at
+from sqlaudit.remedies.rewriting import RANGE, STAR, Level, Piece, at
 
-_RANGES = (RANGE, STAR)
 _SHOWN = ("values", "ranges", "*")
 
 
@@ -81,7 +80,10 @@ def _labels(read: Read, place: int, order: Integers, starts: Integers) -> _Colum
     """A column as labels of its hierarchy."""
     made, tree = read.dictionaries[place], read.classes.trees[place]
     nodes = common_of(tree, read.classes.nodes[order, place], starts)
-    levels = tuple(at(made.hierarchy, number, made.holds) for number in range(made.hierarchy.height + 1)) or (KEEP,)
+    used, last = set(tree.level[nodes].tolist()), made.hierarchy.height
+    levels = tuple(
+        at(made.hierarchy, number, made.holds) if number in used else STAR for number in range(last + 1)
+    )  # what no group is published at needs no SQL
     names = tuple(made.hierarchy.level_names())
     return _Column(levels, tree.level[nodes], node_cells(read, place, nodes), names, tree.level[nodes])
 
@@ -96,7 +98,8 @@ def _ranges(read: Read, place: int, order: Integers, starts: Integers) -> _Colum
     anything = raised | ((high == missing) & (low != missing))
     spans = np.where(anything[:, None], -1, np.column_stack([low, high]))
     shown = np.where(anything, 2, np.where(low == high, 0, 1))
-    return _Column(_RANGES, raised.astype(np.int64), range_cells(read, place, spans), _SHOWN, shown)
+    levels = (STAR if raised.all() else RANGE, STAR)
+    return _Column(levels, raised.astype(np.int64), range_cells(read, place, spans), _SHOWN, shown)
 
 
 def made_at(read: Read, levels: Sequence[int]) -> tuple[Integers, tuple[Cells, ...]]:

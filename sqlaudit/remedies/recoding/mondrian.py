@@ -18,8 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sqlaudit.quasi_identifiers.budget import BudgetSpent, Stop, never
-from sqlaudit.remedies.recoding.classes import Classes, common_of, dense, sorted_groups
-from sqlaudit.remedies.recoding.judging import Judge
+from sqlaudit.remedies.recoding.classes import Classes, SaysWhatIsShort, common_of, dense, sorted_groups
 from sqlaudit.remedies.recoding.kaca import Merged, Tell, silent
 from sqlaudit.remedies.recoding.trees import Integers, Tree
 
@@ -50,7 +49,7 @@ class Axis:
 
 
 def split_classes(
-    classes: Classes, axes: Sequence[Axis], judge: Judge, stop: Stop = never, tell: Tell = silent
+    classes: Classes, axes: Sequence[Axis], judge: SaysWhatIsShort, stop: Stop = never, tell: Tell = silent
 ) -> Merged:
     """Split the table into groups of classes.
 
@@ -76,7 +75,7 @@ def split_classes(
 class _Parts:
     """The parts of a table while they are split; part i has `open[i]`, and its columns are tried in `order[i]`."""
 
-    def __init__(self, classes: Classes, axes: Sequence[Axis], judge: Judge) -> None:
+    def __init__(self, classes: Classes, axes: Sequence[Axis], judge: SaysWhatIsShort) -> None:
         self._classes, self._axes, self._judge = classes, axes, judge
         kept = [place for place, tree in enumerate(classes.trees) if tree.kept]
         self.groups = _numbered(classes.nodes[:, kept]) if kept else np.zeros(len(classes), dtype=np.int64)

@@ -173,6 +173,8 @@ def _labels(workbench: Engine, made: Dictionary, column: Resolved, place: int) -
     )  # fmt: skip
     rows = np.array(workbench.run(statement), dtype=np.int64)
     workbench.drop(coded.codes.label)
+    if not len(rows):
+        return np.zeros((made.hierarchy.height + 1, 0), dtype=np.int64), 0
     keys, named = rows[:, 1:-1], int(rows[-1, -1])
     levels = [np.arange(len(rows))]
     for level in range(1, made.hierarchy.height + 1):
