@@ -7,6 +7,7 @@ it is and Spark would refuse, or would read differently:
 - a number for each row without an order is `monotonically_increasing_id()`: unique, not consecutive, and no reason to
   bring all rows into one partition as a window without PARTITION BY does;
 - an array is gathered in no order, and sorted afterwards;
+- arrays that are unnested side by side are zipped first;
 - an index beyond an array's end is an error (ANSI), so that elements are read with `try_element_at`;
 - a regular expression is Java's: `[[:space:]]` is no class there, and `$` matches before a last line end, too;
 - parameters stay $1, $2, …, which the engine binds.
@@ -35,6 +36,8 @@ def for_spark(tree: exp.Expr) -> exp.Expr:
     for window in list(tree.find_all(exp.Window)):
         if _only_numbers(window):
             window.replace(exp.Anonymous(this="MONOTONICALLY_INCREASING_ID"))
+    for select in tree.find_all(exp.Select):
+        _unfold_together(select)
     for element in list(tree.find_all(exp.Bracket)):
         element.replace(_element(element))
     for gathered in list(tree.find_all(exp.ArrayAgg)):
@@ -62,6 +65,27 @@ def _java_pattern(pattern: str) -> str:
 def _only_numbers(window: exp.Window) -> bool:
     parted = window.args.get("partition_by") or window.args.get("order") or window.args.get("alias")
     return isinstance(window.this, exp.RowNumber) and not parted
+
+
+def _unfold_together(select: exp.Select) -> None:
+    """Arrays that are unnested side by side: Spark would give each element with each of the others.
+
+    Raises:
+        ValueError: something else stands between them.
+    """
+    items = select.expressions
+    places = [place for place, item in enumerate(items) if isinstance(item.unalias(), exp.Unnest | exp.Explode)]
+    if len(places) < 2:
+        return
+    first, last = places[0], places[-1] + 1
+    if last - first > len(places):
+        raise ValueError("on Spark, arrays that are unnested side by side stand side by side")
+    unnested = items[first:last]
+    arrays = [item.unalias() for item in unnested]
+    zipped = _call("ARRAYS_ZIP", *(one.expressions[0] if isinstance(one, exp.Unnest) else one.this for one in arrays))
+    names = [exp.to_identifier(item.alias) for item in unnested]
+    together = exp.Aliases(this=_call("INLINE", zipped), expressions=names)
+    select.set("expressions", [*items[:first], together, *items[last:]])
 
 
 def _element(bracket: exp.Bracket) -> exp.Expr:

@@ -20,7 +20,7 @@ from sqlaudit.sql import Raw, render
 
 MAX_VALUES = 200_000
 """Up to this many different values of a column are compared with generalized cells."""
-LOOKS_GENERALIZED = r"[][(){}<>≤≥*]|^=-?[0-9.]+ *[-–] *-?[0-9.]+$"
+LOOKS_GENERALIZED = r"\[|\]|[(){}<>≤≥*]|^=-?[0-9.]+ *[-–] *-?[0-9.]+$"
 _NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
 SPELLED = {Kind.FLOAT: "float", Kind.DECIMAL: "decimal"}
 """How `text_of` writes numbers of a kind so that a text can equal them."""

@@ -58,7 +58,7 @@ def attack_release(
         2
     """
     already = len(engine.executed)
-    bench = workbench or (engine if engine.can_materialize else None)
+    bench = workbench or (engine if engine.own_workbench else None)
     scene, sizes = _scene(engine, target, roles, request, bench)
     exposures: list[Exposure] = []
     not_tried: list[NotTried] = []
