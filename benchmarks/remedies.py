@@ -114,13 +114,27 @@ def adult_remedy(folder: Path, remedy: str, k: int) -> dict[str, Any]:
     begun = time.monotonic()
     if remedy == "suppress":
         return _suppressed(table, given, k, begun)
-    made = sqlaudit.recode(
-        table, qi=ADULT, require={"k": k}, hierarchies=given, lattice=remedy == "lattice",
-        method="kaca" if remedy == "lattice" else remedy,
-    )  # fmt: skip
-    losses = made.losses if made.beside is None else made.beside.losses
-    groups = made.groups if made.beside is None else made.beside.classes
-    return {"seconds": time.monotonic() - begun, "groups": groups, **_figures(losses)}
+    if remedy == "lattice":
+        return _best_node(table, given, k, begun)
+    made = sqlaudit.recode(table, qi=ADULT, require={"k": k}, hierarchies=given, lattice=False, method=remedy)
+    return {"seconds": time.monotonic() - begun, "groups": made.groups, **_figures(made.losses)}
+
+
+def _best_node(table: Any, given: Mapping[str, Any], k: int, begun: float) -> dict[str, Any]:
+    import tempfile
+
+    import pandas as pd
+
+    import sqlaudit
+
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "release.csv"
+        found = sqlaudit.lattice(table, qi=ADULT, require={"k": k}, hierarchies=given, to=file)
+        seconds = time.monotonic() - begun
+        release = pd.read_csv(file, dtype=str).astype({"id": int})
+    beside = sqlaudit.compare(table, release, qi=ADULT, key="id", hierarchies=given, measures=list(MEASURES))
+    groups = found.best.classes if found.best else None
+    return {"seconds": seconds, "groups": groups, **_figures(beside.losses)}
 
 
 def _suppressed(table: Any, given: Mapping[str, Any], k: int, begun: float) -> dict[str, Any]:
@@ -146,10 +160,11 @@ def _figures(losses: Sequence[Any]) -> dict[str, Any]:
 
 def adult(folder: Path, sizes: Sequence[int], remedies: Sequence[str], svg: Path | None) -> None:
     """The table and the plot of the losses of all remedies."""
-    found = {(remedy, k): alone(adult_remedy, folder, remedy, k) for k in sizes for remedy in remedies}
+    found = {}
     heads = ("remedy", "k", "groups", "seconds", *MEASURES)
     print("| " + " | ".join(heads) + " |\n|" + " --- |" * len(heads))
-    for (remedy, k), one in found.items():
+    for k, remedy in ((k, remedy) for k in sizes for remedy in remedies):
+        one = found[remedy, k] = alone(adult_remedy, folder, remedy, k)
         shares = [f"{one[name]:.1f}" if name == "class-size" else f"{100 * one[name]:.1f}%" for name in MEASURES]
         print(f"| {remedy} | {k} | {one['groups']:,} | {one['seconds']:.0f} | " + " | ".join(shares) + " |", flush=True)
     if svg is not None:

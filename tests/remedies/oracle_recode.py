@@ -208,15 +208,13 @@ def _sits(table: Table, part: list[int], name: str) -> bool:
 
 
 def _cut(table: Table, part: list[int], name: str) -> list[list[int]]:
-    values = sorted(table.rows[place][name] for place in part if table.rows[place][name] is not None)
-    if len(values) < len(part):
-        return [
-            [place for place in part if (table.rows[place][name] is None) == missing] for missing in (False, True)
-        ]  # fmt: skip
+    """At the median, NULL being the largest value."""
+    rank = _ranks([row[name] for row in table.rows])
+    values = sorted(rank[table.rows[place][name]] for place in part)
     median = next(value for value in values if 2 * sum(other <= value for other in values) >= len(values))
     if median == values[-1]:
         median = max(value for value in values if value < median)
-    return [[place for place in part if (table.rows[place][name] > median) == above] for above in (False, True)]
+    return [[place for place in part if (rank[table.rows[place][name]] > median) == above] for above in (False, True)]
 
 
 def _along(table: Table, part: list[int], name: str) -> list[list[int]]:

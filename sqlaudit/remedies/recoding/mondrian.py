@@ -1,12 +1,11 @@
-"""Strict multidimensional Mondrian: the table is split again and again, as long as every part satisfies the
-requirements.
+"""Strict multidimensional Mondrian: the table is split as long as every part satisfies the requirements.
 
 A part is split by the column in which it is widest (in its share of the column's range, or of its values below the
 closest common label), by the next one when that does not do. An ordered column is cut at its median: rows up to the
 smallest value that half of them reach, and the others; below the largest value when that is the median itself. Missing
-values are split off first. A column with a hierarchy of categories is split into the children of the common label. Of
-equally wide columns the first one is taken. Source: LeFevre, DeWitt, Ramakrishnan: Mondrian Multidimensional
-k-Anonymity, ICDE 2006, sections 3 and 4.
+values come last there, and a part with some of them is as wide as the column. A column with a hierarchy of categories is
+split into the children of the common label. Of equally wide columns the first one is taken. Source: LeFevre, DeWitt,
+Ramakrishnan: Mondrian Multidimensional k-Anonymity, ICDE 2006, sections 3 and 4.
 """
 
 from __future__ import annotations
@@ -131,7 +130,7 @@ class _Parts:
             order, starts = _lined(self.groups[inside[some]])
             lined = inside[some[order]]
             nodes, sizes = self._classes.nodes[lined, place], self._classes.sizes[lined]
-            cut = _by_label(axis, nodes, starts) if axis.points is None else _by_median(axis, nodes, sizes, starts)
+            cut = _by_label(axis, nodes, starts) if axis.points is None else _by_median(nodes, sizes, starts)
             found[some[order]] = cut
         return found
 
@@ -208,8 +207,8 @@ def _by_label(axis: Axis, nodes: Integers, starts: Integers) -> Integers:
     return np.asarray(axis.tree.ancestors[np.maximum(0, axis.tree.level[common] - 1), nodes])
 
 
-def _by_median(axis: Axis, nodes: Integers, sizes: Integers, starts: Integers) -> Integers:
-    """1 above the median of each part, 0 up to it; missing values apart from all others first."""
+def _by_median(nodes: Integers, sizes: Integers, starts: Integers) -> Integers:
+    """1 above the median of each part, 0 up to it; missing values are the largest."""
     lengths = _lengths(starts, len(nodes))
     part = np.repeat(np.arange(len(starts)), lengths)
     high = np.maximum.reduceat(nodes, starts)
@@ -223,5 +222,4 @@ def _by_median(axis: Axis, nodes: Integers, sizes: Integers, starts: Integers) -
     median = nodes[order][first]
     below = np.where(nodes < high[part], nodes, -1)
     cut = np.where(median < high, median, np.maximum.reduceat(below, starts))
-    cut = np.where(high == axis.missing, axis.missing - 1, cut) if axis.missing >= 0 else cut
     return (nodes > cut[part]).astype(np.int64)
