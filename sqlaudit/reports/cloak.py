@@ -204,10 +204,12 @@ def _attacks(attacks: Attacks) -> Iterator[Words]:
 
 
 def _restricted(found: RestrictedSpace) -> Iterator[Words]:
-    said = (
-        f"Restricted space identification: {count(found.exposed)} of {plural(found.boxes, 'box', 'boxes')} in space "
-        f"lie in the property of a single owner, with {plural(found.messages, 'message')}."
-    )
+    boxes = plural(found.boxes, "box", "boxes")
+    said = f"none of {boxes} in space lies in the property of a single owner."
+    if found.exposed:
+        messages = plural(found.messages, "message")
+        said = f"{count(found.exposed)} of {boxes} in space lie in the property of a single owner, with {messages}."
+    said = f"Restricted space identification: {said}"
     yield Toned(said, "bad" if found.exposed else "good")
     if found.inside > found.exposed:
         yield f"{count(found.inside - found.exposed)} more lie in properties of several owners."
