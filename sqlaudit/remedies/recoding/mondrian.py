@@ -3,8 +3,8 @@
 A part is split by the column in which it is widest (in its share of the column's range, or of its values below the
 closest common label), by the next one when that does not do. An ordered column is cut at its median: rows up to the
 smallest value that half of them reach, and the others; below the largest value when that is the median itself. Missing
-values come last there, and a part with some of them is as wide as the column. A column with a hierarchy of categories is
-split into the children of the common label. Of equally wide columns the first one is taken. Source: LeFevre, DeWitt,
+values come last there, and a part with some of them is as wide as the column. A column with a hierarchy of categories
+is split into the children of the common label. Of equally wide columns the first one is taken. Source: LeFevre, DeWitt,
 Ramakrishnan: Mondrian Multidimensional k-Anonymity, ICDE 2006, sections 3 and 4.
 """
 
