@@ -9,6 +9,7 @@ from pathlib import Path
 
 from sqlaudit.errors import SqlauditError, UsageError
 from sqlaudit.gate_result import Drift, GateResult, GateTest, Outcome
+from sqlaudit.paths import resolved
 from sqlaudit.policy.connections import file_of
 from sqlaudit.policy.dbt_manifest import load_dbt_policy
 from sqlaudit.policy.drift import Accepted, settled
@@ -136,9 +137,9 @@ def _refuse_audited_files(policy: Policy, request: GateRequest) -> None:
     Raises:
         UsageError: it would.
     """
-    audited = {file.resolve() for one in policy.connections.values() if (file := file_of(one)) is not None}
+    audited = {resolved(file) for one in policy.connections.values() if (file := file_of(one)) is not None}
     for given in (request.baseline, request.store_failures):
-        if given is not None and Path(given).resolve() in audited:
+        if given is not None and resolved(given) in audited:
             raise UsageError(f"{str(given)!r} is a database that the policy tests; name a file of its own.")
 
 

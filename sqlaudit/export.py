@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from sqlaudit.errors import UsageError
-from sqlaudit.paths import exists, is_file, is_folder
+from sqlaudit.paths import exists, is_file, is_folder, resolved
 from sqlaudit.result import FailingClass
 
 TABLE_SUFFIXES = (".csv", ".parquet")
@@ -40,7 +40,7 @@ def check_destination(path: Path, suffixes: Sequence[str] = ()) -> None:
         raise UsageError(f"{str(path)!r} should end in {' or '.join(suffixes)}.")
     if is_folder(path):
         raise UsageError(f"{str(path)!r} is a folder; name a file to write.")
-    folder = path.resolve().parent
+    folder = resolved(path).parent
     if not is_folder(folder):
         raise UsageError(f"The folder of {str(path)!r} does not exist.")
     if not os.access(folder if not exists(path) or is_file(path) else path, os.W_OK):
@@ -65,7 +65,7 @@ def replacing(path: Path) -> Iterator[Path]:
         'whole'
     """
     check_destination(path)
-    final = path.resolve()
+    final = resolved(path)
     if final.exists() and not final.is_file():
         yield final
         return

@@ -14,6 +14,7 @@ from typing import Any
 import yaml
 
 from sqlaudit.errors import InputError, UsageError
+from sqlaudit.paths import no_name
 
 Name = str | None
 """How a file names a value: its text, or None for NULL."""
@@ -81,6 +82,8 @@ def load_nodes(path: str | Path) -> Node | None:
         raise InputError(f"{file}: cannot be read ({error.strerror}).") from None
     except UnicodeDecodeError:
         raise InputError(f"{file}: is not text in UTF-8.") from None
+    except ValueError:
+        raise no_name(file) from None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark is not None else ""

@@ -6,6 +6,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from sqlaudit.errors import InputError
+
 
 def exists(path: str | Path) -> bool:
     """Whether something lies there; false for a name that is too long, holds a NUL, or is in a closed folder.
@@ -40,6 +42,14 @@ def expanded(text: str | Path) -> Path:
         return Path(text)
 
 
+def resolved(path: str | Path) -> Path:
+    """The path without links; as it stands, below the current folder, when it can be no path."""
+    try:
+        return Path(path).resolve()
+    except (OSError, ValueError, RuntimeError):
+        return Path(path).absolute()
+
+
 @dataclass(frozen=True)
 class Stamp:
     """What tells a file from another one in its place, and from itself after a change: times are nanoseconds."""
@@ -57,3 +67,8 @@ def stamp(path: Path) -> Stamp | None:
     except OSError:
         return None
     return Stamp(facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns)
+
+
+def no_name(path: str | Path) -> InputError:
+    """The error for a path with a sign that no file's name can have: a NUL, or half of a pair in UTF-16."""
+    return InputError(f"{str(path)!r} cannot be the name of a file.")

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sqlaudit.errors import InputError, UsageError
+from sqlaudit.paths import no_name
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,8 @@ def hierarchy_rows(path: Path) -> list[tuple[int, list[str]]]:
         raise InputError(f"{path}: cannot be read ({error.strerror}).") from None
     except UnicodeDecodeError:
         raise InputError(f"{path}: is not text in UTF-8.") from None
+    except ValueError:
+        raise no_name(path) from None
     separator = ";" if ";" in text.split("\n", 1)[0] else ","
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
     try:

@@ -113,7 +113,12 @@ def command_lines(draw: st.DrawFn) -> tuple[str, ...]:
         if not isinstance(parameter, click.Option):
             usually = {"column": "age", "release": "released"}.get(parameter.name or "", "people")
             line.append(draw(st.one_of(st.just(usually), st.just(usually), hostile.texts)))
-    return tuple(word.replace("\x00", "") for word in line)
+    return tuple("".join(sign for sign in word if _can_be_typed(sign)) for word in line)
+
+
+def _can_be_typed(sign: str) -> bool:
+    """Not so NUL, and lone surrogates but for those that stand for bytes which are no UTF-8."""
+    return sign != "\x00" and ("\udc80" <= sign <= "\udcff" or not "\ud800" <= sign <= "\udfff")
 
 
 def _command(world: World, line: tuple[str, ...]) -> None:

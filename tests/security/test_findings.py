@@ -14,7 +14,7 @@ from sqlaudit.guard import guard_expression, guard_query
 from sqlaudit.nodes import load_nodes
 from sqlaudit.release.query_text import read_queries
 from sqlaudit.spec import Limits
-from tests.cli.runner import run
+from tests.cli.runner import run, write_csv
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_long_is_not_deep(text: str) -> None:
 
 def test_a_deep_yaml_file_gets_a_sentence(tmp_path: Path) -> None:
     file = tmp_path / "deep.yml"
-    file.write_text("[" * 3000)
+    file.write_text("[" * 1200)
     with pytest.raises(UsageError, match=r"deep\.yml: is nested too deeply\.$"):
         load_nodes(file)
     file.write_text("[" * 150 + "]" * 150)
@@ -119,3 +119,25 @@ def test_a_name_that_is_no_path_gets_a_sentence(db: str) -> None:
 def test_an_empty_name_of_a_table_to_compare(names: list[str]) -> None:
     ran = run("compare", *names, "--qi", "age")
     assert (ran.code, ran.out, ran.err) == (2, "", "sqlaudit: Name the original and the release: a name is empty.\n")
+
+
+@pytest.mark.parametrize("name", ["a\\0b", "\\ud800"], ids=["nul", "surrogate"])
+def test_names_in_yaml_that_no_file_can_have(name: str, tmp_path: Path) -> None:
+    people, given = write_csv(tmp_path / "people.csv", "age,s", "20,a", "30,b"), tmp_path / "given.yml"
+    roles = ("--qi", "age", "--sensitive", "s", "--require", "k=1")
+    for key, option, command in (
+        ("tree_csv", "--inputs", "audit"),
+        ("population", "--inputs", "audit"),
+        ("hierarchies: {age: {csv: %s}}", "--hierarchies", "lattice"),
+    ):
+        given.write_text(key % f'"{name}.csv"' if "%" in key else f'{key}: "{name}.csv"')
+        ran = run(command, people, *roles, option, given)
+        assert (ran.code, "internal error" in ran.err) == (2, False), ran
+    policy = tmp_path / "policy.yml"
+    for entry in (f'file: "{name}.csv"', f'file: people.csv\n  inputs: "{name}.yml"'):
+        policy.write_text(f"tables:\n- {entry}\n  quasi_identifiers: [age]\n  requirements: [k=1]\n")
+        ran = run("test", "--file", policy)
+        assert (ran.code, "internal error" in ran.err + ran.out) == (2, False), ran
+    policy.write_text(f'connections: {{main: {{duckdb: "{name}"}}}}\ntables: [{{table: t, requirements: [k=1]}}]\n')
+    ran = run("test", "--file", policy)
+    assert (ran.code, "internal error" in ran.err + ran.out) == (2, False), ran
