@@ -24,7 +24,20 @@ def properties(part: Any) -> set[str]:
 
 @pytest.mark.parametrize(
     "name",
-    ["audit", "plan", "models", "profile", "disclosure", "what-if", "columns", "records", "hierarchy", "lattice", "cloak"],
+    [
+        "audit",
+        "plan",
+        "models",
+        "profile",
+        "disclosure",
+        "what-if",
+        "columns",
+        "records",
+        "hierarchy",
+        "lattice",
+        "cloak",
+        "suppress",
+    ],
 )
 def test_every_property_is_explained(name: str) -> None:
     text = PAGE.read_text("utf-8")
