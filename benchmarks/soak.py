@@ -76,6 +76,7 @@ def curve_svg(curve: Sequence[Left]) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}">'
         f"<style>text{{font:11px sans-serif}}</style>"
+        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>'
         f'<path d="M40 10V{HEIGHT - 20}H{WIDTH - 10}" fill="none" stroke="#888"/>'
         f'<polyline points="{points}" fill="none" stroke="#2563eb" stroke-width="1.2"/>'
         f'<text x="4" y="16">{most:,.0f} MB</text><text x="20" y="{HEIGHT - 20}">0</text>'
@@ -172,7 +173,7 @@ def _soak(places: Sequence[Place], folder: Path, asked: argparse.Namespace, look
         asked.json.write_text(json.dumps([one.__dict__ for one in soak.curve]))
     if asked.svg:
         asked.svg.write_text(curve_svg(soak.curve))
-    strays = [one for one in soak.curve if one.folders or one.elsewhere]
+    strays = [one for one in soak.curve if set(one.folders) - set(before.folders) or one.elsewhere]
     print(
         "left behind:",
         [(one.folders, one.elsewhere) for one in strays[:5]],
