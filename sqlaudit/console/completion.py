@@ -100,7 +100,9 @@ class ConsoleCompleter(Completer):
         return [self._written(name) for name in self._session.state.roles.quasi_identifiers]
 
     def _tables(self) -> list[str]:
-        return self._session.workspace.tables()
+        tables = self._session.workspace.tables()
+        in_backticks = self._session.workspace.dialect == "spark"
+        return [name.replace('"', "`") for name in tables] if in_backticks else tables
 
     def _columns(self, piece: str) -> list[str]:
         """The columns of the current relation, or of the tables that the statement names."""

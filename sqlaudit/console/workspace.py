@@ -127,7 +127,8 @@ class Workspace:
         folds = self.dialect == "postgres"
         parts = [part.name.lower() if folds and not part.args.get("quoted") else part.name for part in table.parts]
         is_name = len(parts) > 1 or self._is_table(parts[0]) or self.dialect != "duckdb"
-        name = ".".join(quote(part, self.dialect) for part in parts) if is_name else parts[0]
+        quoting = "postgres" if self.dialect == "spark" else self.dialect  # a target's name has no backticks
+        name = ".".join(quote(part, quoting) for part in parts) if is_name else parts[0]
         return replace(self.target(name), where=condition)
 
     def describe(self, target: Target) -> Relation:

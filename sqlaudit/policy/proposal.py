@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sqlaudit.engines.base import Engine
-from sqlaudit.guard import quote
 from sqlaudit.profile_result import ColumnProfile, ProfileResult, Role
 from sqlaudit.sql import render
 
@@ -41,7 +40,7 @@ def tables_of(engine: Engine) -> list[str]:
 
 def _relation(schema: str, name: str, dialect: str) -> str:
     parts = [name] if not schema or (dialect == "duckdb" and schema == "main") else [schema, name]
-    return ".".join(part if _is_plain(part) else quote(part, dialect) for part in parts)
+    return ".".join(part if _is_plain(part) else '"' + part.replace('"', '""') + '"' for part in parts)
 
 
 def _is_plain(name: str) -> bool:

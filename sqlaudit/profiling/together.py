@@ -22,6 +22,8 @@ LARGEST = 3
 """Columns of a set."""
 SECONDS = 10.0
 """Only slow machines need it: what is searched follows from the numbers below, so that roles do not depend on speed."""
+PATIENCE = 20
+"""So many times as long on a cluster, which is not slow but answers late."""
 MOST_SETS = 3_000
 MOST_ROWS_READ = 2_000_000_000
 """Rows times sets, where columns become codes once."""
@@ -52,7 +54,8 @@ def search_together(
             f"Whether columns together pick people out was not looked at: pairs of {len(chosen):,} columns in "
             f"{profile.rows:,} rows are too much for a first look. `sqlaudit columns` searches them."
         )
-    request = ColumnRequest(k=K, tolerance=TOLERANCE, max_size=size, limit=MOST_SETS, time_budget=SECONDS)
+    seconds = SECONDS * PATIENCE if engine.can_materialize and not engine.own_workbench else SECONDS
+    request = ColumnRequest(k=K, tolerance=TOLERANCE, max_size=size, limit=MOST_SETS, time_budget=seconds)
     found = search_columns(engine, replace(relation, label=profile.target), request, chosen, effects=False)
     ranked = sorted(found.sets, key=lambda one: (len(one.columns), -one.rows_at_risk))
     return replace(found, sets=tuple(ranked), _figures=None), ""

@@ -172,6 +172,8 @@ MISTAKES = [
      "connection 'main': a password has no place in a policy:"),
     ("version: 1\nconnections:\n  main: {url: 'host=db password=hush'}\ntables: []", 3,
      "connection 'main': a password has no place in a policy:"),
+    ("version: 1\nconnections:\n  main: {url: 'sc://host:15002/;token=hush'}\ntables: []", 3,
+     "connection 'main': a password has no place in a policy:"),
     ("version: 1\nconnections:\n  main: {env: X, password: hush}\ntables: []", 3,
      "connection 'main': a password has no place in a policy:"),
     ("version: 1\nconnections: {main: {env: X, target: dev}}\ntables: []", 2, "'target' belongs to a dbt_profile."),

@@ -1,0 +1,15 @@
+/* sqlaudit: columns_count_sets */
+SELECT
+    0 AS set_number,
+    SUM(CASE WHEN solo = 1 THEN members ELSE 1 END) AS classes,
+    MIN(CASE WHEN solo = 1 THEN 1 ELSE members END) AS smallest,
+    SUM(CASE WHEN solo = 1 OR members < 3 THEN members ELSE 0 END) AS at_risk,
+    SUM(CASE WHEN solo = 1 OR members = 1 THEN members ELSE 0 END) AS alone,
+    SUM(CASE WHEN solo = 1 THEN 0 ELSE CAST(members AS HUGEINT) * (members - 1) END) AS pairs
+FROM (
+    SELECT
+        MAX(CASE WHEN c0 = 0 OR c1 = 0 THEN 1 ELSE 0 END) AS solo,
+        COUNT(*) AS members
+    FROM "sqlaudit_columns_codes"
+    GROUP BY c0 + CAST(c1 AS BIGINT) * 3 + CAST(c2 AS BIGINT) * 75
+) AS classes

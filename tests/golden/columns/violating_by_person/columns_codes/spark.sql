@@ -1,0 +1,41 @@
+/* sqlaudit: columns_codes */
+WITH lows AS (
+  SELECT
+    MIN(c1) AS low_c1,
+    MIN(e) AS low_e,
+    COUNT(*) AS total
+  FROM `sqlaudit_view_kept_sqlaudit_columns_rows`
+), dictionary_c0 AS (
+  SELECT
+    value,
+    ROW_NUMBER() OVER (ORDER BY value NULLS LAST) AS code
+  FROM (
+    SELECT DISTINCT
+      c0 AS value
+    FROM `sqlaudit_view_kept_sqlaudit_columns_rows`
+    WHERE
+      NOT c0 IS NULL
+  ) AS seen
+), dictionary_c2 AS (
+  SELECT
+    value,
+    ROW_NUMBER() OVER (ORDER BY value NULLS LAST) AS code
+  FROM (
+    SELECT DISTINCT
+      c2 AS value
+    FROM `sqlaudit_view_kept_sqlaudit_columns_rows`
+    WHERE
+      NOT c2 IS NULL
+  ) AS seen
+)
+SELECT
+  CAST(COALESCE(dictionary_c0.code, 0) AS INT) AS c0,
+  CAST(COALESCE(CAST(source.c1 AS DECIMAL(38, 0)) - low_c1 + 1, 0) AS INT) AS c1,
+  CAST(COALESCE(dictionary_c2.code, 0) AS INT) AS c2,
+  CAST(COALESCE(CAST(source.e AS DECIMAL(38, 0)) - low_e + 1, 0) AS INT) AS e
+FROM `sqlaudit_view_kept_sqlaudit_columns_rows` AS source
+CROSS JOIN lows
+LEFT JOIN dictionary_c0
+  ON source.c0 = dictionary_c0.value
+LEFT JOIN dictionary_c2
+  ON source.c2 = dictionary_c2.value

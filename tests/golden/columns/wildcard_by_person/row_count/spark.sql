@@ -1,0 +1,4 @@
+/* sqlaudit: row_count */
+SELECT
+  COUNT(*) AS row_count
+FROM `sqlaudit_view`
