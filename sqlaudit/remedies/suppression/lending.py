@@ -9,7 +9,7 @@ import numpy as np
 from sqlaudit.remedies.suppression.choices import Kept, choices
 from sqlaudit.remedies.suppression.problem import Booleans, Integers, Problem, groups_of
 
-_ONE_BY_ONE = 300
+_ONE_BY_ONE = 30
 """Up to so many units each joins the group that suits it best; more join one group together."""
 _CHOICES = 512
 
@@ -72,20 +72,11 @@ class Ledger:
             return
         same = groups_of(problem.codes[places], kept)
         waiting = np.bincount(same, weights=self._left[places]) > 0
-        spare = np.bincount(same, weights=self._spare()[places]) > 0
         members: dict[int, list[int]] = defaultdict(list)
-        wanted = (waiting & spare)[same]
-        for place, number in zip(places[wanted].tolist(), same[wanted].tolist(), strict=True):
+        for place, number in zip(places[waiting[same]].tolist(), same[waiting[same]].tolist(), strict=True):
             members[number].append(place)
         for units in members.values():
             self._complete(units)
-
-    def _spare(self) -> Integers:
-        """For each unit whether any group might lend a copy of it."""
-        spare = np.zeros(self._problem.units, dtype=np.int64)
-        for unit, homes in self._homes.items():
-            spare[unit] = any(self._lends(unit, group) for group in homes)
-        return spare
 
     def _lends(self, unit: int, group: int) -> bool:
         """Whether a group can do without one copy of a unit."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -115,7 +116,8 @@ def _solver() -> highspy.Highs:
     require()
     import highspy
 
-    solver: highspy.Highs = highspy.Highs()  # type: ignore[no-untyped-call]
+    make: Callable[[], highspy.Highs] = highspy.Highs  # its own types leave these two out
+    solver = make()
     solver.HandleUserInterrupt = True
     return solver
 
@@ -163,7 +165,8 @@ def _run(solver: highspy.Highs) -> str:
         while running.is_alive():
             running.join(_LOOK)
     except KeyboardInterrupt:
-        solver.cancelSolve()  # type: ignore[no-untyped-call]
+        cancel: Callable[[], None] = solver.cancelSolve
+        cancel()
         while solver.is_solver_running():
             time.sleep(_LOOK)
         return "interrupted"
