@@ -85,7 +85,7 @@ def _plain(record: Record, classes: int) -> bool:
 
 def against_shapes(found: Sequence[Record]) -> Figure:
     """Processor time against classes, quasi-identifiers and sensitive values, for the engines that were asked."""
-    figure, axes = _panels(3)
+    figure, axes = _panels(3, 3.6)
     for engine in ("duckdb", "postgres"):
         mine = [r for r in found if (r.engine, r.skew) == (engine, 0)]
         middle = 10_000_000 if engine == "duckdb" else 1_000_000
@@ -105,7 +105,7 @@ def against_shapes(found: Sequence[Record]) -> Figure:
         panel.set_ylim(bottom=0)
     axes[0].set_xscale("log")
     axes[2].set_xscale("log")
-    axes[0].legend(*_legend(axes[0]), frameon=False, fontsize=7, loc="upper left")
+    figure.legend(*_legend(axes[0]), frameon=False, ncols=4, loc="outside lower center")
     return figure
 
 
@@ -137,7 +137,7 @@ def predicted(found: Sequence[Record]) -> Figure:
 
 def sketches(lines: Sequence[dict[str, str]]) -> Figure:
     """How far samples of classes err, and what they cost, beside the exact count."""
-    figure, (error, cost) = _panels(2)
+    figure, (error, cost) = _panels(2, 4.2)
     shades = ("#1f5fa8", "#b3261e", "#8a5a00", "#2e7d32", "#6a3d9a", "#555555")
     tables = sorted({(int(r["rows"]), int(r["classes"]), r["skew"]) for r in lines})
     for colour, table in zip(shades, tables, strict=False):
@@ -151,5 +151,5 @@ def sketches(lines: Sequence[dict[str, str]]) -> Figure:
     error.set(xlabel="classes in the sample, k", ylabel="error in the number of classes, %")
     cost.set(xlabel="classes in the sample, k", ylabel="processor time, exact count = 1")
     cost.set_ylim(bottom=0)
-    error.legend(frameon=False, fontsize=7)
+    figure.legend(*error.get_legend_handles_labels(), frameon=False, ncols=2, loc="outside lower center")
     return figure
