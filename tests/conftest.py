@@ -159,6 +159,15 @@ def small_spark(engine: Engine) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
+def spark_url() -> Iterator[str]:
+    """The same for a test that asks for its engine by name, and is marked for it."""
+    from tests.spark_session import small_engine, small_sessions
+
+    with small_engine(), small_sessions():
+        yield "spark:local[1]"
+
+
+@pytest.fixture(scope="session")
 def audit_on(engine: Engine) -> AuditOn:
     """`audit_on(rows, columns, qi=…, …)` audits rows of dicts on the engine; `columns` gives their kinds."""
 

@@ -18,7 +18,7 @@ from tests.generalization.lattices import (
     rare_node_cases,
     suppressed_cases,
 )
-from tests.strategies import run
+from tests.strategies import on_spark, run
 
 
 def assert_verdicts(found: list[Verdict], case: NodeCase) -> None:
@@ -122,7 +122,7 @@ def test_batches_of_scattered_nodes_start_from_others(engine: Engine, case: Node
 
 @BESIDE
 @given(case=st.one_of(node_cases(), rare_node_cases(), rare_node_cases(queries=True), node_cases(plain=False)))
-@run(14)
+@run(120 if on_spark() else 14)
 def test_engines_beside_the_workbench_agree_about_every_node(engine: Engine, case: NodeCase) -> None:
     assert_verdicts(decided(engine, case), case)
 
@@ -136,6 +136,6 @@ def test_parts_of_losses_agree_with_brute_force(engine: Engine, case: NodeCase) 
 
 @BESIDE
 @given(case=suppressed_cases())
-@run(6)
+@run(60 if on_spark() else 6)
 def test_engines_beside_the_workbench_agree_about_parts_of_losses(engine: Engine, case: NodeCase) -> None:
     assert_parts(engine, case)
