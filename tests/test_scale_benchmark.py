@@ -14,11 +14,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.scale import bounds, cost_model, fitting, increments, measure, records
+from benchmarks.scale import bounds, cost_model, fitting, forecast, increments, measure, records, tables
 from benchmarks.scale.shapes import Shape, generate, select
 from benchmarks.scale.texts import text
 
-PURE = ("bounds", "cost_model", "fitting", "shapes", "texts", "watch")
+PURE = ("bounds", "cost_model", "fitting", "shapes", "tables", "texts", "watch")
 
 
 @pytest.mark.parametrize("name", PURE)
@@ -224,6 +224,13 @@ def test_the_engines_agree_on_every_table_of_the_page() -> None:
     for record in records.read():
         answers.setdefault((record.task, record.shape), set()).add(record.levels)
     assert [key for key, levels in answers.items() if len(levels) > 1] == []
+
+
+def test_the_page_shows_what_the_raw_figures_say() -> None:
+    page = set((records.DOCS / "scale.md").read_text(encoding="utf-8").splitlines())
+    shown = [*tables.lines(), *(line for line in forecast.lines(10**10, 10**9) if line.startswith("|"))]
+    assert [line for line in shown if line not in page] == []
+    assert len(shown) > 50
 
 
 def test_records_come_back_from_their_file(tmp_path: Path) -> None:
