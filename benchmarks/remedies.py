@@ -190,7 +190,8 @@ def draw(
         panel.set_title(name, fontsize=10)
         panel.spines[["top", "right"]].set_visible(False)
     panels[0].set_ylabel("% of complete suppression")
-    panels[0].legend(frameon=False, fontsize=9)
+    handles, labels = panels[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=len(remedies), frameon=False, fontsize=9)
     figure.savefig(svg, metadata={"Date": None})
 
 
