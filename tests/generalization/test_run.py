@@ -23,7 +23,7 @@ from sqlaudit.generalization.request import parse_chain
 from sqlaudit.lattice_result import LatticeResult
 from sqlaudit.requirements import requirement_from
 from tests import oracle
-from tests.audit_values import values_query
+from tests.audit_values import spelled, values_query
 from tests.generalization import oracle_losses
 from tests.generalization.test_publish import COLUMNS, HIERARCHIES, LABELS, ODD, REQUIREMENTS, ROW, generalized
 from tests.reports.schemas import validator
@@ -137,16 +137,23 @@ def test_weights_change_which_column_is_coarsened() -> None:
         sqlaudit.lattice(data, qi=["a"], require={"k": 2}, measure="class-size", weights={"a": 2})
 
 
-def test_both_engines_say_the_same(postgres_url: str) -> None:
+BESIDE = {"postgres": "postgres_url", "spark": "spark_url"}
+"""Engines whose counts go to a workbench beside them, and the fixture of the URL of each."""
+
+
+@pytest.mark.parametrize("beside", [pytest.param(name, marks=getattr(pytest.mark, name)) for name in BESIDE])
+def test_engines_beside_the_workbench_say_the_same(beside: str, request: pytest.FixtureRequest) -> None:
+    url = request.getfixturevalue(BESIDE[beside])
     rows = PEOPLE.astype(object).where(PEOPLE.notna(), None).to_dict("records")
     rows = [row | {"age": None if row["age"] is None else int(row["age"])} for row in rows]
     query = values_query(rows, {"age": "int", "sex": "text", "zip": "text", "dx": "text"})  # type: ignore[arg-type]
     told = []
-    for url in (None, postgres_url):
+    for db in (None, url):
+        text = spelled(query, "spark" if db and beside == "spark" else "duckdb")
         for find in ("best", "all", "minimal", "chain"):
-            with connect(url) as opened:
+            with connect(db) as opened:
                 found = sqlaudit.lattice(
-                    query=query, db=opened, sensitive="dx", require=["k=2", "t=0.5"], suppress="25%", find=find,
+                    query=text, db=opened, sensitive="dx", require=["k=2", "t=0.5"], suppress="25%", find=find,
                     publish_view="release", **OPTIONS,
                 ).to_dict()  # fmt: skip
             for key in ("time", "access", "versions", "statements", "target"):

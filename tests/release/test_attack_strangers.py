@@ -46,7 +46,9 @@ PEOPLE = [(i, street, age, f"Xylophon {i}") for i, (street, age) in enumerate(zi
 NAMES = ["id", "street", "age", "ill", "pay"]
 
 
-@pytest.fixture(params=["duckdb", pytest.param("postgres", marks=pytest.mark.postgres)])
+@pytest.fixture(
+    params=["duckdb", *(pytest.param(name, marks=getattr(pytest.mark, name)) for name in ("postgres", "spark"))]
+)
 def attacked(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
     """`attacked(options)` runs every attack on the engine."""
     tables: dict[str, tuple[list[str], list[tuple[Any, ...]]]] = {
@@ -64,6 +66,8 @@ def attacked(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
         for name, (columns, data) in tables.items():
             lines = [",".join(f'"{cell}"' if isinstance(cell, str) else str(cell) for cell in row) for row in data]
             called[name] = str(write_csv(tmp_path / f"{name}.csv", ",".join(columns), *lines))
+    if request.param == "spark":
+        where = ["--db", request.getfixturevalue("spark_url")]
     for name, text in (("h.yml", HIERARCHIES), ("c.yml", CATEGORIES)):
         (tmp_path / name).write_text(text)
 
