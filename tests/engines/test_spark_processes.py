@@ -88,7 +88,12 @@ def test_executors_in_processes_of_their_own_answer_alike(table: Path, tmp_path:
                     hierarchies={{"age": {{"widths": [2, 4]}}, "sex": {{"mask": [1]}}, "zip": {{"mask": [1, 5]}}}},
                     **roles,
                 )
+                compared = sqlaudit.compare(
+                    {str(table)!r}, {str(table)!r}, qi=["age", "sex", "zip"], sensitive="disease", db=engine,
+                )
                 answers[str(db)] = [
+                    compared.rows, compared.released, compared.generalization.answer.value,
+                    [(one.measure, one.column, one.value and round(float(one.value), 9)) for one in compared.losses],
                     audit.classes.sizes, [(c.level, c.failing_rows) for c in audit.checks], audit.failing_total,
                     lattice.nodes, repr(lattice.best),
                 ]
@@ -201,6 +206,30 @@ def test_spark_connect_answers_like_the_others(server: str, table: Path, tmp_pat
         "left": ["false", ["mine"]],
         "global": ["mine"],
     }
+
+
+def test_a_view_lasts_in_the_catalog_of_a_server(server: str, table: Path, tmp_path: Path) -> None:
+    text = f"""
+        import json, sqlaudit
+        from sqlaudit.errors import UsageError
+        asked = dict(
+            qi=["age", "sex"], sensitive="disease", require=["k=5"], db={server!r}, publish_view="released",
+            execute=True, hierarchies={{"age": {{"widths": [2, 4]}}, "sex": {{"mask": [1]}}}},
+        )
+        said = []
+        found = sqlaudit.lattice({str(table)!r}, **asked)
+        said.append([found.published.executed, found.published.audit.status])
+        said.append(sqlaudit.audit("released", db={server!r}, qi=["age", "sex"], require=["k=5"]).passed)
+        try:
+            sqlaudit.lattice({str(table)!r}, **asked)
+        except UsageError as refused:
+            said.append("--replace replaces it" in str(refused))
+        said.append(sqlaudit.lattice({str(table)!r}, replace_view=True, **asked).published.executed)
+        print(json.dumps(said))
+    """
+    ran = python(text, tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    assert json.loads(ran.stdout) == [[True, "pass"], True, True, True]
 
 
 def test_no_server_is_said_in_seconds(server: str) -> None:
