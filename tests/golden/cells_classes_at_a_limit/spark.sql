@@ -1,0 +1,194 @@
+/* sqlaudit: classes at a limit */
+WITH class AS (
+  SELECT
+    *
+  FROM (/* sqlaudit: equivalence classes */
+  WITH target AS (
+    SELECT
+      `zip` AS q1,
+      `age` AS q2,
+      `disease` AS s
+    FROM patients
+  ), lanes AS (
+    SELECT
+      s,
+      total,
+      ROW_NUMBER() OVER (ORDER BY s NULLS LAST) - 1 AS lane
+    FROM (
+      SELECT
+        s,
+        COUNT(*) AS total
+      FROM target
+      GROUP BY
+        s
+    ) AS seen
+  ), cells AS (
+    SELECT
+      q1,
+      q2,
+      s,
+      COUNT(*) AS c,
+      COUNT(*) AS row_count
+    FROM target AS member
+    GROUP BY
+      q1,
+      q2,
+      s
+  ), coded AS (
+    SELECT
+      cells.q1,
+      cells.q2,
+      COALESCE(lanes.lane, 3) AS lane,
+      c,
+      row_count
+    FROM cells
+    LEFT JOIN lanes
+      ON cells.s = lanes.s
+  ), grouped AS (
+    SELECT
+      q1,
+      q2,
+      CAST(SUM(c) AS BIGINT) AS n,
+      CAST(SUM(c) AS BIGINT) AS size,
+      CAST(SUM(row_count) AS BIGINT) AS table_rows,
+      COLLECT_LIST(lane * 1099511627776 + c) AS cell_list
+    FROM coded AS part
+    GROUP BY
+      q1,
+      q2
+  )
+  SELECT
+    MONOTONICALLY_INCREASING_ID() AS id,
+    1 AS classes,
+    n,
+    size,
+    table_rows,
+    cell_list
+  FROM grouped
+  WHERE
+    n > 0) AS class
+), long AS (
+  SELECT
+    id,
+    n,
+    size,
+    classes,
+    table_rows,
+    SHIFTRIGHT(cell, 40) AS lane,
+    cell & 1099511627775 AS c
+  FROM (
+    SELECT
+      id,
+      n,
+      size,
+      classes,
+      table_rows,
+      EXPLODE(cell_list) AS cell
+    FROM class
+  ) AS unfolded
+), all_lanes AS (
+  SELECT
+    lane,
+    total
+  FROM (/* sqlaudit: sensitive values */
+  WITH target AS (
+    SELECT
+      `disease` AS s
+    FROM patients
+  ), lanes AS (
+    SELECT
+      s,
+      total,
+      ROW_NUMBER() OVER (ORDER BY s NULLS LAST) - 1 AS lane
+    FROM (
+      SELECT
+        s,
+        COUNT(*) AS total
+      FROM target
+      GROUP BY
+        s
+    ) AS seen
+  )
+  SELECT
+    lane,
+    s,
+    total
+  FROM lanes
+  ORDER BY
+    lane NULLS LAST) AS seen
+), cells AS (
+  SELECT
+    long.*,
+    all_lanes.total AS t
+  FROM long
+  JOIN all_lanes
+    ON long.lane = all_lanes.lane
+), positioned AS (
+  SELECT
+    cells.*,
+    ROW_NUMBER() OVER (PARTITION BY id ORDER BY c DESC, lane NULLS LAST) AS position
+  FROM cells
+), folded AS (
+  SELECT
+    long.id,
+    long.n,
+    MAX(long.size) AS size,
+    MAX(long.classes) AS classes,
+    MAX(long.table_rows) AS table_rows,
+    COALESCE(SUM(CASE WHEN c > 0 THEN 1 ELSE 0 END), 0) AS distinct_values,
+    COALESCE(MAX(c), 0) AS largest,
+    SUM(CASE WHEN position <= 2 THEN c ELSE 0 END) AS head_2,
+    (
+      CAST(n AS DECIMAL(38, 0)) * 7 + COALESCE(
+        SUM(
+          (
+            ABS(CAST(c AS DECIMAL(38, 0)) * 7 - CAST(n AS DECIMAL(38, 0)) * t) - CAST(n AS DECIMAL(38, 0)) * t
+          )
+        ),
+        0
+      )
+    ) AS equal_distance,
+    MAX(CAST(long.n AS DECIMAL(38, 0))) AS wide_n
+  FROM positioned AS long
+  GROUP BY
+    long.id,
+    long.n
+), facts AS (
+  SELECT
+    folded.*,
+    cell_list
+  FROM class
+  JOIN folded
+    ON class.id = folded.id
+)
+SELECT
+  vector,
+  CAST(SUM(classes) AS BIGINT) AS classes,
+  CAST(SUM(table_rows) AS BIGINT) AS table_rows
+FROM (
+  SELECT
+    MAX(classes) AS classes,
+    MAX(table_rows) AS table_rows,
+    LISTAGG(
+      
+        CAST(SHIFTRIGHT(cell, 40) AS STRING) || ':' || CAST(cell & 1099511627775 AS STRING),
+        ','
+      
+    ) WITHIN GROUP (ORDER BY
+      cell NULLS LAST) AS vector
+  FROM (
+    SELECT
+      id,
+      classes,
+      table_rows,
+      EXPLODE(cell_list) AS cell
+    FROM facts
+    WHERE
+      size > 1
+  ) AS unfolded
+  GROUP BY
+    id
+) AS written
+GROUP BY
+  vector
+LIMIT 100

@@ -1,0 +1,27 @@
+/* sqlaudit: sensitive values */
+WITH target AS (
+  SELECT
+    `person` AS e,
+    `disease` AS s
+  FROM patients
+), lanes AS (
+  SELECT
+    s,
+    total,
+    ROW_NUMBER() OVER (ORDER BY s NULLS LAST) - 1 AS lane
+  FROM (
+    SELECT
+      s,
+      COUNT(DISTINCT e) AS total
+    FROM target
+    GROUP BY
+      s
+  ) AS seen
+)
+SELECT
+  lane,
+  s,
+  total
+FROM lanes
+ORDER BY
+  lane NULLS LAST

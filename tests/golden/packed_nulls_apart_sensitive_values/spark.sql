@@ -1,0 +1,26 @@
+/* sqlaudit: sensitive values */
+WITH target AS (
+  SELECT
+    `disease` AS s
+  FROM patients
+), lanes AS (
+  SELECT
+    s,
+    total,
+    ROW_NUMBER() OVER (ORDER BY s NULLS LAST) - 1 AS lane
+  FROM (
+    SELECT
+      s,
+      COUNT(*) AS total
+    FROM target
+    GROUP BY
+      s
+  ) AS seen
+)
+SELECT
+  lane,
+  s,
+  total
+FROM lanes
+ORDER BY
+  lane NULLS LAST
