@@ -189,7 +189,10 @@ target_options = shared(
     _target,
     click.argument("name", metavar="[TARGET]", required=False),
     _what(
-        "--db", metavar="DATABASE", help="A DuckDB file, or a PostgreSQL URL or conninfo. Without it TARGET is a file."
+        "--db",
+        metavar="DATABASE",
+        help="A DuckDB file, a PostgreSQL URL or conninfo, or Spark (spark:local, sc://host). Without it TARGET is a "
+        "file.",
     ),
     _what("--query", metavar="SQL", help="One SELECT to look at instead of a TARGET."),
     _what("--where", metavar="CONDITION", help="Only the rows for which this SQL condition holds."),

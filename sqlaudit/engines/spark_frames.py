@@ -20,7 +20,7 @@ def arrow_table(frame: Any) -> Any:
     found, names = scannable(frame)
     if hasattr(found, "collect"):  # a lazy frame of polars
         found = found.collect()
-    if type(found).__module__.startswith("pandas."):
+    if type(found).__module__.partition(".")[0] == "pandas":
         try:
             found = pa.Table.from_pandas(found, preserve_index=False)
         except pa.ArrowException:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import getpass
+
 import sqlaudit
 from sqlaudit.engines.base import Engine
 from sqlaudit.reports import audit_document, render_html, render_text
@@ -10,6 +12,7 @@ from tests.audit_values import values_query
 SAID = {
     "duckdb": "read only; no file but those that were named",
     "postgres": "role auditor, in one read-only transaction",
+    "spark": f"user {getpass.getuser()}, SELECT only; temporary views in a session of its own",
 }
 
 

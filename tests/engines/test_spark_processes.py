@@ -63,7 +63,7 @@ def test_the_command_line_is_silent_and_leaves_nothing(table: Path, tmp_path: Pa
     )  # fmt: skip
     assert (ran.returncode, ran.stderr) == (0, "")
     found = json.loads(ran.stdout)
-    assert found["engine"].startswith("Spark 4.")
+    assert found["target"]["engine"].startswith("Spark 4.")
     assert [check["level"] for check in found["checks"]] == [12, 3]
     assert list((tmp_path / "cwd").iterdir()) == []
     assert list((tmp_path / "tmp").iterdir()) == []
