@@ -18,7 +18,7 @@ from benchmarks.scale.fitting import Fit, fit
 from benchmarks.scale.records import Record
 
 FEW = 8
-"""With fewer measurements only the start and the rows are fitted."""
+"""With fewer measurements only the start, the rows and the cells are fitted."""
 LARGEST_COUNTED = 400
 """The largest classes whose partitions are counted one by one."""
 TERMS = ("start", "row", "row and QI", "class", "cell")
@@ -154,8 +154,8 @@ def fitted(
         if (r.engine, r.task) == (engine, task) and r.values < values and (most is None or r.rows <= most)
     ]  # fmt: skip
     terms = [table_of(record, cells).terms for record in chosen]
-    if len(chosen) < FEW:  # too little to tell rows from classes
-        terms = [(start, rows, 0.0, 0.0, 0.0) for start, rows, *_ in terms]
+    if len(chosen) < FEW:  # too little to tell classes from cells, and rows from columns
+        terms = [(start, rows, 0.0, 0.0, cells_) for start, rows, _, _, cells_ in terms]
     return fit(terms, [max(record.cpu, 0.01) for record in chosen]), chosen
 
 
