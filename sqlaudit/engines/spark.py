@@ -5,12 +5,11 @@ An audit only reads. What it keeps for a while are temporary views over checkpoi
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
@@ -23,6 +22,7 @@ from sqlaudit.engines.spark_keeping import checkpoint, empty_frame, free, with_r
 from sqlaudit.engines.spark_open import DIALECT, Opener, bound
 from sqlaudit.engines.spark_progress import TasksDone
 from sqlaudit.engines.spark_settings import fit_partitions, settle
+from sqlaudit.engines.spark_silence import quietly
 from sqlaudit.engines.spark_values import arrays_of, batches_of, columns_of, parameter, rows_of
 from sqlaudit.engines.watch import Deadline, Worker, reporting
 from sqlaudit.errors import Incomplete, Interrupted
@@ -320,43 +320,3 @@ def _in_plain_time(sql: str, described: Sequence[ColumnInfo]) -> str:
         for name, column in zip(names, described, strict=True)
     ]
     return "SELECT " + ", ".join(items) + " FROM (\n" + sql + "\n) AS given(" + ", ".join(names) + ")"
-
-
-class _Silence(logging.Filter):
-    """Drops what pyspark logs of errors while a statement of ours runs: its messages quote values."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.local = threading.local()
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """False in a thread that is at work for an engine."""
-        return not getattr(self.local, "at_work", False)
-
-
-_SILENCE = _Silence()
-
-
-def _silence_loggers() -> None:
-    from pyspark.logger import PySparkLogger
-
-    for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
-        PySparkLogger.getLogger(name).addFilter(_SILENCE)
-
-
-_silence_loggers()
-
-
-@contextmanager
-def _silently() -> Iterator[None]:
-    _SILENCE.local.at_work = True
-    try:
-        yield
-    finally:
-        _SILENCE.local.at_work = False
-
-
-def quietly(work: Callable[[], T]) -> T:
-    """What the work returns; what pyspark logs of errors meanwhile is dropped, since it quotes values."""
-    with _silently():
-        return work()

@@ -23,7 +23,8 @@ from sqlaudit.engines.base import Kind, Statement
 from sqlaudit.engines.spark import SparkEngine
 from sqlaudit.engines.spark_errors import sentence
 from sqlaudit.engines.spark_open import bound
-from sqlaudit.engines.spark_session import master, megabytes
+from sqlaudit.engines.spark_session import master
+from sqlaudit.engines.spark_start import megabytes
 from sqlaudit.errors import EngineError, Incomplete, Interrupted, UsageError
 from sqlaudit.spec import Limits, ReadOptions, Target
 from tests.spark_session import MEMORY, small_engine
