@@ -208,9 +208,9 @@ def _labels(table: RemedyTable, levels: Sequence[Sequence[Level]], pieces: Seque
     for place, known in enumerate(levels):
         used = {piece[_AHEAD + place] for piece in pieces if piece[3]}
         shown = {known[one].shown for one in used}
-        made = [
-            _level(table, level, place, number, joins if number in used else []) for number, level in enumerate(known)
-        ]
+        # a level that no piece uses is not joined, so its label must not be named
+        made = [_level(table, level if number in used else STAR, place, number, joins)
+                for number, level in enumerate(known)]  # fmt: skip
         columns.append({"plain": shown <= {Shown.KEEP}, "levels": made})
         if Shown.RANGE in shown:
             spanned.append(place + 1)

@@ -171,6 +171,17 @@ def test_a_group_that_would_not_be_alike_is_not_published(engine: Engine) -> Non
         assert len(engine.run(Statement("later", made.standalone(source)))) == published
 
 
+def test_levels_that_nothing_uses_are_not_looked_up(engine: Engine) -> None:
+    rows = [{"age": age, ODD: "a", "s": "flu", "name": "Ann"} for age in (12, 13)]
+    table = opened(engine, rows)
+    listed = {"a": ["letters"], "b": ["letters"]}
+    (hierarchy,) = read_hierarchies({ODD: {"values": listed}}).for_columns([ODD])
+    label = at(hierarchy, 1, held(engine, table.relation, table.roles.quasi_identifiers[0]))
+    pieces = [(1, 1, 1, 1, 0, 1), (2, 1, 1, 1, 0, 1)]
+    made = rewrite(table, read_patterns(table), [(KEEP, label, RANGE), (KEEP, STAR, RANGE)], pieces, salt=1)
+    assert [row[:2] for row in rows_of(table, made)] == [("*", "a")] * 2
+
+
 def test_expressions_persons_and_names(engine: Engine) -> None:
     rows = [{"age": age, ODD: "a", "s": "flu", "name": name} for age, name in [(12, "Ann"), (22, "Bob")]]
     table = opened(engine, rows, Roles(("age % 10",), ("s",), (), "name"))
