@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
-from pyspark.errors import PySparkException
-
+from sqlaudit.engines.spark_start import PySparkException
 from sqlaudit.guard import quote
 
 MOST_TABLES = 100

@@ -5,8 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any
 
-from pyspark.errors import PySparkException
-
+from sqlaudit.engines.spark_start import PySparkException
 from sqlaudit.errors import UsageError
 
 NEEDED = {

@@ -17,6 +17,8 @@ from sqlaudit.engines.spill import SpillFolder
 from sqlaudit.errors import ConnectionFailed, EngineError, MissingDriver, SqlauditError, UsageError
 from sqlaudit.spec import Limits
 
+__all__ = ["FAILURES", "INSTALL", "PySparkException", "megabytes", "start"]
+
 INSTALL = "pip install 'sqlaudit[spark]'"
 OLDEST = (4, 0)
 

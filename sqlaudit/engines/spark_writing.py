@@ -5,12 +5,11 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from pyspark.errors import PySparkException
-
 from sqlaudit.engines import spark_session
 from sqlaudit.engines.spark_errors import condition, sentence
 from sqlaudit.engines.spark_settings import settle
 from sqlaudit.engines.spark_silence import quietly
+from sqlaudit.engines.spark_start import PySparkException
 from sqlaudit.engines.writing import View, taken
 from sqlaudit.errors import PermissionDenied, SqlauditError, UsageError
 from sqlaudit.guard import quote
