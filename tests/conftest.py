@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -108,11 +109,24 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """With `--engines`, only what runs on one of these engines, or is marked with its name; never Spark without it."""
     chosen = _engines(config)
     if config.getoption("--engines"):
-        kept = [item for item in items if _runs_on(item, chosen)]
+        kept = _thinned([item for item in items if _runs_on(item, chosen)])
     else:
         kept = [item for item in items if not item.get_closest_marker("spark")]
     config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
     items[:] = kept
+
+
+def _thinned(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Of the cases of a test that is marked so, every third on Spark."""
+    kept, seen = [], Counter[str]()
+    for item in items:
+        if item.get_closest_marker("few_on_spark") and "spark" in item.name:
+            name = item.nodeid.partition("[")[0]
+            seen[name] += 1
+            if seen[name] % 3 != 1:
+                continue
+        kept.append(item)
+    return kept
 
 
 def _engines(config: pytest.Config) -> list[str]:

@@ -201,6 +201,7 @@ def audit_secrets(engine_name: str, request: pytest.FixtureRequest) -> Any:
     return lambda **more: sqlaudit.audit(pd.DataFrame(secret_rows()), **more)
 
 
+@pytest.mark.few_on_spark
 @pytest.mark.parametrize("form", [48, 0])
 @pytest.mark.parametrize("nulls", ["equal", "distinct", "wildcard"])
 @pytest.mark.parametrize("entity", [None, "name"])

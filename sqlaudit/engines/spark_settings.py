@@ -27,10 +27,12 @@ WISHED = {
     "spark.sql.adaptive.enabled": "true",
     "spark.sql.adaptive.skewJoin.enabled": "true",
     "spark.sql.adaptive.coalescePartitions.enabled": "true",
+    "spark.sql.ui.explainMode": "simple",
     "spark.sql.shuffle.orderIndependentChecksum.enabled": "true",
     "spark.sql.shuffle.orderIndependentChecksum.enableFullRetryOnMismatch": "true",
 }
-"""Speed and skew; and a stage whose rows come out otherwise when it is run again is run again as a whole."""
+"""Speed and skew (a plan is written down for each statement, at length where nobody says otherwise); and a stage whose
+rows come out otherwise when it is run again is run again as a whole."""
 
 
 def settle(session: Any) -> None:
