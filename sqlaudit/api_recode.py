@@ -75,7 +75,7 @@ def recode(
         >>> people = pd.DataFrame({"age": [31, 34, 38, 52, 57], "sex": list("fmfmf")})
         >>> made = sqlaudit.recode(people, qi=["age", "sex"], require={"k": 2}, hierarchies={"age": {"widths": [10]}})
         >>> made.groups, made.columns[0].rows_at, made.columns[1].rows_at
-        (2, (('values', 0), ('width 10', 5), ('*', 0)), (('values', 0), ('*', 5)))
+        (2, (('values', 0), ('width 10', 0), ('*', 5)), (('values', 5), ('*', 0)))
     """
     request = RecodeRequest(
         make_target(target, query=query, where=where, read=read),

@@ -28,6 +28,8 @@ WISHED = {
     "spark.sql.adaptive.skewJoin.enabled": "true",
     "spark.sql.adaptive.coalescePartitions.enabled": "true",
     "spark.sql.ui.explainMode": "simple",
+    "spark.sql.analyzer.maxIterations": "1000",
+    "spark.sql.optimizer.maxIterations": "1000",
     "spark.sql.shuffle.orderIndependentChecksum.enabled": "true",
     "spark.sql.shuffle.orderIndependentChecksum.enableFullRetryOnMismatch": "true",
 }

@@ -100,12 +100,13 @@ def reporting(hook: ProgressHook | None, step: str, share: Callable[[], float | 
         return
     done = threading.Event()
     thread = threading.Thread(target=_report, args=(hook, step, share, done), name="sqlaudit-progress", daemon=True)
-    thread.start()
     try:
+        thread.start()  # a Ctrl-C that comes while it starts must end it, too
         yield
     finally:
         done.set()
-        thread.join()
+        if thread.is_alive():
+            thread.join()
 
 
 def _report(hook: ProgressHook, step: str, share: Callable[[], float | None], done: threading.Event) -> None:

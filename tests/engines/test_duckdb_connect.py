@@ -45,7 +45,11 @@ def test_a_file_that_exists_is_duckdb(tmp_path: Path, monkeypatch: pytest.Monkey
 @pytest.mark.parametrize(
     ("db", "expected"),
     [
-        ("mysql://me:secret@host/db", "--db takes a DuckDB file or a PostgreSQL URL; 'mysql' is neither."),
+        (
+            "mysql://me:secret@host/db",
+            "--db takes a DuckDB file, a PostgreSQL URL, or Spark (spark:local, sc://host:port); "
+            "'mysql' is none of these.",
+        ),
         ("nope.duckdb", "There is no database file 'nope.duckdb'."),
         (":memory:", "There is no database file ':memory:'."),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import itertools
 import math
@@ -72,9 +73,17 @@ def boxes_on(engine: Engine, request: CloakRequest, numbered: str = "id") -> dic
     place = 10 + messages.columns.index(numbered)
     found = {}
     for row in engine.run(messages_statement(messages, tried=tried)):
-        box = None if row[4] is None else tuple(row[4:10])
+        box = None if row[4] is None else tuple(map(_in_utc, row[4:10]))
         found[row[place]] = (row[3], row[2], box)
     return found
+
+
+def _in_utc(bound: Any) -> Any:
+    """A bound; a time without its zone, which only Spark's TIMESTAMP has. A year 10000 makes texts of all."""
+    if isinstance(bound, str) and bound.endswith("Z"):
+        with contextlib.suppress(ValueError):
+            bound = dt.datetime.fromisoformat(bound)
+    return bound.replace(tzinfo=None) if isinstance(bound, dt.datetime) else bound
 
 
 def table(rng: random.Random, *, far: bool = False, own: bool = False) -> list[dict[str, Any]]:

@@ -19,6 +19,7 @@ from sqlaudit.spec import Target
 from tests.audit_values import values_query
 from tests.remedies import oracle_cloak as oracle
 from tests.remedies.test_cloak import boxes_on, request_of
+from tests.strategies import fewer, on_spark
 
 BOX = dict.fromkeys(("x_min", "x_max", "y_min", "y_max", "t_min", "t_max"), "float")
 POINT = {"user": "text", "x": "float", "y": "float", "time": "float"}
@@ -65,7 +66,7 @@ def random_properties(rng: random.Random) -> list[dict[str, Any]]:
 def test_users_and_attacks_are_those_of_brute_force(engine: Engine) -> None:
     rng = random.Random(11)
     seen: set[tuple[bool, ...]] = set()
-    for _ in range(30):
+    for _ in range(fewer(30)):
         messages, positions = random_boxes(rng), random_points(rng)
         observations, properties = random_points(rng), random_properties(rng)
         k = rng.randint(1, 3)
@@ -80,7 +81,7 @@ def test_users_and_attacks_are_those_of_brute_force(engine: Engine) -> None:
         attacks = found.attacks.to_dict()
         seen.add((found.passed, attacks["restricted_space_identification"]["exposed"] > 0,
                   attacks["observation_identification"]["linkable"] > 0))  # fmt: skip
-    assert len(seen) >= 5
+    assert len(seen) >= (2 if on_spark() else 5)
 
 
 def bounds(message: dict[str, Any]) -> tuple[Any, ...]:

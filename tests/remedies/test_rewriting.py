@@ -9,7 +9,7 @@ from typing import Any
 
 import hypothesis.strategies as st
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from sqlaudit.engines import connect
 from sqlaudit.engines.base import Engine, Statement
@@ -22,13 +22,13 @@ from sqlaudit.remedies.releasing import release
 from sqlaudit.remedies.rewriting import KEEP, RANGE, STAR, Piece, Rewritten, at, rewrite, values
 from sqlaudit.requirements import parse_requirement
 from sqlaudit.spec import Roles, Target
-from tests.audit_values import values_query
+from tests.audit_values import spelled, values_query
+from tests.strategies import run
 
 ODD = 'o"d d%'
 COLUMNS = {"age": "int", ODD: "text", "s": "text", "name": "text"}
 ROLES = Roles((ODD, "age"), ("s",), ("name",))
 Rows = Sequence[Mapping[str, Any]]
-run = settings(max_examples=35, deadline=None, derandomize=True)
 
 
 def opened(engine: Engine, rows: Rows, roles: Roles = ROLES, columns: Mapping[str, str] = COLUMNS) -> RemedyTable:
@@ -50,7 +50,7 @@ ROW = st.fixed_dictionaries({
 })  # fmt: skip
 
 
-@run
+@run(35)
 @given(st.lists(ROW, min_size=1, max_size=9))
 def test_patterns_are_numbered_in_their_own_order(engine: Engine, rows: Rows) -> None:
     found = read_patterns(opened(engine, rows))
@@ -76,7 +76,7 @@ def parted(patterns: Patterns, draw: st.DrawFn, groups: int, levels: int) -> lis
     return pieces
 
 
-@run
+@run(35)
 @given(st.lists(ROW, min_size=1, max_size=9), st.data())
 def test_rows_come_out_as_their_pieces_say(engine: Engine, rows: Rows, data: st.DataObject) -> None:
     table = opened(engine, rows)
@@ -132,10 +132,10 @@ def test_nothing_comes_out_when_the_table_has_changed(engine: Engine) -> None:
     # the same numbers of patterns and rows, but patterns 1 and 2 no longer share a value of the first column
     twisted = [{**rows[0], ODD: "a"}, {**rows[1], ODD: "b"}, {**rows[2], ODD: "c"}, {**rows[3], ODD: "d"}]
     for after in [*changed(rows), twisted]:
-        source = "(" + values_query(after, COLUMNS) + ")"
+        source = "(" + spelled(values_query(after, COLUMNS), engine.dialect) + ")"
         assert engine.run(Statement("later", made.standalone(source))) == []
     renamed = [{**row, ODD: {"a": "v", "b": "w"}[row[ODD]]} for row in rows]  # as safe as it was
-    source = "(" + values_query(renamed, COLUMNS) + ")"
+    source = "(" + spelled(values_query(renamed, COLUMNS), engine.dialect) + ")"
     assert {row[1] for row in engine.run(Statement("later", made.standalone(source)))} == {"v", "w"}
 
 
@@ -167,7 +167,7 @@ def test_a_group_that_would_not_be_alike_is_not_published(engine: Engine) -> Non
     assert [row[0] for row in rows_of(table, made)] == ["[10, 20)"] * 2
     for ages, published in (((14, 15), 2), ((9, 10), 0)):  # the same ranks, but other intervals
         later = [{**row, "age": age} for row, age in zip(rows, ages, strict=True)]
-        source = "(" + values_query(later, COLUMNS) + ")"
+        source = "(" + spelled(values_query(later, COLUMNS), engine.dialect) + ")"
         assert len(engine.run(Statement("later", made.standalone(source)))) == published
 
 
@@ -231,7 +231,7 @@ def test_a_release_is_audited_before_it_is_written(engine: Engine, tmp_path: Pat
     told = release(table, made, made, required, file=script)
     assert script.read_text() == told.sql + "\n"
     assert told.sql.startswith("-- A release by sqlaudit.")
-    assert "flu" not in told.sql.replace(values_query(rows, COLUMNS), "")
+    assert "flu" not in told.sql.replace(spelled(values_query(rows, COLUMNS), engine.dialect), "")
 
 
 def test_whole_numbers_are_the_same_in_every_dialect() -> None:

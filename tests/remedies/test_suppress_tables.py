@@ -16,7 +16,7 @@ import duckdb
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 
 import sqlaudit
 from sqlaudit.engines.base import Engine, Statement
@@ -30,10 +30,11 @@ from tests.audit_values import values_query
 from tests.cli.runner import run, write_csv
 from tests.remedies.oracle_suppress import cheapest
 from tests.reports.schemas import validator
+from tests.strategies import run as cases
 
 ODD = 'o"d d%'
 COLUMNS = {"age": "int", ODD: "text", "s": "text", "name": "text"}
-few = settings(max_examples=12, deadline=None, derandomize=True)
+few = cases(12)
 ROW = st.fixed_dictionaries({
     "age": st.sampled_from([None, 3, 12]), ODD: st.sampled_from(["b", "B", None]),
     "s": st.sampled_from(["flu", "HIV", None]), "name": st.sampled_from(["Ann", "Bob"]),
