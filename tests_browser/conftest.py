@@ -1,7 +1,7 @@
 """Pages in a real browser, Debian's Chromium. Run in an environment of its own (.ci/run):
 
 apt-get install chromium
-pip install -e '.[plot]' pandas playwright axe-playwright-python pytest
+pip install -e '.[plot,remedies]' pandas playwright axe-playwright-python pytest
 python -m pytest -o addopts= tests_browser
 
 SQLAUDIT_SCREENSHOTS=DIR keeps the screenshots, to be looked at.
@@ -36,6 +36,7 @@ tables:
 COMMAND = Path(sys.executable).parent / "sqlaudit"
 NAMES = (
     "audit", "profile", "columns", "records", "disclosure", "lattice", "attack", "compare", "hierarchy", "test",
+    "suppress", "recode", "cloak",
 )  # fmt: skip
 
 
@@ -67,7 +68,11 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "compare": ["release.csv", *qi, *sensitive, "--hierarchies", "hierarchies.yml", "--workload", "5"],
         "hierarchy": ["age", "--widths", "10,20"],
         "test": ["-f", "sqlaudit.yml"],
-    }
+        "suppress": ["--qi", "age,sex", "--require", "k=5", "--fast", "--to", "suppressed.csv"],
+        "recode": [*qi, "--hierarchies", "hierarchies.yml", "--require", "k=5", "--publish-sql"],
+        "cloak": ["--user", HEIGHT, "--x", "age", "--y", "zip", "--time", "zip", "--k", "5",
+                  "--box", "64m", "--interval", "64s"],
+    }  # fmt: skip
     _run(folder, "lattice", table, *asked["lattice"], "--to", "release.csv", "--output", "release.json")
     (folder / "sqlaudit.yml").write_text(POLICY, "utf-8")
     with duckdb.connect(str(folder / "people.duckdb")) as database:
