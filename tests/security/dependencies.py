@@ -21,7 +21,7 @@ from packaging.markers import default_environment
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-EXTRAS = ("postgres", "frames", "demo", "plot", "spark")
+EXTRAS = ("postgres", "frames", "demo", "plot", "spark", "remedies")
 """What users install. Tools of tests and style reach no user: they need no licence that lets them pass on."""
 LICENCES = frozenset({
     "0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "HPND", "ISC", "LGPL-3.0-only", "MIT", "MIT-CMU",
