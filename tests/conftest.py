@@ -75,6 +75,7 @@ AuditOn = Callable[..., AuditResult]
 
 
 ENGINES = ("duckdb", "postgres", "spark")
+MANY_CASES = 4
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -117,16 +118,20 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _thinned(items: list[pytest.Item]) -> list[pytest.Item]:
-    """Of the cases of a test that is marked so, every third on Spark."""
+    """Of the many cases of one test, every third on Spark, where each takes seconds; all where a mark says so."""
+    many = Counter(_without_case(item) for item in items)
     kept, seen = [], Counter[str]()
     for item in items:
-        if item.get_closest_marker("few_on_spark") and "spark" in item.name:
-            name = item.nodeid.partition("[")[0]
-            seen[name] += 1
-            if seen[name] % 3 != 1:
-                continue
-        kept.append(item)
+        name = _without_case(item)
+        seen[name] += 1
+        all_of_them = many[name] < MANY_CASES or "spark" not in item.name or item.get_closest_marker("all_on_spark")
+        if all_of_them or seen[name] % 3 == 1:
+            kept.append(item)
     return kept
+
+
+def _without_case(item: pytest.Item) -> str:
+    return item.nodeid.partition("[")[0]
 
 
 def _engines(config: pytest.Config) -> list[str]:

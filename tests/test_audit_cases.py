@@ -25,6 +25,7 @@ def cases() -> Iterator[Any]:
             yield pytest.param(case, written["tables"][case["table"]], id=f"{file.stem}: {case['name']}")
 
 
+@pytest.mark.all_on_spark
 @pytest.mark.parametrize(("case", "table"), list(cases()))
 def test_case(audit_on: AuditOn, case: dict[str, Any], table: dict[str, Any]) -> None:
     rows = [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]

@@ -43,7 +43,6 @@ def assert_same(one: AuditResult, other: AuditResult) -> None:
         assert replace(first, level=0, levels={}) == replace(second, level=0, levels={})
 
 
-@pytest.mark.few_on_spark
 @pytest.mark.parametrize("values", [1, 7, 8, 48, 49, 200])
 def test_count_vectors_and_cells_agree(audit_on: AuditOn, monkeypatch: pytest.MonkeyPatch, values: int) -> None:
     rows = table(values)
@@ -100,7 +99,6 @@ def test_a_word_keeps_room_for_counts_above_the_guess() -> None:
     assert top + (2**33).bit_length() <= 126
 
 
-@pytest.mark.few_on_spark
 @pytest.mark.parametrize("size", [254, 255, 256])
 def test_neighbouring_lanes_at_their_capacity_do_not_spill(engine: Engine, size: int) -> None:
     """33 values, each `size` times in each of two classes: every lane of every word holds its largest count."""

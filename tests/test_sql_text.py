@@ -144,6 +144,7 @@ SIZES = {
 }
 
 
+@pytest.mark.all_on_spark
 @pytest.mark.parametrize(("form", "policy", "entity"), FORMS)
 def test_every_step_reads_as_written_and_runs(
     standalone: Standalone, monkeypatch: pytest.MonkeyPatch, form: str, policy: NullPolicy, entity: str | None
@@ -201,7 +202,6 @@ def audit_secrets(engine_name: str, request: pytest.FixtureRequest) -> Any:
     return lambda **more: sqlaudit.audit(pd.DataFrame(secret_rows()), **more)
 
 
-@pytest.mark.few_on_spark
 @pytest.mark.parametrize("form", [48, 0])
 @pytest.mark.parametrize("nulls", ["equal", "distinct", "wildcard"])
 @pytest.mark.parametrize("entity", [None, "name"])

@@ -29,7 +29,7 @@ from sqlaudit.errors import EngineError, Incomplete, Interrupted, UsageError
 from sqlaudit.spec import Limits, ReadOptions, Target
 from tests.spark_session import MEMORY, small_engine
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.all_on_spark]
 WHERE, LIMITS = "spark:local[1]", Limits(memory=MEMORY)
 ENDLESS = Statement("endless", "SELECT COUNT(*) FROM range(10000000) a, range(10000000) b WHERE a.id * b.id % 7 = 3")
 SECRET = "Zaphod-4711"

@@ -28,6 +28,7 @@ def test_there_is_a_case_for_every_model() -> None:
     assert {case["model"] for case in CASES} == set(oracle_rare.MODELS)
 
 
+@pytest.mark.all_on_spark
 @pytest.mark.parametrize("holds", [True, False], ids=["pass", "fail"])
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["model"])
 def test_case(audit_on: Callable[..., AuditResult], case: dict[str, Any], holds: bool) -> None:
