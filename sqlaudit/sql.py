@@ -8,6 +8,8 @@ as a placeholder identifier, and is put in unchanged afterwards.
 from __future__ import annotations
 
 import functools
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,6 +27,8 @@ WIDE = {"duckdb": "HUGEINT", "postgres": "DECIMAL(38, 0)", "spark": "DECIMAL(38,
 """The type in which products of counts never overflow."""
 WIDEST = "DECIMAL(38, 0)"
 """The same where nothing wider is known."""
+_PLACEHOLDER = "sqlaudit_raw_"
+_PLACED = re.compile(rf"\b({_PLACEHOLDER}\d+)(_table)?\b")
 
 
 @dataclass(frozen=True)
@@ -94,7 +98,7 @@ def _place(value: Any, dialect: str, raws: dict[str, str]) -> Any:
     if isinstance(value, Raw):
         if dialect == "duckdb":
             return value.sql
-        name = f"sqlaudit_raw_{len(raws)}"
+        name = f"{_PLACEHOLDER}{len(raws)}"
         raws[name] = value.sql
         return name
     if isinstance(value, list | tuple):
@@ -106,22 +110,35 @@ def _place(value: Any, dialect: str, raws: dict[str, str]) -> Any:
 
 def _spell(text: str, dialect: str, raws: dict[str, str], plain_order: bool = False) -> str:
     """The text in another dialect; placeholders become the engine's own SQL, letter by letter."""
+    tables = frozenset(name for name, item in raws.items() if item.startswith("("))
+    spelled = _spelled(text, dialect, plain_order, tables)
+    return _PLACED.sub(lambda found: _put(raws, *found.groups()), spelled) if raws else spelled
+
+
+@functools.lru_cache(maxsize=512)
+def _spelled(text: str, dialect: str, plain_order: bool, subqueries: frozenset[str]) -> str:
+    """The text in another dialect with its placeholders still in it, so that the same question is spelled once."""
     tree = sqlglot.parse_one(text, dialect="duckdb")
     if plain_order:
         _order_plainly(tree, dialect)
     if dialect == "spark":
         tree = for_spark(tree)
     for node in list(tree.find_all(exp.Column, exp.Table)):
-        if node.name not in raws:
+        if not node.name.startswith(_PLACEHOLDER):
             continue
         if isinstance(node, exp.Table):
-            item = raws[node.name]
-            node.set("this", exp.Var(this=item))
-            if item.startswith("(") and not node.alias:  # PostgreSQL before 16 wants a name for every subquery
+            node.set("this", exp.Var(this=f"{node.name}_table"))
+            if node.this.name.removesuffix("_table") in subqueries and not node.alias:
+                # PostgreSQL before 16 wants a name for every subquery
                 node.set("alias", exp.TableAlias(this=exp.to_identifier("source")))
         else:
-            node.replace(exp.Var(this=_operand(raws[node.name])))
+            node.replace(exp.Var(this=node.name))
     return tree.sql(dialect=dialect, pretty=True, unsupported_level=ErrorLevel.RAISE)
+
+
+def _put(raws: Mapping[str, str], name: str, table: str | None) -> str:
+    """What stands for a placeholder: a FROM item as it is, an expression so that it can stand beside any operator."""
+    return raws[name] if table else _operand(raws[name])
 
 
 def _order_plainly(tree: exp.Expr, dialect: str) -> None:

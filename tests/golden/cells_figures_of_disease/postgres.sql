@@ -3,70 +3,70 @@ WITH class AS NOT MATERIALIZED (
   SELECT
     *
   FROM (/* sqlaudit: equivalence classes */
-  WITH target AS NOT MATERIALIZED (
-    SELECT
-      "zip" AS q1,
-      "age" AS q2,
-      "disease" AS s
-    FROM patients
-  ), lanes AS MATERIALIZED (
-    SELECT
-      s,
-      total,
-      ROW_NUMBER() OVER (ORDER BY s COLLATE "C") - 1 AS lane
-    FROM (
-      SELECT
-        s,
-        COUNT(*) AS total
-      FROM target
-      GROUP BY
-        s
-    ) AS seen
-  ), cells AS NOT MATERIALIZED (
-    SELECT
-      q1,
-      q2,
-      s,
-      COUNT(*) AS c,
-      COUNT(*) AS row_count
-    FROM target AS member
-    GROUP BY
-      q1,
-      q2,
-      s
-  ), coded AS NOT MATERIALIZED (
-    SELECT
-      cells.q1,
-      cells.q2,
-      COALESCE(lanes.lane, 3) AS lane,
-      c,
-      row_count
-    FROM cells
-    LEFT JOIN lanes
-      ON cells.s = lanes.s
-  ), grouped AS NOT MATERIALIZED (
-    SELECT
-      q1,
-      q2,
-      CAST(SUM(c) AS BIGINT) AS n,
-      CAST(SUM(c) AS BIGINT) AS size,
-      CAST(SUM(row_count) AS BIGINT) AS table_rows,
-      ARRAY_AGG(lane * 1099511627776 + c) AS cell_list
-    FROM coded AS part
-    GROUP BY
-      q1,
-      q2
-  )
+WITH target AS NOT MATERIALIZED (
   SELECT
-    ROW_NUMBER() OVER () AS id,
-    1 AS classes,
-    n,
-    size,
-    table_rows,
-    cell_list
-  FROM grouped
-  WHERE
-    n > 0) AS class
+    "zip" AS q1,
+    "age" AS q2,
+    "disease" AS s
+  FROM patients
+), lanes AS MATERIALIZED (
+  SELECT
+    s,
+    total,
+    ROW_NUMBER() OVER (ORDER BY s COLLATE "C") - 1 AS lane
+  FROM (
+    SELECT
+      s,
+      COUNT(*) AS total
+    FROM target
+    GROUP BY
+      s
+  ) AS seen
+), cells AS NOT MATERIALIZED (
+  SELECT
+    q1,
+    q2,
+    s,
+    COUNT(*) AS c,
+    COUNT(*) AS row_count
+  FROM target AS member
+  GROUP BY
+    q1,
+    q2,
+    s
+), coded AS NOT MATERIALIZED (
+  SELECT
+    cells.q1,
+    cells.q2,
+    COALESCE(lanes.lane, 3) AS lane,
+    c,
+    row_count
+  FROM cells
+  LEFT JOIN lanes
+    ON cells.s = lanes.s
+), grouped AS NOT MATERIALIZED (
+  SELECT
+    q1,
+    q2,
+    CAST(SUM(c) AS BIGINT) AS n,
+    CAST(SUM(c) AS BIGINT) AS size,
+    CAST(SUM(row_count) AS BIGINT) AS table_rows,
+    ARRAY_AGG(lane * 1099511627776 + c) AS cell_list
+  FROM coded AS part
+  GROUP BY
+    q1,
+    q2
+)
+SELECT
+  ROW_NUMBER() OVER () AS id,
+  1 AS classes,
+  n,
+  size,
+  table_rows,
+  cell_list
+FROM grouped
+WHERE
+  n > 0) AS class
 ), long AS NOT MATERIALIZED (
   SELECT
     id,
@@ -91,31 +91,31 @@ WITH class AS NOT MATERIALIZED (
     lane,
     total
   FROM (/* sqlaudit: sensitive values */
-  WITH target AS NOT MATERIALIZED (
-    SELECT
-      "disease" AS s
-    FROM patients
-  ), lanes AS MATERIALIZED (
+WITH target AS NOT MATERIALIZED (
+  SELECT
+    "disease" AS s
+  FROM patients
+), lanes AS MATERIALIZED (
+  SELECT
+    s,
+    total,
+    ROW_NUMBER() OVER (ORDER BY s COLLATE "C") - 1 AS lane
+  FROM (
     SELECT
       s,
-      total,
-      ROW_NUMBER() OVER (ORDER BY s COLLATE "C") - 1 AS lane
-    FROM (
-      SELECT
-        s,
-        COUNT(*) AS total
-      FROM target
-      GROUP BY
-        s
-    ) AS seen
-  )
-  SELECT
-    lane,
-    s,
-    total
-  FROM lanes
-  ORDER BY
-    lane) AS seen
+      COUNT(*) AS total
+    FROM target
+    GROUP BY
+      s
+  ) AS seen
+)
+SELECT
+  lane,
+  s,
+  total
+FROM lanes
+ORDER BY
+  lane) AS seen
 ), cells AS NOT MATERIALIZED (
   SELECT
     long.*,

@@ -40,84 +40,87 @@ WITH facts AS MATERIALIZED (
     ) AS equal_distance,
     CAST(n AS DECIMAL(38, 0)) AS wide_n
   FROM (/* sqlaudit: equivalence classes */
-  WITH target AS NOT MATERIALIZED (
-    SELECT
-      "zip" AS q1,
-      "age" AS q2,
-      CASE WHEN "zip" IS NULL OR "age" IS NULL THEN ROW_NUMBER() OVER () END AS solo,
-      "disease" AS s
-    FROM patients
-  ), lanes AS MATERIALIZED (
-    SELECT
-      s,
-      total,
-      ROW_NUMBER() OVER (ORDER BY s COLLATE "C") - 1 AS lane
-    FROM (
-      SELECT
-        s,
-        COUNT(*) AS total
-      FROM target
-      GROUP BY
-        s
-    ) AS seen
-  ), weights AS MATERIALIZED (
-    SELECT
-      s,
-      CAST(CASE lane WHEN 0 THEN 1 WHEN 1 THEN 1073741824 ELSE 0 END AS INT) AS w0,
-      CAST(CASE lane WHEN 2 THEN 1 WHEN 3 THEN 1073741824 ELSE 0 END AS INT) AS w1
-    FROM lanes
-    WHERE
-      NOT s IS NULL
-  ), packed AS NOT MATERIALIZED (
-    SELECT
-      q1,
-      q2,
-      solo,
-      COUNT(*) AS n,
-      COUNT(*) AS size,
-      COUNT(*) AS table_rows,
-      SUM(COALESCE(w0, 0)) AS w0,
-      SUM(COALESCE(w1, 1073741824)) AS w1
-    FROM target AS member
-    LEFT JOIN weights
-      ON member.s = weights.s
-    GROUP BY
-      q1,
-      q2,
-      solo
-  ), vectors AS NOT MATERIALIZED (
-    SELECT
-      n,
-      size,
-      COUNT(*) AS classes,
-      CAST(SUM(table_rows) AS BIGINT) AS table_rows,
-      w0,
-      w1
-    FROM packed
-    GROUP BY
-      n,
-      size,
-      w0,
-      w1
-  )
+WITH target AS NOT MATERIALIZED (
   SELECT
-    classes,
+    "zip" AS q1,
+    "age" AS q2,
+    CASE
+      WHEN "zip" IS NULL OR "age" IS NULL
+      THEN ROW_NUMBER() OVER ()
+    END AS solo,
+    "disease" AS s
+  FROM patients
+), lanes AS MATERIALIZED (
+  SELECT
+    s,
+    total,
+    ROW_NUMBER() OVER (ORDER BY s COLLATE "C") - 1 AS lane
+  FROM (
+    SELECT
+      s,
+      COUNT(*) AS total
+    FROM target
+    GROUP BY
+      s
+  ) AS seen
+), weights AS MATERIALIZED (
+  SELECT
+    s,
+    CAST(CASE lane WHEN 0 THEN 1 WHEN 1 THEN 1073741824 ELSE 0 END AS INT) AS w0,
+    CAST(CASE lane WHEN 2 THEN 1 WHEN 3 THEN 1073741824 ELSE 0 END AS INT) AS w1
+  FROM lanes
+  WHERE
+    NOT s IS NULL
+), packed AS NOT MATERIALIZED (
+  SELECT
+    q1,
+    q2,
+    solo,
+    COUNT(*) AS n,
+    COUNT(*) AS size,
+    COUNT(*) AS table_rows,
+    SUM(COALESCE(w0, 0)) AS w0,
+    SUM(COALESCE(w1, 1073741824)) AS w1
+  FROM target AS member
+  LEFT JOIN weights
+    ON member.s = weights.s
+  GROUP BY
+    q1,
+    q2,
+    solo
+), vectors AS NOT MATERIALIZED (
+  SELECT
     n,
     size,
-    table_rows,
-    CAST((
-      w0
-    ) & 1073741823 AS BIGINT) AS c0,
-    CAST((
-      w0 >> 30
-    ) & 1073741823 AS BIGINT) AS c1,
-    CAST((
-      w1
-    ) & 1073741823 AS BIGINT) AS c2,
-    CAST((
-      w1 >> 30
-    ) & 1073741823 AS BIGINT) AS c3
-  FROM vectors) AS class
+    COUNT(*) AS classes,
+    CAST(SUM(table_rows) AS BIGINT) AS table_rows,
+    w0,
+    w1
+  FROM packed
+  GROUP BY
+    n,
+    size,
+    w0,
+    w1
+)
+SELECT
+  classes,
+  n,
+  size,
+  table_rows,
+  CAST((
+    w0
+  ) & 1073741823 AS BIGINT) AS c0,
+  CAST((
+    w0 >> 30
+  ) & 1073741823 AS BIGINT) AS c1,
+  CAST((
+    w1
+  ) & 1073741823 AS BIGINT) AS c2,
+  CAST((
+    w1 >> 30
+  ) & 1073741823 AS BIGINT) AS c3
+FROM vectors) AS class
 )
 SELECT
   c0,
