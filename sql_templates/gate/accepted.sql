@@ -6,8 +6,8 @@ WITH accepted_results AS (
             PARTITION BY results.table_name, results.requirement, results.sensitive
             ORDER BY results.run DESC
         ) AS recency
-    FROM results
-    INNER JOIN runs ON results.run = runs.run
+    FROM store.main.results
+    INNER JOIN store.main.runs ON results.run = runs.run
     WHERE runs.accepted
 )
 

@@ -1,4 +1,4 @@
-INSERT INTO results (
+INSERT INTO store.main.results (
     run, table_name, requirement, sensitive, outcome, falls_short, level, failing_classes, failing_rows, table_rows,
     column_sets
 )

@@ -1,2 +1,2 @@
-INSERT INTO runs (run, finished, accepted, policy, version)
+INSERT INTO store.main.runs (run, finished, accepted, policy, version)
 VALUES ($1, CAST($2 AS TIMESTAMP), $3, $4, $5)

@@ -1,12 +1,12 @@
 /* The file of a baseline: one row a run (times in UTC), and one row a test of it. Levels are exact texts; no value of a row is kept. */
-CREATE TABLE IF NOT EXISTS runs (
+CREATE TABLE IF NOT EXISTS store.main.runs (
     run INTEGER PRIMARY KEY,
     finished TIMESTAMP NOT NULL,
     accepted BOOLEAN NOT NULL,
     policy TEXT NOT NULL,
     version TEXT NOT NULL
 );
-CREATE TABLE IF NOT EXISTS results (
+CREATE TABLE IF NOT EXISTS store.main.results (
     run INTEGER NOT NULL,
     table_name TEXT NOT NULL,
     requirement TEXT NOT NULL,

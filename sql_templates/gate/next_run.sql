@@ -1,2 +1,2 @@
 SELECT COALESCE(MAX(run), 0) + 1 AS next_run
-FROM runs
+FROM store.main.runs

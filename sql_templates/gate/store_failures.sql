@@ -1,5 +1,5 @@
 /* The classes that fall short in one run. "key" holds values of the table only when they were asked for. */
-CREATE OR REPLACE TABLE failures (
+CREATE OR REPLACE TABLE store.main.failures (
     "table" TEXT NOT NULL,
     falls_short_of TEXT NOT NULL,
     sensitive TEXT,
@@ -9,3 +9,4 @@ CREATE OR REPLACE TABLE failures (
     figures TEXT NOT NULL,
     "key" TEXT
 );
+COMMENT ON TABLE store.main.failures IS {{ marker }};

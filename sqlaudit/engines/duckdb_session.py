@@ -33,7 +33,7 @@ INPUTS = "input"
 T = TypeVar("T")
 
 _SIZE = re.compile(r"\s*\d+(\.\d+)?\s*([KMGT]i?B|%)\s*", re.IGNORECASE)
-_FIXED = {
+FIXED = {
     "python_enable_replacements": "false",
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
@@ -221,7 +221,7 @@ def types_of(result: duckdb.DuckDBPyConnection) -> list[str]:
 
 
 def _settings(limits: Limits, spill: Path) -> dict[str, str | bool | int | float | list[str]]:
-    settings: dict[str, str | bool | int | float | list[str]] = {**_FIXED, "temp_directory": str(spill)}
+    settings: dict[str, str | bool | int | float | list[str]] = {**FIXED, "temp_directory": str(spill)}
     if limits.threads is not None:
         settings["threads"] = limits.threads
     if limits.memory:

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlaudit
 from sqlaudit.errors import UsageError
 from sqlaudit.gate_result import GateResult, GateTest, Moment
 from sqlaudit.paths import is_file
 from sqlaudit.policy.drift import Accepted, accepted_from, sets_of, sets_text
-from sqlaudit.sql import environment
+
+if TYPE_CHECKING:
+    from sqlaudit.engines.duckdb_store import Store
 
 Key = tuple[str, str, str]
+_OURS = {
+    "runs": ("run INTEGER", "finished TIMESTAMP", "accepted BOOLEAN", "policy VARCHAR", "version VARCHAR"),
+    "results": (
+        "run INTEGER", "table_name VARCHAR", "requirement VARCHAR", "sensitive VARCHAR", "outcome VARCHAR",
+        "falls_short BOOLEAN", "level VARCHAR", "failing_classes BIGINT", "failing_rows BIGINT", "table_rows BIGINT",
+        "column_sets VARCHAR",
+    ),
+}  # fmt: skip
+"""The tables of a baseline with their columns: what is not exactly this is neither read nor written."""
 
 
 @dataclass(frozen=True)
@@ -34,10 +45,10 @@ class History:
         Raises:
             UsageError: there is no such file, or it is no baseline.
         """
-        with self._open(must_exist=True) as run:
+        with self._open(must_exist=True) as store:
             return {
                 (row[0], row[1], row[2]): Accepted(row[3], row[4], row[5], row[6], row[7], sets_of(row[8]))
-                for row in run("accepted.sql")
+                for row in store.run("accepted.sql")
             }
 
     def add(self, result: GateResult, *, accept: bool) -> int:
@@ -47,12 +58,12 @@ class History:
             UsageError: the file cannot be written, or is no baseline.
         """
         kept = [(test, state) for test in result.tests if (state := accepted_from(test)) is not None]
-        with self._open(must_exist=False) as run:
-            run("create_history.sql")
-            number = int(run("next_run.sql")[0][0])
-            run("add_run.sql", [number, result.time[:19], accept, result.policy, sqlaudit.__version__])
+        with self._open(must_exist=False) as store:
+            store.run("create_history.sql")
+            number = int(store.run("next_run.sql")[0][0])
+            store.run("add_run.sql", [number, result.time[:19], accept, result.policy, sqlaudit.__version__])
             for test, state in kept:
-                run("add_result.sql", _row(number, test, state))
+                store.run("add_result.sql", _row(number, test, state))
         return len(kept)
 
     def moments(self, runs: int = 10) -> dict[Key, list[Moment]]:
@@ -62,14 +73,14 @@ class History:
             UsageError: there is no such file, or it is no baseline.
         """
         found: dict[Key, list[Moment]] = {}
-        with self._open(must_exist=True) as run:
-            for row in run("drift.sql", [runs]):
+        with self._open(must_exist=True) as store:
+            for row in store.run("drift.sql", [runs]):
                 found.setdefault((row[0], row[1], row[2]), []).append(Moment(*row[3:]))
         return found
 
     @contextmanager
-    def _open(self, *, must_exist: bool) -> Iterator[Any]:
-        """A function that runs a template, in one transaction: a run is written whole or not at all."""
+    def _open(self, *, must_exist: bool) -> Iterator[Store]:
+        """The file in one transaction: a run is written whole or not at all."""
         if must_exist and not is_file(self.path):
             raise UsageError(
                 f"There is no baseline {str(self.path)!r}; `sqlaudit baseline --baseline {self.path}` accepts today's "
@@ -77,23 +88,26 @@ class History:
             )
         import duckdb
 
+        from sqlaudit.engines.duckdb_store import open_store
+
         try:
-            with duckdb.connect(str(self.path), read_only=must_exist) as connection:
-                connection.begin()
-
-                def run(name: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-                    return connection.execute(_text(name), list(parameters)).fetchall()
-
-                yield run
-                connection.commit()
-        except duckdb.CatalogException:
-            raise UsageError(f"{str(self.path)!r} is a DuckDB file without a baseline in it.") from None
+            with open_store(self.path, read_only=must_exist) as store:
+                self._check(store, must_exist)
+                yield store
         except duckdb.Error as error:
             raise UsageError(f"The baseline {str(self.path)!r} can't be used ({type(error).__name__}).") from None
 
-
-def _text(name: str) -> str:
-    return environment().get_template("gate/" + name).render()
+    def _check(self, store: Store, must_exist: bool) -> None:
+        """Refuse a file whose tables are not ours: a view of such a name would show whatever it reads."""
+        found = store.relations()
+        for name, columns in _OURS.items():
+            if name not in found and must_exist:
+                raise UsageError(f"{str(self.path)!r} is a DuckDB file without a baseline in it.")
+            if name in found and (found[name][0], found[name][2]) != ("table", columns):
+                raise UsageError(
+                    f"{str(self.path)!r} holds a {found[name][0]} {name!r} that sqlaudit did not make: it is no "
+                    "baseline; name another file."
+                )
 
 
 def _row(run: int, test: GateTest, state: Accepted) -> list[Any]:

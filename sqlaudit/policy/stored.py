@@ -7,18 +7,23 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlaudit.errors import UsageError
 from sqlaudit.export import check_destination, write_rows
 from sqlaudit.result import FailingClass, plain
-from sqlaudit.sql import environment
+
+if TYPE_CHECKING:
+    from sqlaudit.engines.duckdb_store import Store
 
 NAMES = ("table", "falls_short_of", "sensitive", "class_size", "class_rows", "classes", "figures", "key")
+MARKER = "sqlaudit: classes that fall short; every run replaces this table"
+"""The comment of our table, by which it is known: nothing else is ever replaced."""
 _BATCH = 10_000
 
 
@@ -30,7 +35,7 @@ class FailureStore:
         path: the file; other tables in it stay. classes: how many were written.
 
     Raises:
-        UsageError: the file cannot be written, or is of another kind.
+        UsageError: the file cannot be written, is of another kind, or has a `failures` that is not ours.
     """
 
     path: Path
@@ -38,7 +43,14 @@ class FailureStore:
 
     def __post_init__(self) -> None:
         check_destination(self.path, (".duckdb", ".db"))
-        self._execute(_text("store_failures.sql"))
+        with self._open() as store:
+            found = store.relations().get("failures")
+            if found is not None and found[:2] != ("table", MARKER):
+                raise UsageError(
+                    f"{str(self.path)!r} holds a {found[0]} 'failures' that sqlaudit did not make, and that is never "
+                    "replaced; name another file, or rename it there."
+                )
+            store.run("store_failures.sql", marker=MARKER)
 
     def add(self, table: str, failing: Iterable[FailingClass]) -> None:
         """Write the classes of a table, streamed through a file beside the database's spill files.
@@ -49,7 +61,8 @@ class FailureStore:
         with tempfile.TemporaryDirectory(prefix="sqlaudit-") as folder:
             spool = Path(folder, "failures.parquet")
             write_rows(spool, NAMES, self._batches(table, failing))
-            self._execute(_text("add_failures.sql"), [str(spool)])
+            with self._open(spool) as store:
+                store.run("add_failures.sql", [str(spool)])
 
     def _batches(self, table: str, failing: Iterable[FailingClass]) -> Iterator[list[list[Any]]]:
         rest = iter(failing)
@@ -57,12 +70,15 @@ class FailureStore:
             self.classes += sum(row[5] for row in batch)
             yield batch
 
-    def _execute(self, text: str, parameters: Sequence[Any] = ()) -> None:
+    @contextmanager
+    def _open(self, *also: Path) -> Iterator[Store]:
         import duckdb
 
+        from sqlaudit.engines.duckdb_store import open_store
+
         try:
-            with duckdb.connect(str(self.path)) as connection:
-                connection.execute(text, list(parameters))
+            with open_store(self.path, also=also) as store:
+                yield store
         except duckdb.Error as error:  # its message may quote a value
             raise UsageError(f"{str(self.path)!r} can't be written ({type(error).__name__}).") from None
 
@@ -72,6 +88,3 @@ def _row(table: str, item: FailingClass) -> list[Any]:
     key = None if item.key is None else json.dumps({name: plain(value) for name, value in item.key.items()})
     return [table, ", ".join(item.fails), item.sensitive, item.size, item.rows, item.classes, figures, key]
 
-
-def _text(name: str) -> str:
-    return environment().get_template("gate/" + name).render()
