@@ -11,6 +11,7 @@ from sqlaudit.cloak_result import BoxAudit, CloakResult
 from sqlaudit.engines import connect
 from sqlaudit.engines.base import Engine
 from sqlaudit.export import check_destination
+from sqlaudit.overwriting import files_read, refuse_overwriting
 from sqlaudit.remedies.cloaking.boxes import audit_boxes as audit_box_table
 from sqlaudit.remedies.cloaking.grid import Divide
 from sqlaudit.remedies.cloaking.request import (
@@ -105,6 +106,7 @@ def cloak(
     )  # fmt: skip
     publication = Publication(Path(to) if to is not None else None, publish_sql)
     check_publication(publication)
+    refuse_overwriting([publication.file], files_read(db, request.targets()))
     if isinstance(db, Engine):
         return cloak_messages(db, request, publication)
     with connect(db, limits or Limits(), *request.targets()) as engine:

@@ -7,15 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from sqlaudit.errors import SqlauditError, UsageError
+from sqlaudit.errors import SqlauditError
 from sqlaudit.gate_result import Drift, GateResult, GateTest, Outcome
-from sqlaudit.paths import resolved
-from sqlaudit.policy.connections import file_of
+from sqlaudit.overwriting import refuse_overwriting
 from sqlaudit.policy.dbt_manifest import load_dbt_policy
 from sqlaudit.policy.drift import Accepted, settled
 from sqlaudit.policy.history import History, Key
 from sqlaudit.policy.reading import load_policy
-from sqlaudit.policy.run import OpenEngine, RunOptions, open_engine, run_policy
+from sqlaudit.policy.run import OpenEngine, RunOptions, files_of, open_engine, run_policy
 from sqlaudit.policy.spec import Policy
 from sqlaudit.policy.stored import FailureStore
 from sqlaudit.spec import Limits
@@ -100,15 +99,18 @@ def gate(
     return run_gate(request)
 
 
-def run_gate(request: GateRequest, opener: OpenEngine = open_engine) -> GateResult:
+def run_gate(request: GateRequest, opener: OpenEngine = open_engine, written: Sequence[Path | None] = ()) -> GateResult:
     """The results of a request, with its history written.
+
+    Args:
+        written: files that will be written from the result, which may be none of those that are read.
 
     Raises:
         UsageError: as `gate`.
         Interrupted: somebody pressed Ctrl-C.
     """
     policy = request.read()
-    _refuse_audited_files(policy, request)
+    refuse_overwriting([request.baseline, request.store_failures, *written], files_of(policy))
     history = History(Path(request.baseline)) if request.baseline is not None else None
     known = history.accepted() if history is not None and not request.accept else {}
     store = FailureStore(Path(request.store_failures)) if request.store_failures is not None else None
@@ -129,18 +131,6 @@ def run_gate(request: GateRequest, opener: OpenEngine = open_engine) -> GateResu
     gone = [] if request.accept or request.select else _gone(known, policy, result)
     notes += _recorded(history, result, accept=request.accept)
     return replace(result, baseline=str(history.path), gone=tuple(gone), notes=tuple(notes))
-
-
-def _refuse_audited_files(policy: Policy, request: GateRequest) -> None:
-    """What is kept goes into a file of its own, never into an audited database.
-
-    Raises:
-        UsageError: it would.
-    """
-    audited = {resolved(file) for one in policy.connections.values() if (file := file_of(one)) is not None}
-    for given in (request.baseline, request.store_failures):
-        if given is not None and resolved(given) in audited:
-            raise UsageError(f"{str(given)!r} is a database that the policy tests; name a file of its own.")
 
 
 def _stored(store: FailureStore, show_values: bool) -> str:

@@ -25,6 +25,7 @@ from sqlaudit.hierarchies.read import bare
 from sqlaudit.hierarchy_file import write_csv
 from sqlaudit.hierarchy_result import CheckedLevel, HierarchyResult
 from sqlaudit.nodes import nodes_of
+from sqlaudit.overwriting import files_read, refuse_overwriting
 from sqlaudit.paths import is_folder
 from sqlaudit.result import Timing
 from sqlaudit.spec import Limits, ReadOptions, Target
@@ -76,6 +77,8 @@ def hierarchy(
     made = named_hierarchy(column, levels, default)
     chosen = make_target(target, query=query, where=where, read=read)
     file = None if to is None else Path(to)
+    levels_file = [Path(levels)] if isinstance(levels, str | Path) else []
+    refuse_overwriting([file], [*files_read(db, [chosen]), *levels_file])
     if isinstance(db, Engine):
         return check_hierarchy(db, chosen, made, file, show_values)
     with connect(db, limits or Limits(), chosen) as engine:

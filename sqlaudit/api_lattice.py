@@ -21,6 +21,7 @@ from sqlaudit.generalization.run import find_nodes, open_table
 from sqlaudit.generalization.search.inquiry import Tell, silent
 from sqlaudit.inputs import further_targets
 from sqlaudit.lattice_result import Checked, LatticeResult
+from sqlaudit.overwriting import files_read, refuse_overwriting
 from sqlaudit.shares import Share, exact_share
 from sqlaudit.spec import AuditSpec, Limits, NullPolicy, ReadOptions, Roles, Target
 
@@ -98,11 +99,16 @@ def lattice(
         publish_view, execute, replace_view, Path(to) if to is not None else None, Suppressed(suppressed)
     )
     check_publication(publication, db if isinstance(db, str) else None)
+    refuse_overwriting([publication.file], files_read(db, targets_of(request)))
     if isinstance(db, Engine):
         return search_and_publish(db, request, publication)
     with connect(db, limits or Limits(), *targets_of(request)) as engine:
         result = search_and_publish(engine, request, publication)
-    return make(db, request, publication, result, limits or Limits()) if execute else result
+    return (
+        make(db if isinstance(db, str) else None, request, publication, result, limits or Limits())
+        if execute
+        else result
+    )
 
 
 def check_publication(publication: Publication, db: str | None) -> None:

@@ -13,6 +13,7 @@ from sqlaudit.engines import connect
 from sqlaudit.engines.base import Engine
 from sqlaudit.export import check_destination
 from sqlaudit.generalization.request import RELEASE_SUFFIXES
+from sqlaudit.overwriting import files_read, refuse_overwriting
 from sqlaudit.recode_result import RecodeResult
 from sqlaudit.remedies.recoding.kaca import Order, Tell, silent
 from sqlaudit.remedies.recoding.request import BY_DEFAULT, Method, RecodeRequest
@@ -83,6 +84,7 @@ def recode(
         requirements(require), hierarchies, inputs or {}, Method(method), Order(order), seed, exact_number(beta),
         measure, lattice, time_budget, Path(to) if to is not None else None, publish_sql,
     )  # fmt: skip
+    refuse_overwriting([request.file], files_read(db, targets_of(request.of_lattice())))
     if isinstance(db, Engine):
         return recode_and_publish(db, request)
     with connect(db, limits or Limits(), *targets_of(request.of_lattice())) as engine:

@@ -11,6 +11,7 @@ from sqlaudit.engines import connect
 from sqlaudit.engines.base import Engine
 from sqlaudit.export import check_destination
 from sqlaudit.inputs import further_targets
+from sqlaudit.overwriting import files_read, refuse_overwriting
 from sqlaudit.remedies.suppression.deciding import How
 from sqlaudit.remedies.suppression.request import RELEASE_SUFFIXES, Published, SuppressRequest, Whole
 from sqlaudit.remedies.suppression.run import suppress_table
@@ -76,6 +77,7 @@ def suppress(
     )  # fmt: skip
     published = Published(Path(to) if to is not None else None, publish_sql)
     check_published(published)
+    refuse_overwriting([published.file], files_read(db, targets_of(request)))
     if isinstance(db, Engine):
         return suppress_table(db, request, published)
     with connect(db, limits or Limits(), *targets_of(request)) as engine:

@@ -1,12 +1,14 @@
 """What can go wrong, and the exit code that goes with it.
 
 Every error carries one sentence for the person who reads it: what is wrong, where, what to do. No message
-ever contains a cell value.
+ever contains a cell value, and none the text of a connection.
 """
 
 from __future__ import annotations
 
 from enum import IntEnum
+
+from sqlaudit.connection_texts import without_connections
 
 
 class ExitCode(IntEnum):
@@ -21,9 +23,16 @@ class ExitCode(IntEnum):
 
 
 class SqlauditError(Exception):
-    """Base of every error that sqlaudit raises on purpose."""
+    """Base of every error that sqlaudit raises on purpose.
+
+    Args:
+        sentence: what is said; a piece that looks like the text of a connection is left out, as it may hold a password.
+    """
 
     exit_code: ExitCode = ExitCode.USAGE
+
+    def __init__(self, sentence: str = "") -> None:
+        super().__init__(without_connections(sentence))
 
 
 class UsageError(SqlauditError):

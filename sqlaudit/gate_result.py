@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from sqlaudit.connection_texts import without_connections
 from sqlaudit.errors import ExitCode
 from sqlaudit.result import Check, Warned
 from sqlaudit.shown import Shown
@@ -170,6 +171,9 @@ class Mistake:
 
     place: Place
     message: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "message", without_connections(self.message))
 
     def to_dict(self) -> dict[str, Any]:
         """The mistake as the JSON schema has it."""

@@ -67,16 +67,16 @@ class Node:
         return found
 
 
-def load_nodes(path: str | Path) -> Node | None:
-    """A YAML file as nodes that know their line, None for an empty one.
+def load_nodes(path: str | Path, called: str = "") -> Node | None:
+    """A YAML file as nodes that know their line, None for an empty one; `called` is its name in errors.
 
     Raises:
         InputError: the file cannot be read, or is not YAML.
         UsageError: a node contains itself, is nested more than `DEEPEST` deep, or is repeated by aliases without end.
     """
-    file = Path(path)
+    file = called or str(Path(path))
     try:
-        content = file.read_text(encoding="utf-8-sig")
+        content = Path(path).read_text(encoding="utf-8-sig")
         root = yaml.compose(content, Loader=yaml.SafeLoader)
     except OSError as error:
         raise InputError(f"{file}: cannot be read ({error.strerror}).") from None
@@ -90,7 +90,7 @@ def load_nodes(path: str | Path) -> Node | None:
         raise InputError(f"{file}{line}: is not YAML ({_problem(error)}).") from None
     except RecursionError:
         raise InputError(f"{file}: is nested too deeply.") from None
-    return None if root is None else _Reading(str(file), _nodes_allowed(content)).node(root, ())
+    return None if root is None else _Reading(file, _nodes_allowed(content)).node(root, ())
 
 
 def nodes_of(value: Any, place: str = FILE) -> Node:

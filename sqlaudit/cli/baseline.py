@@ -57,7 +57,7 @@ def command(
     request = GateRequest(
         which.file, which.dbt_project, which.dbt_target, select, baseline=kept, accept=True, limits=limits
     )  # fmt: skip
-    result = run_gate(request, Opener())
+    result = run_gate(request, Opener(), [output.file])
     output.emit(lambda: accepted_document(result), result.to_dict)
     mistakes = [ExitCode.USAGE for _ in result.mistakes]
     return worst(*(test.exit_code for test in not_accepted(result)), *mistakes)

@@ -101,6 +101,8 @@ def command(
         screen = Screen(outside.terminal(save), layout)
         session = Session(workspace, screen, asked.inputs, show_values, timeout=limits.timeout)
         session.state = _first_state(workspace, names, read, roles, asked)
+        if file is not None:
+            workspace.keep(file)  # also what the inputs name
         screen.into(file)
         try:
             return converse(session, outside) if at_prompt else run_script(session, outside, texts)

@@ -9,6 +9,7 @@ from types import TracebackType
 
 import click
 
+from sqlaudit.connection_texts import without_connections
 from sqlaudit.errors import ExitCode, Interrupted, SqlauditError
 from sqlaudit.reports.escape import in_encoding, visible
 
@@ -26,8 +27,8 @@ def worst(*codes: int) -> ExitCode:
 
 
 def say(sentence: str) -> None:
-    """One line of talk on stderr, with our name in front."""
-    line = in_encoding(f"sqlaudit: {visible(sentence)}", getattr(sys.stderr, "encoding", None))
+    """One line of talk on stderr, with our name in front, and without the text of a connection."""
+    line = in_encoding(f"sqlaudit: {visible(without_connections(sentence))}", getattr(sys.stderr, "encoding", None))
     click.echo(line, err=True)
 
 

@@ -26,6 +26,7 @@ from sqlaudit.profiling.run import profile_target
 from sqlaudit.reports import render_json
 from sqlaudit.reports.figures import plural
 from sqlaudit.spec import Limits, Target
+from sqlaudit.whereabouts import Whereabouts
 
 MOST_TABLES = 50
 _where = in_section("Where the tables are")
@@ -131,7 +132,7 @@ def _connection(db: str | None, db_env: str | None, dbt_profile: str | None) -> 
     return ("service", service) if value.startswith("service=") and " " not in service else ("url", value)
 
 
-def _database(connection: tuple[str, str]) -> str:
+def _database(connection: tuple[str, str]) -> Whereabouts:
     kind, value = connection
     return database_of(Connection("main", kind, value, Place("the command line"), Path()))
 

@@ -25,6 +25,7 @@ from sqlaudit.reports.github import render_github
 from sqlaudit.reports.junit import render_junit
 from sqlaudit.reports.sarif import sarif_data
 from sqlaudit.spec import Limits, Target
+from sqlaudit.whereabouts import Whereabouts
 
 FORMATS = ("text", "json", "junit", "sarif", "markdown", "html", "github")
 _BY_ENDING = {
@@ -49,6 +50,11 @@ class GateOutput:
 
     output: Output
     reports: tuple[Path, ...] = ()
+
+    @property
+    def files(self) -> tuple[Path | None, ...]:
+        """Everything that is written."""
+        return (self.output.file, *self.reports)
 
     def emit(self, result: GateResult) -> None:
         """Write all reports.
@@ -144,7 +150,7 @@ class Opener:
     show_sql: bool = False
 
     @contextmanager
-    def __call__(self, db: str | None, limits: Limits, targets: Sequence[Target]) -> Iterator[Engine]:
+    def __call__(self, db: str | Whereabouts | None, limits: Limits, targets: Sequence[Target]) -> Iterator[Engine]:
         """An open engine."""
         with session(db, limits, Work(show_sql=self.show_sql), *targets) as engine:
             yield engine

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -12,6 +13,7 @@ from sqlaudit.cli.output import output_for
 from sqlaudit.cli.sections import Sectioned, in_section
 from sqlaudit.errors import ExitCode, InputError, UsageError
 from sqlaudit.export import replacing
+from sqlaudit.overwriting import refuse_overwriting
 from sqlaudit.reports import Document
 from sqlaudit.reports.document import Picture
 from sqlaudit.reports.page.pictures import draw_file
@@ -41,6 +43,7 @@ def command(result: Path, chosen: str | None, file: Path | None, pictures: Path 
     document = stored(result)
     if chosen in (None, "html") and file is None:
         file = result.with_suffix(".html")
+    refuse_overwriting([file], [result])
     output = output_for(chosen, file)
     if output.format == "json":
         raise UsageError(f"{file}: {result} is JSON already; write to a file that ends in .html, .md or .txt.")
@@ -48,11 +51,11 @@ def command(result: Path, chosen: str | None, file: Path | None, pictures: Path 
     if output.file is not None:
         say(f"wrote {str(output.file)!r}")
     if pictures is not None:
-        _write_pictures(document, pictures, picture_format)
+        _write_pictures(document, pictures, picture_format, (result, *([output.file] if output.file else ())))
     return ExitCode.OK
 
 
-def _write_pictures(document: Document, folder: Path, kind: str) -> None:
+def _write_pictures(document: Document, folder: Path, kind: str, kept: Sequence[Path]) -> None:
     """Every picture of the report as a file, numbered in the order of the page: 01-curves.svg, 02-sizes.svg.
 
     Raises:
@@ -66,6 +69,7 @@ def _write_pictures(document: Document, folder: Path, kind: str) -> None:
     drawings = [block for block in blocks if isinstance(block, Picture)]
     for number, picture in enumerate(drawings, 1):
         file = folder / f"{number:02}-{picture.kind}.{kind}"
+        refuse_overwriting([file], kept)
         with replacing(file) as temporary:
             temporary.write_bytes(draw_file(picture, kind))
         say(f"wrote {str(file)!r}")

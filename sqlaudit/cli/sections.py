@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
+from sqlaudit.errors import SqlauditError
+from sqlaudit.nodes import load_nodes
+from sqlaudit.overwriting import files_read, refuse_overwriting
+from sqlaudit.paths import is_file
+from sqlaudit.spec import Target
+
+WRITTEN = {
+    "--output", "--to", "--failing-classes-to", "--plot", "--pictures", "--schema", "--report", "--baseline",
+    "--store-failures", "--save",
+}  # fmt: skip
+"""The options that name what is written, in every command; all other paths are read."""
+_YAML = (".yml", ".yaml")
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
@@ -20,7 +34,18 @@ class Option(click.Option):
 
 
 class Sectioned(click.Command):
-    """A command whose help page groups its options."""
+    """A command whose help page groups its options, and that writes no file which it was told to read."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run it, when nothing that it writes is read.
+
+        Raises:
+            UsageError: something is.
+        """
+        written = written_files(ctx)
+        if written:
+            refuse_overwriting(written, _named_files(ctx))
+        return super().invoke(ctx)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The options by section, in the order of their definition."""
@@ -32,6 +57,52 @@ class Sectioned(click.Command):
         for title, records in sections.items():
             with formatter.section(title):
                 formatter.write_dl(records, col_max=28)
+
+
+def written_files(ctx: click.Context) -> list[Path]:
+    """The files that a command was told to write."""
+    options = {one.name for one in ctx.command.params if WRITTEN & {*one.opts}}
+    return [Path(value) for name, value in _values(ctx) if name in options]
+
+
+def _values(ctx: click.Context) -> Iterator[tuple[str, str | Path]]:
+    """The texts and paths that the command line gave, with the parameter's name."""
+    for name, given in ctx.params.items():
+        for value in given if isinstance(given, tuple | list) else (given,):
+            if isinstance(value, str | Path):
+                yield name, value
+
+
+def _named_files(ctx: click.Context) -> Iterator[Path]:
+    """The files that the other parameters name: tables, databases, inputs, and what YAML files name in their turn."""
+    arguments = {one.name for one in ctx.command.params if isinstance(one, click.Argument)}
+    options = {one.name for one in ctx.command.params if WRITTEN & {*one.opts}}
+    for name, value in _values(ctx):
+        if name in options or not str(value):
+            continue
+        if name in arguments:
+            yield from files_read(None, [Target(relation=str(value))])
+        elif name == "query":
+            yield from files_read(None, [Target(query=str(value))])
+        elif is_file(value):
+            yield from files_read(str(value), ())
+        if Path(value).suffix.lower() in _YAML and is_file(value):
+            yield from _named_in(Path(value))
+
+
+def _named_in(file: Path) -> Iterator[Path]:
+    """The files that a YAML file names, beside it or from here."""
+    with suppress(SqlauditError):  # what is wrong with it is said when it is read
+        left = [load_nodes(file)]
+        while left:
+            node = left.pop()
+            if node is None:
+                continue
+            if isinstance(node.value, str):
+                yield from (path for path in (file.parent / node.value, Path(node.value)) if is_file(path))
+            else:
+                for one in node.value or ():
+                    left += one if isinstance(one, tuple) else (one,)
 
 
 def in_section(section: str) -> Callable[..., Callable[[Command], Command]]:

@@ -16,12 +16,15 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from sqlaudit.cli.options import Work
+from sqlaudit.cli.sections import written_files
 from sqlaudit.engines.base import Engine, Executed
 from sqlaudit.errors import ExitCode, Interrupted, SqlauditError
 from sqlaudit.export import discard_unfinished
+from sqlaudit.overwriting import files_read, refuse_overwriting
 from sqlaudit.reports.escape import in_encoding, visible
 from sqlaudit.reports.phrases import listing
 from sqlaudit.spec import Limits, Target
+from sqlaudit.whereabouts import Whereabouts
 
 SHOW_CURSOR = b"\r\n\x1b[?25h"
 PATIENCE = 0.5
@@ -29,7 +32,7 @@ PATIENCE = 0.5
 
 
 @contextlib.contextmanager
-def session(db: str | None, limits: Limits, work: Work, *targets: Target) -> Iterator[Engine]:
+def session(db: str | Whereabouts | None, limits: Limits, work: Work, *targets: Target) -> Iterator[Engine]:
     """An open engine for one command.
 
     Args:
@@ -41,6 +44,9 @@ def session(db: str | None, limits: Limits, work: Work, *targets: Target) -> Ite
     """
     from sqlaudit.engines import connect
 
+    context = click.get_current_context(silent=True)
+    if context is not None and (written := written_files(context)):
+        refuse_overwriting(written, files_read(db, targets))  # now it is known what the environment or a profile says
     with ProgressBar():  # a Spark takes seconds to start
         opened = connect(db, limits, *targets)
     with opened as engine, Interruptible(engine.cancel, engine.executed):

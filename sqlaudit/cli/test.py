@@ -71,7 +71,7 @@ def command(
     )  # fmt: skip
     if list_only:
         return _list(request.read(), select)
-    result = run_gate(request, Opener(show_sql))
+    result = run_gate(request, Opener(show_sql), output.files)
     output.emit(result)
     return worst(*result.exit_codes)
 

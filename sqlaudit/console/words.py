@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from sqlglot.tokenizer_core import Token
 
+from sqlaudit.connection_texts import looks_like_connection
 from sqlaudit.console.layout import width_of
 from sqlaudit.console.splitting import tokens_of
 from sqlaudit.errors import UsageError
@@ -20,7 +21,7 @@ class StatementError(UsageError):
 
     def __init__(self, sentence: str, pointed: str) -> None:
         super().__init__(sentence)
-        self.pointed = pointed
+        self.pointed = "" if looks_like_connection(pointed) else pointed
 
 
 @dataclass

@@ -16,6 +16,7 @@ from sqlaudit.engines import connect
 from sqlaudit.engines.base import ColumnInfo, Engine, Relation, Row, Statement
 from sqlaudit.errors import SqlauditError, UsageError
 from sqlaudit.guard import guard_expression, guard_query, quote
+from sqlaudit.overwriting import files_read, refuse_overwriting
 from sqlaudit.policy.proposal import tables_of
 from sqlaudit.spec import Limits, ReadOptions, Target
 from sqlaudit.sql import Raw, render
@@ -83,6 +84,14 @@ class Workspace:
         if self.dialect != "duckdb" or self._is_table(name) or not self._exists(name):
             return Target(relation=name)
         return self._allow(name)
+
+    def keep(self, path: Path) -> None:
+        """Nothing when a file may be written; what the console reads stays as it is.
+
+        Raises:
+            UsageError: it is read.
+        """
+        refuse_overwriting([path], files_read(self.db, self._announced))
 
     def query(self, text: str) -> Target:
         """A SELECT as a target; the files that it names become readable.

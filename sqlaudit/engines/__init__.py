@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sqlaudit.connection_texts import looks_like_connection
 from sqlaudit.engines.base import Engine
 from sqlaudit.errors import UsageError
 from sqlaudit.paths import exists
 from sqlaudit.spec import Limits, Target
+from sqlaudit.whereabouts import Whereabouts, whereabouts
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -15,13 +17,15 @@ if TYPE_CHECKING:
 _POSTGRES = ("postgresql", "postgres")
 
 
-def connect(db: str | SparkSession | None = None, limits: Limits | None = None, *targets: Target) -> Engine:
+def connect(
+    db: str | Whereabouts | SparkSession | None = None, limits: Limits | None = None, *targets: Target
+) -> Engine:
     """An engine for `--db`: DuckDB for files, frames and database files, PostgreSQL and Spark for what names them.
 
     Args:
         db: a DuckDB database file, a PostgreSQL URL (`postgresql://host/db`) or conninfo (`service=…`,
             `host=… dbname=…`), a Spark (`spark:local`, `spark:yarn`, `sc://host:15002` …), a SparkSession (which is
-            left as it is), or None for files and frames.
+            left as it is), the same as `Whereabouts` of a policy, or None for files and frames.
         limits: the budgets of the whole command.
         targets: everything that will be opened, so that access can be closed to all other files.
 
@@ -38,23 +42,30 @@ def connect(db: str | SparkSession | None = None, limits: Limits | None = None, 
     """
     frames = [target.frame for target in targets if _is_spark(target.frame)]
     if _is_spark(db) or (frames and db is None):
-        return _spark(db if db is not None else frames[0].sparkSession, limits)
-    if db and not exists(db):
-        if names_spark(db):
-            return _spark(db, limits)
-        if _is_postgres(db):
+        session: Any = db if db is not None else frames[0].sparkSession
+        return _spark(session, limits)
+    place = whereabouts(db) if isinstance(db, str | Whereabouts) and db else None
+    if place is not None and not exists(place.text):
+        if names_spark(place.text):
+            return _spark(place, limits)
+        if _is_postgres(place.text):
             from sqlaudit.engines.postgres import PostgresEngine
 
-            return PostgresEngine(db, limits)
-        scheme, colon, _ = db.partition("://")
-        if colon:
-            raise UsageError(
-                f"--db takes a DuckDB file, a PostgreSQL URL, or Spark (spark:local, sc://host:port); {scheme!r} is "
-                "none of these."
-            )
+            return PostgresEngine(place, limits)
+        _refuse_others(place)
     from sqlaudit.engines.duckdb import DuckDBEngine
 
-    return DuckDBEngine(db, limits, targets)
+    return DuckDBEngine(place, limits, targets)
+
+
+def _refuse_others(place: Whereabouts) -> None:
+    """What is no file and names neither PostgreSQL nor Spark; none of its words is said, as any may be secret."""
+    if "://" in place.text or (place.file is None and looks_like_connection(place.text)):
+        raise UsageError(
+            f"{place.source} names no database that sqlaudit knows: write a DuckDB file, a PostgreSQL URL "
+            "(postgresql://host/db) or conninfo, or Spark (spark:local, sc://host:port). An at sign, colon or slash in "
+            "a name or password of a URL is written as %40, %3A or %2F."
+        )
 
 
 def names_spark(db: str) -> bool:
@@ -67,7 +78,7 @@ def names_spark(db: str) -> bool:
     return db == "spark" or db.startswith(("spark:", "sc://"))
 
 
-def _spark(db: str | SparkSession, limits: Limits | None) -> Engine:
+def _spark(db: Whereabouts | SparkSession, limits: Limits | None) -> Engine:
     from sqlaudit.engines.spark import SparkEngine
 
     return SparkEngine(db, limits)

@@ -7,15 +7,19 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from sqlaudit.connection_texts import literals_hidden
 from sqlaudit.spec import Limits, Target
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from sqlaudit.whereabouts import Whereabouts
+
 Row = tuple[Any, ...]
-Database: TypeAlias = "str | Engine | SparkSession | None"
+Database: TypeAlias = "str | Whereabouts | Engine | SparkSession | None"
 """What `db=` takes: what `--db` does, an engine that is open (it is left open), or a session of Spark (likewise)."""
 
 
@@ -191,6 +195,10 @@ class Engine(ABC):
         """
         raise NotImplementedError(f"{self.name} has no workbench")
 
+    def files(self) -> Sequence[Path]:
+        """The files that it reads, or may read."""
+        return ()
+
     def lasting(self, relation: Relation) -> str:
         """A FROM item that means the relation in any session, for a view that is to stay."""
         return relation.sql
@@ -212,8 +220,8 @@ class Engine(ABC):
         raise NotImplementedError
 
     def record(self, statement: Statement, seconds: float | None) -> None:
-        """Note that a statement ran, and tell the tracer."""
-        done = Executed(statement.name, statement.sql, seconds)
+        """Note that a statement ran, and tell the tracer; a connection in its texts is left out (`dblink('…')`)."""
+        done = Executed(statement.name, literals_hidden(statement.sql), seconds)
         self.executed.append(done)
         if self.tracer is not None:
             self.tracer(done)

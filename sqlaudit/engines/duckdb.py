@@ -15,7 +15,7 @@ import duckdb
 from sqlglot import exp
 
 from sqlaudit.engines.base import ColumnInfo, Engine, Relation, Row, Statement
-from sqlaudit.engines.duckdb_catalog import Name, alias_for, find, relations, spelled, unknown
+from sqlaudit.engines.duckdb_catalog import UNNAMED, Name, alias_for, find, relations, spelled, unknown
 from sqlaudit.engines.duckdb_inputs import (
     Source,
     file_source,
@@ -42,6 +42,7 @@ from sqlaudit.guard import guard_expression, guard_query, quote
 from sqlaudit.paths import exists as lies_there
 from sqlaudit.paths import is_file, stamp
 from sqlaudit.spec import Limits, Target
+from sqlaudit.whereabouts import Whereabouts, whereabouts
 
 
 class DuckDBEngine(Engine):
@@ -71,11 +72,15 @@ class DuckDBEngine(Engine):
     can_materialize = True
     own_workbench = True
 
-    def __init__(self, db: str | None = None, limits: Limits | None = None, targets: Sequence[Target] = ()) -> None:
+    def __init__(
+        self, db: str | Whereabouts | None = None, limits: Limits | None = None, targets: Sequence[Target] = ()
+    ) -> None:
         super().__init__(limits)
-        path = _database(db) if db else None
+        place = whereabouts(db) if db else None
+        path = _database(place) if place else None
         self._session = Session(self.limits)
-        self._db = db or ""
+        self._db = place.label if place else ""
+        self._secret = place is not None and place.file is None
         self._catalog = ""
         self._known: list[Name] = []
         self._opened: list[str] = []
@@ -213,6 +218,10 @@ class DuckDBEngine(Engine):
         """Release the connection, and remove what was kept and spilled; safe to call twice."""
         self._session.close()
 
+    def files(self) -> Sequence[Path]:
+        """The database's file and those that were named."""
+        return [Path(file) for file in self._session.files]
+
     def lasting(self, relation: Relation) -> str:
         """A FROM item that means the relation in any session that has the database, or can read the files.
 
@@ -227,7 +236,7 @@ class DuckDBEngine(Engine):
         return time.monotonic()
 
     def _attach(self, path: Path) -> None:
-        alias = alias_for(path)
+        alias = UNNAMED if self._secret else alias_for(path)  # statements are shown, and hold this name
         self._session.attach(path, alias, self._db)
         self._catalog = alias
         self._known = relations(self._session.fetch, alias)
@@ -360,17 +369,17 @@ def _start(cursor: duckdb.DuckDBPyConnection, sql: str) -> list[str]:
     return types
 
 
-def _database(db: str) -> Path:
-    path = Path(db)
+def _database(place: Whereabouts) -> Path:
+    path = Path(place.text)
     if not lies_there(path):
-        raise UsageError(f"There is no database file {db!r}.")
+        raise UsageError(f"There is no database file {place.named}.")
     if not is_file(path):
-        raise UsageError(f"The database {db!r} is a folder, not a file.")
+        raise UsageError(f"The database {place.named} is a folder, not a file.")
     try:
         with path.open("rb") as file:
             start = file.read(12)
     except PermissionError:
-        raise PermissionDenied(f"{db!r} may not be read by this user.") from None
+        raise PermissionDenied(f"{place.subject} may not be read by this user.") from None
     if start[8:] != b"DUCK":
-        raise InputError(f"{db!r} is not a DuckDB database.")
+        raise InputError(f"{place.subject} is not a DuckDB database.")
     return path.absolute()

@@ -12,6 +12,8 @@ from sqlaudit.guard import closest, quote, split_name
 Name = tuple[str, str, str]
 """Catalog, schema, table."""
 
+UNNAMED = "source"
+"""What a database file is attached as whose own name may not be used, or not be told."""
 _RESERVED = {"main", "memory", "system", "temp"}
 _RELATIONS = """
 SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = $1 AND NOT internal
@@ -23,7 +25,7 @@ ORDER BY ALL
 
 def alias_for(path: Path) -> str:
     """The name a database file is attached under: its own, as DuckDB would call it, unless that name is taken."""
-    return "source" if path.stem.lower() in _RESERVED or not path.stem else path.stem
+    return UNNAMED if path.stem.lower() in _RESERVED or not path.stem else path.stem
 
 
 def relations(fetch: Callable[[str, str, Sequence[object]], list[Row]], catalog: str) -> list[Name]:

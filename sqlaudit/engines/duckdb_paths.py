@@ -6,6 +6,7 @@ import glob
 from dataclasses import dataclass
 from pathlib import Path
 
+from sqlaudit.connection_texts import looks_like_connection
 from sqlaudit.errors import InputError, PermissionDenied, UsageError
 from sqlaudit.guard import closest
 from sqlaudit.paths import exists as lies_there
@@ -61,7 +62,7 @@ def looks_like_path(text: str) -> bool:
 
 def exists(text: str) -> bool:
     """True when a text names a file, or a glob that fits one."""
-    return any(is_file(path) for path in _matches(text))
+    return any(is_file(path) for path in matching(text))
 
 
 def find_files(text: str, format: str = "") -> Files:
@@ -76,9 +77,11 @@ def find_files(text: str, format: str = "") -> Files:
         InputError: files without any content.
         PermissionDenied: a file that this user may not read.
     """
+    if looks_like_connection(text):
+        raise UsageError("The name of a file or table looks like a connection to a database; give that with --db.")
     if "://" in text:
         raise UsageError(f"{text!r} is a web address; only local files are read, so download it first.")
-    paths = _matches(text)
+    paths = matching(text)
     if not paths:
         raise _missing(text)
     for path in paths:
@@ -92,8 +95,8 @@ def find_files(text: str, format: str = "") -> Files:
     return Files(filled, kinds.pop(), text)
 
 
-def _matches(text: str) -> list[Path]:
-    """Absolute paths; a file that has just this name goes before a pattern."""
+def matching(text: str) -> list[Path]:
+    """The absolute paths that a text names; a file that has just this name goes before a pattern."""
     plain = expanded(text)
     if lies_there(plain):
         return [plain.absolute()]

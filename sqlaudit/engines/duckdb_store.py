@@ -35,7 +35,7 @@ class Store:
         return self._connection.execute(text, list(parameters)).fetchall()
 
     def relations(self) -> Mapping[str, tuple[str, str, tuple[str, ...]]]:
-        """(`table` or `view`, its comment, its columns as `name TYPE`) of each relation in the schema `main`, by name."""
+        """(`table` or `view`, comment, columns as `name TYPE`) of each relation in the schema `main`, by name."""
         found: dict[str, tuple[str, str, tuple[str, ...]]] = {}
         for name, kind, comment, columns in self.run("store_relations.sql"):
             found[str(name)] = (str(kind), str(comment), tuple(columns or ()))

@@ -13,6 +13,7 @@ from sqlaudit.engines.duckdb_errors import Place, translate
 from sqlaudit.engines.writing import View, taken
 from sqlaudit.errors import EngineError
 from sqlaudit.guard import quote
+from sqlaudit.whereabouts import whereabouts
 
 _KIND = """
 SELECT 'view' FROM duckdb_views() WHERE database_name = $1 AND schema_name = $2 AND lower(view_name) = lower($3)
@@ -32,9 +33,11 @@ def make_view(db: str, view: View, replace: bool) -> None:
             connection.execute("USE " + quote(alias, "duckdb"))
             _make(connection, alias, view, replace)
     except duckdb.IOException:
-        raise EngineError(f"{db!r} cannot be written: it is open elsewhere, or this user may not write it.") from None
+        raise EngineError(
+            f"{whereabouts(db).subject} cannot be written: it is open elsewhere, or this user may not write it."
+        ) from None
     except duckdb.Error as error:
-        raise translate(error, Place(during, files={str(path): db})) from None
+        raise translate(error, Place(during, files={str(path): whereabouts(db).label})) from None
 
 
 def _make(connection: duckdb.DuckDBPyConnection, alias: str, view: View, replace: bool) -> None:

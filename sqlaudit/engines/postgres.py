@@ -12,6 +12,7 @@ from sqlaudit.engines.base import ColumnInfo, Engine, Relation, Row, Statement
 from sqlaudit.errors import EngineError, Incomplete, Interrupted, MissingDriver, SqlauditError, UsageError
 from sqlaudit.spec import Limits, Target
 from sqlaudit.sql import environment
+from sqlaudit.whereabouts import Whereabouts, whereabouts
 
 try:
     import psycopg
@@ -59,7 +60,7 @@ class PostgresEngine(Engine):
     name = "PostgreSQL"
     dialect = "postgres"
 
-    def __init__(self, db: str, limits: Limits | None = None) -> None:
+    def __init__(self, db: str | Whereabouts, limits: Limits | None = None) -> None:
         super().__init__(limits)
         self._running = False
         self._cancelled = False
@@ -67,7 +68,7 @@ class PostgresEngine(Engine):
         self._columns: list[str] = []
         self._server_limit = 0
         chosen = connecting.settings(self.limits)
-        self._connection = connecting.connect(db, self._seconds_left())
+        self._connection = connecting.connect(whereabouts(db), self._seconds_left())
         with ExitStack() as on_failure:
             on_failure.callback(self.close)
             self._session = connecting.Session(*self._ask("session.sql", chosen)[0][-5:])

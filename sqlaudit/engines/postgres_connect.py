@@ -7,6 +7,7 @@ transaction at a time gets this one back as it was.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,8 +17,9 @@ from psycopg.conninfo import conninfo_to_dict, timeout_from_conninfo
 
 from sqlaudit.engines.postgres_errors import connection_failed
 from sqlaudit.engines.postgres_values import register_loaders
-from sqlaudit.errors import EngineError, UsageError
+from sqlaudit.errors import EngineError, SqlauditError, UsageError
 from sqlaudit.spec import Limits
+from sqlaudit.whereabouts import Whereabouts
 
 CONNECT_SECONDS = 15
 LOCK_SECONDS = 10
@@ -31,6 +33,8 @@ _DEFAULTS = {
     "keepalives_interval": "10",
     "keepalives_count": "3",
 }
+VARIABLES = {"host": "PGHOST", "port": "PGPORT", "dbname": "PGDATABASE", "user": "PGUSER", "service": "PGSERVICE"}
+"""The parts of a connection that sentences name, and the variable that libpq takes each from."""
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12,
           "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}  # fmt: skip
 WORK_MEMORY_SHARE = 8
@@ -59,31 +63,29 @@ class Session:
     database: str
 
 
-def connect(db: str, timeout: float | None) -> psycopg.Connection[tuple[Any, ...]]:
+class QuietConnection(psycopg.Connection[tuple[Any, ...]]):
+    """A connection whose `repr` does not tell host, user and database, as psycopg's does."""
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} at 0x{id(self):x}>"
+
+
+def connect(place: Whereabouts, timeout: float | None) -> psycopg.Connection[tuple[Any, ...]]:
     """A connection whose transactions are REPEATABLE READ and READ ONLY; nothing has been sent on it yet.
 
     Args:
-        db: a URL or conninfo string; what it leaves out comes from a service, PG* variables and ~/.pgpass.
+        place: a URL or conninfo string; what it leaves out comes from a service, PG* variables and ~/.pgpass.
         timeout: seconds that are left for the whole command, None = no limit.
 
     Raises:
-        UsageError: `db` is neither a URL nor a conninfo string.
+        UsageError: it is neither a URL nor a conninfo string.
         ConnectionFailed: the server could not be reached or did not let us in.
         EngineError: the server is too old.
     """
-    try:
-        given = conninfo_to_dict(db)
-        seconds = _connect_seconds(given, timeout)
-    except psycopg.Error:  # it quotes what it could not read, and that may be a piece of a password
-        raise UsageError("--db could not be read as a PostgreSQL URL or conninfo string.") from None
-    parameters: dict[str, Any] = {**_DEFAULTS, **given, "client_encoding": "UTF8", "connect_timeout": seconds}
-    try:
-        # no prepared statements: a pooler may forget them between transactions
-        connection = psycopg.connect(**parameters, prepare_threshold=None, cursor_factory=OneStatementCursor)
-    except psycopg.Error as error:
-        raise connection_failed(error, _parts(error, parameters), seconds) from None
-    except UnicodeError:  # the resolver's, for a host with a part of more than 63 signs
-        raise UsageError("--db names a host that can be no host's name.") from None
+    connection, failure = _attempt(place, timeout)
+    if failure is not None:  # raised here, since the error of psycopg would come along as its context
+        raise failure
+    assert connection is not None
     if connection.info.server_version < OLDEST:
         connection.close()
         raise EngineError(f"PostgreSQL {OLDEST // 10000} or newer is needed.")
@@ -91,6 +93,25 @@ def connect(db: str, timeout: float | None) -> psycopg.Connection[tuple[Any, ...
     connection.read_only = True
     register_loaders(connection)
     return connection
+
+
+def _attempt(
+    place: Whereabouts, timeout: float | None
+) -> tuple[psycopg.Connection[tuple[Any, ...]] | None, SqlauditError | None]:
+    """The connection, or why there is none; psycopg's own words quote pieces of the text, even of a password."""
+    try:
+        given = conninfo_to_dict(place.text)
+        seconds = _connect_seconds(given, timeout)
+    except (psycopg.Error, ValueError):
+        return None, UsageError(f"{place.source} could not be read as a PostgreSQL URL or conninfo string.")
+    parameters: dict[str, Any] = {**_DEFAULTS, **given, "client_encoding": "UTF8", "connect_timeout": seconds}
+    try:
+        # no prepared statements: a pooler may forget them between transactions
+        return QuietConnection.connect(**parameters, prepare_threshold=None, cursor_factory=OneStatementCursor), None
+    except psycopg.Error as error:
+        return None, connection_failed(error, named_parts(place, given), seconds)
+    except (UnicodeError, ValueError):  # the resolver's, for a host with a part of more than 63 signs, or a NUL
+        return None, UsageError(f"{place.source} names a host that can be no host's name.")
 
 
 def settings(limits: Limits) -> dict[str, str | None]:
@@ -142,15 +163,33 @@ def _connect_seconds(given: dict[str, Any], timeout: float | None) -> int:
     return wanted if timeout is None else max(2, min(wanted, int(timeout)))
 
 
-def _parts(error: psycopg.Error, parameters: dict[str, Any]) -> dict[str, str]:
-    """Host, port, database, user and service of an attempt; what libpq filled in where it got so far."""
-    parts = {key: str(parameters.get(key) or "") for key in ("host", "port", "dbname", "user", "service")}
-    for option in psycopg.pq.Conninfo.get_defaults():
-        key = option.keyword.decode()
-        if key in parts and not parts[key] and option.val:
-            parts[key] = option.val.decode(errors="replace")
-    if error.pgconn is not None:
-        pg = error.pgconn
-        reached = {"host": pg.host, "port": pg.port, "dbname": pg.db, "user": pg.user}
-        parts.update({key: value.decode(errors="replace") for key, value in reached.items() if value})
-    return parts
+def named_parts(place: Whereabouts, given: Mapping[str, Any]) -> dict[str, str]:
+    """Host, port, database, user and service as sentences name them: with a space in front, or nothing at all.
+
+    What libpq takes from the environment is named by its variable, and what is doubtful not at all.
+    """
+    wanted = {key: str(given.get(key) or "") for key in VARIABLES}
+    told = place.told({**wanted, "hostaddr": str(given.get("hostaddr") or "")})
+    parts = {key: f" {value!r}" for key in wanted if (value := told.get(key, ""))}
+    missing = {
+        key: f" of {variable}" for key, variable in VARIABLES.items() if not given.get(key) and os.environ.get(variable)
+    }
+    return {
+        **dict.fromkeys(VARIABLES, ""),
+        "dbname": " of that name",
+        **missing,
+        **parts,
+        "place": _place(place, told, given, missing),
+    }
+
+
+def _place(place: Whereabouts, told: Mapping[str, str], given: Mapping[str, Any], missing: Mapping[str, str]) -> str:
+    """Where the server is, in words."""
+    if not told:
+        return f"the place that {place.source} names"
+    if host := told["host"] or told["hostaddr"]:
+        return f"{host}:{told['port']}" if told["port"] else host
+    if "host" in missing:
+        return f"the host{missing['host']}"
+    service = f" {told['service']!r}" if told["service"] else missing.get("service", "")
+    return f"the service{service}" if service else "the local socket"

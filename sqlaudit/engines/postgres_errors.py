@@ -160,28 +160,30 @@ def _qualified(tokens: Sequence[Any], index: int) -> str:
 
 
 _CONNECTING: tuple[tuple[tuple[str, ...], str], ...] = (
-    (("definition of service", ), "There is no service {service!r} in pg_service.conf."),
-    (("service file",), "The service file that names {service!r} could not be read."),
+    (("definition of service", ), "There is no service{service} in pg_service.conf."),
+    (("service file",), "The service file for the service{service} could not be read."),
     (("could not translate host", "name or service not known", "failed to resolve", "name resolution", "nodename"),
-        "The host {host!r} is not known."),
-    (("invalid port", "servname"), "The port {port!r} is not a port number."),
+        "The host{host} is not known."),
+    (("invalid port", "servname"), "The port{port} is not a port number."),
     (("refused", "no such file or directory"), "No PostgreSQL server answers at {place}."),
     (("timeout expired", "timed out"), "The PostgreSQL server at {place} did not answer within {seconds} s."),
     (("no route to host", "unreachable"), "There is no route to the PostgreSQL server at {place}."),
-    (("no password supplied",), "PostgreSQL asks for the password of {user!r}: put it into ~/.pgpass or PGPASSWORD."),
+    (("no password supplied",),
+        "PostgreSQL asks for the password of the user{user}: put it into ~/.pgpass or PGPASSWORD."),
     (("no pg_hba.conf entry", "pg_hba.conf rejects"),
-        "The server at {place} does not let {user!r} connect to {dbname!r} from here (its pg_hba.conf)."),
+        "The server at {place} does not let the user{user} connect to the database{dbname} from here "
+        "(its pg_hba.conf)."),
     (("authentication failed", "authentication error"),
-        "PostgreSQL did not accept the user {user!r} or the password."),
-    (("not permitted to log in",), "The role {user!r} may not log in (ALTER ROLE ... LOGIN)."),
+        "PostgreSQL did not accept the user{user} or the password."),
+    (("not permitted to log in",), "The role{user} may not log in (ALTER ROLE ... LOGIN)."),
     (("permission denied for database", "connect privilege"),
-        "The role {user!r} may not connect to {dbname!r} (GRANT CONNECT ON DATABASE)."),
+        "The role{user} may not connect to the database{dbname} (GRANT CONNECT ON DATABASE)."),
     (("too many clients", "connection slots", "too many connections", "no more connections"),
         "The server at {place} has no connection to spare; try again later."),
     (("starting up", "shutting down", "recovery mode", "not yet accepting", "not accepting"),
         "The server at {place} is starting or stopping; try again later."),
-    (("fatal:  database \"", "no such database"), "There is no database {dbname!r} at {place}."),
-    (("fatal:  role \"",), "There is no role {user!r} at {place}."),
+    (("fatal:  database \"", "no such database"), "There is no database{dbname} at {place}."),
+    (("fatal:  role \"",), "There is no such role{user} at {place}."),
     (("invalid response",), "What answers at {place} is not a PostgreSQL server."),
     (("session is ", "server is "), "No server at {place} is in the state that target_session_attrs asks for."),
     (("certificate", "ssl", "gssapi"), "The server at {place} and this client do not agree on encryption (sslmode)."),
@@ -195,19 +197,11 @@ def connection_failed(error: psycopg.Error, parts: Mapping[str, str], seconds: i
     speaks another language gets the general sentence.
 
     Args:
-        error: what psycopg raised. parts: host, port, dbname, user and service as libpq understood them.
+        error: what psycopg raised. parts: what may be named of the connection, each with a space in front, and `place`.
         seconds: how long was waited.
     """
     said = str(error).lower()
-    known = {key: parts.get(key) or "" for key in ("host", "port", "dbname", "user", "service")}
-    place = _place(known)
     for words, text in _CONNECTING:
         if any(word in said for word in words):
-            return ConnectionFailed(text.format(**known, place=place, seconds=seconds))
-    return ConnectionFailed(f"The PostgreSQL server at {place} could not be reached, or did not let us in.")
-
-
-def _place(parts: Mapping[str, str]) -> str:
-    if not parts["host"]:
-        return f"the service {parts['service']!r}" if parts["service"] else "the local socket"
-    return f"{parts['host']}:{parts['port']}" if parts["port"] else parts["host"]
+            return ConnectionFailed(text.format(**parts, seconds=seconds))
+    return ConnectionFailed(f"The PostgreSQL server at {parts['place']} could not be reached, or did not let us in.")

@@ -6,6 +6,7 @@ from sqlaudit.engines.writing import View, taken
 from sqlaudit.errors import EngineError, MissingDriver, PermissionDenied, SqlauditError, UsageError
 from sqlaudit.guard import quote
 from sqlaudit.sql import environment
+from sqlaudit.whereabouts import whereabouts
 
 try:
     import psycopg
@@ -20,7 +21,7 @@ DURING = "making the view"
 
 def make_view(db: str, view: View, replace: bool) -> None:
     """Make the view; see `create_view`."""
-    connection = connect(db, None)
+    connection = connect(whereabouts(db), None)
     try:
         connection.read_only = False
         with connection.transaction():

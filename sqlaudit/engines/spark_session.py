@@ -15,6 +15,7 @@ from typing import Any
 from sqlaudit.engines.spark_start import FAILURES, INSTALL, start
 from sqlaudit.errors import UsageError
 from sqlaudit.spec import Limits
+from sqlaudit.whereabouts import Whereabouts, whereabouts
 
 __all__ = ["FAILURES", "INSTALL", "Lease", "is_remote", "lease", "master", "of_session"]
 
@@ -85,18 +86,19 @@ def lease(db: Any, limits: Limits) -> Lease:
         ConnectionFailed: no server answers.
         UsageError: a master or a limit that Spark does not understand, or that comes too late for a Spark that runs.
     """
-    if not isinstance(db, str):
+    if not isinstance(db, str | Whereabouts):
         _refuse_limits(limits, "a session that is given")
         return of_session(db)
-    if db.startswith("sc://"):
+    place = whereabouts(db)
+    if place.text.startswith("sc://"):
         from sqlaudit.engines.spark_connect import connected
 
         _refuse_limits(limits, "a server of Spark Connect")
-        return connected(db)
+        return connected(place)
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
-    where = master(db, limits)
+    where = master(place, limits)
     if SparkContext._active_spark_context is not None and _OURS.users == 0:
         _refuse_limits(limits, "a Spark that runs already")
         return of_session(SparkSession(SparkContext._active_spark_context))  # somebody else's, not ours to stop
@@ -139,21 +141,22 @@ def is_remote(session: Any) -> bool:
     return type(session).__module__.startswith("pyspark.sql.connect")
 
 
-def master(db: str, limits: Limits) -> str:
+def master(db: str | Whereabouts, limits: Limits) -> str:
     """Spark's own name for where it runs.
 
     Example:
         >>> master("spark:local", Limits(threads=2)), master("spark:yarn", Limits()), master("spark://h:7077", Limits())
         ('local[2]', 'yarn', 'spark://h:7077')
     """
-    if db.startswith("spark://"):
-        return db
-    name = db.partition(":")[2]
+    place = whereabouts(db)
+    if place.text.startswith("spark://"):
+        return place.text
+    name = place.text.partition(":")[2]
     if name in ("", "local"):
         return f"local[{limits.threads or '*'}]"
     if not name.startswith(("local[", "local-cluster[", "yarn", "k8s://", "spark://")):
         raise UsageError(
-            f"--db {db!r} names no Spark: write spark:local, spark:local[4], spark:local-cluster[2,1,1024], "
+            f"{place.source} names no Spark: write spark:local, spark:local[4], spark:local-cluster[2,1,1024], "
             "spark://host:port, spark:yarn, spark:k8s://…, or sc://host:port for Spark Connect."
         )
     return name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -21,6 +22,7 @@ __all__ = ["FAILURES", "INSTALL", "PySparkException", "megabytes", "start"]
 
 INSTALL = "pip install 'sqlaudit[spark]'"
 OLDEST = (4, 0)
+_PLAIN_MASTER = re.compile(r"local\[[\d*,]+\]|local-cluster\[[\d,]+\]|yarn")
 
 try:
     with warnings.catch_warnings():
@@ -125,10 +127,15 @@ def _not_started(error: Exception, log: Path, where: str) -> SqlauditError:
     if "UnsupportedClassVersionError" in said or "Unrecognized option" in said:
         return MissingDriver("Spark needs a Java runtime of version 17 or newer; the one found is older.")
     if "Could not parse Master URL" in str(error):
-        return UsageError(f"Spark does not understand the master {where!r}.")
+        return UsageError(f"Spark does not understand {_called(where)}.")
     if where.startswith(("local", "local-cluster")):
         return EngineError("Spark did not start: its Java process ended, or refused its settings.")
-    return ConnectionFailed(f"Spark could not be started on {where!r}: no such cluster answers, or it refused.")
+    return ConnectionFailed(f"Spark could not be started on {_called(where)}: no such cluster answers, or it refused.")
+
+
+def _called(where: str) -> str:
+    """A master as sentences call it: only where it can hold no secret."""
+    return f"the master {where!r}" if _PLAIN_MASTER.fullmatch(where) else "this master"
 
 
 def _settings(where: str, limits: Limits, folder: Path) -> dict[str, str]:

@@ -41,7 +41,7 @@ def refuse_fleeting(db: str, session: Any) -> None:
     own = session.conf.get("spark.sql.catalogImplementation", "in-memory") == "in-memory"
     if not db.startswith("sc://") and own and session.catalog.currentCatalog() == "spark_catalog":
         raise UsageError(
-            f"The catalog of {db} ends with the Spark that is started here, so a view in it would not last: name a "
+            "The catalog of this Spark ends with the process that started it, so a view in it would not last: name a "
             "server of Spark Connect (sc://host:port), configure a metastore, or write the release to a file (--to)."
         )
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import quote
 
 from sqlaudit.errors import UsageError
 from sqlaudit.gate_result import Mistake
@@ -14,7 +15,9 @@ from sqlaudit.paths import exists, expanded
 from sqlaudit.policy.dbt_profiles import load_profile
 from sqlaudit.policy.nodes import NO_PAIRS, Mistakes, place_of, text
 from sqlaudit.policy.spec import Connection
+from sqlaudit.whereabouts import Whereabouts
 
+_SECRET = re.compile(r"(?i)pass(word|wd)?\s*=|\bpwd\s*=|token\s*=|secret\s*=")
 KINDS = ("duckdb", "env", "url", "service", "dbt_profile")
 CONNECTION = (*KINDS, "password_env", "target", "profiles_dir", "description")
 _DBT_ONLY = ("target", "profiles_dir")
@@ -67,42 +70,33 @@ def _connection(name: str, node: Node, mistakes: Mistakes) -> Connection | None:
 
 def holds_password(written: str) -> bool:
     """Whether a URL or conninfo string holds a password, or is written so oddly that it might."""
-    if "://" not in written:
-        return "password" in written.casefold()
-    if ";token=" in written.casefold():  # of Spark Connect
-        return True
-    try:
-        parts = urlsplit(written)
-        return parts.password is not None or any(key.casefold() == "password" for key, _ in parse_qsl(parts.query))
-    except ValueError:
-        return True
+    user, at, _ = written.partition("://")[2].rpartition("@") if "://" in written else written.rpartition("@")
+    return bool(_SECRET.search(written)) or bool(at and ":" in user)
 
 
-def database_of(connection: Connection) -> str:
-    """What `engines.connect` takes; it may hold a password, so it is never printed or kept.
+def database_of(connection: Connection) -> Whereabouts:
+    """What `engines.connect` takes; nothing that came from the environment is ever told of it.
 
     Raises:
         UsageError: an environment variable is not set, or there is no such file or profile.
     """
+    source = f"connection {connection.name!r} ({connection.place})"
     if connection.kind == "duckdb":
-        return str(_file(connection.folder / expanded(connection.value), connection))
+        return Whereabouts(str(_file(connection)), source)
     if connection.kind == "env":
         given = _variable(connection.value, connection)
         path = connection.folder / given
-        return str(path) if "://" not in given and "=" not in given and exists(path) else given
+        found = str(path) if "://" not in given and "=" not in given and exists(path) else given
+        return Whereabouts(found, source, secret=True)
     if connection.kind == "dbt_profile":
-        return load_profile(
+        text, secret = load_profile(
             connection.value, connection.folder, target=connection.target, profiles_dir=connection.profiles_dir
         )
+        return Whereabouts(text, source, secret)
     database = connection.value if connection.kind == "url" else f"service={connection.value}"
-    if not connection.password_env:
-        return database
-    return _with_password(database, _variable(connection.password_env, connection))
-
-
-def file_of(connection: Connection) -> Path | None:
-    """The DuckDB file that a connection names in the policy, None when it is said elsewhere."""
-    return connection.folder / expanded(connection.value) if connection.kind == "duckdb" else None
+    if connection.password_env:
+        database = _with_password(database, _variable(connection.password_env, connection))
+    return Whereabouts(database, source)
 
 
 def _variable(name: str, connection: Connection) -> str:
@@ -114,22 +108,20 @@ def _variable(name: str, connection: Connection) -> str:
     return value
 
 
-def _file(path: Path, connection: Connection) -> Path:
+def _file(connection: Connection) -> Path:
+    """The file, which is told as the policy has it: what `~` means comes from the environment."""
+    path = connection.folder / expanded(connection.value)
     if not exists(path):
-        raise UsageError(f"Connection {connection.name!r} ({connection.place}): there is no file {str(path)!r}.")
+        shown = connection.value if connection.value.startswith("~") else str(path)
+        raise UsageError(f"Connection {connection.name!r} ({connection.place}): there is no file {shown!r}.")
     return path
 
 
 def _with_password(database: str, password: str) -> str:
-    """The URL or conninfo string as conninfo with its password."""
+    """The URL or conninfo string with its password, which stands last, where it wins over none."""
     if "://" not in database:
         return f"{database} password={quoted(password)}"
-    parts = urlsplit(database)
-    given = {
-        "host": parts.hostname, "port": parts.port, "user": unquote(parts.username) if parts.username else None,
-        "dbname": unquote(parts.path.removeprefix("/")) or None, "password": password, **dict(parse_qsl(parts.query)),
-    }  # fmt: skip
-    return conninfo(given)
+    return f"{database}{'&' if '?' in database else '?'}password={quote(password, safe='')}"
 
 
 def conninfo(given: Mapping[str, object]) -> str:

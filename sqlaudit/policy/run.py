@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import datetime
 import time
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import sqlaudit
 from sqlaudit.engines import connect
@@ -14,6 +15,7 @@ from sqlaudit.engines.base import Engine, ProgressHook
 from sqlaudit.errors import ExitCode, Interrupted, SqlauditError, UsageError
 from sqlaudit.gate_result import GateResult, GateTest, Mistake, Outcome
 from sqlaudit.inputs import further_targets
+from sqlaudit.overwriting import files_read
 from sqlaudit.policy.connections import database_of
 from sqlaudit.policy.judging import blank, errored, with_exit_code
 from sqlaudit.policy.one_table import Store, TableTests, skipped
@@ -21,14 +23,17 @@ from sqlaudit.policy.selection import select
 from sqlaudit.policy.spec import Policy, TableEntry
 from sqlaudit.result import Warned
 from sqlaudit.spec import AuditSpec, Limits, Target
+from sqlaudit.whereabouts import Whereabouts
 
-OpenEngine = Callable[[str | None, Limits, Sequence[Target]], AbstractContextManager[Engine]]
+OpenEngine = Callable[[str | Whereabouts | None, Limits, Sequence[Target]], AbstractContextManager[Engine]]
 """Opens an engine for a database and the targets that will be read."""
 Settle = Callable[[GateTest], GateTest]
 """Gives a finished test its final outcome: a baseline may accept it."""
 
 
-def open_engine(db: str | None, limits: Limits, targets: Sequence[Target]) -> AbstractContextManager[Engine]:
+def open_engine(
+    db: str | Whereabouts | None, limits: Limits, targets: Sequence[Target]
+) -> AbstractContextManager[Engine]:
     """An engine, without progress or signals."""
     return connect(db, limits, *targets)
 
@@ -131,7 +136,7 @@ class _Run:
                 self._test(engine, tables)
 
     def _opened(
-        self, stack: ExitStack, database: str | None, tables: Sequence[TableEntry]
+        self, stack: ExitStack, database: Whereabouts | None, tables: Sequence[TableEntry]
     ) -> tuple[Sequence[TableEntry], Engine | None]:
         """The engine for the tables that can be read with it; the others get their error."""
         opener = self.options.opener
@@ -147,7 +152,7 @@ class _Run:
         rest = [table for table in tables if id(table) not in broken]
         return rest, stack.enter_context(opener(database, self._limits(), _targets(rest)))
 
-    def _error_of(self, database: str | None, table: TableEntry) -> SqlauditError | None:
+    def _error_of(self, database: Whereabouts | None, table: TableEntry) -> SqlauditError | None:
         """What keeps an engine from being opened for one table: a file that cannot be read, a query that is none."""
         try:
             with self.options.opener(database, self._limits(), _targets([table])):
@@ -183,6 +188,15 @@ class _Run:
         if limits.timeout is None:
             return limits
         return replace(limits, timeout=max(0.1, limits.timeout - (time.monotonic() - self.began)))
+
+
+def files_of(policy: Policy) -> Iterator[Path]:
+    """Every file that a policy's tests read, as far as they can be found: the policy, databases, tables."""
+    yield Path(policy.file)
+    for connection in policy.connections.values():
+        with suppress(SqlauditError):  # a test will say so
+            yield from files_read(database_of(connection), ())
+    yield from files_read(None, _targets([table for table in policy.tables if table.target is not None]))
 
 
 def _targets(tables: Sequence[TableEntry]) -> list[Target]:

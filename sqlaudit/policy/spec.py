@@ -54,7 +54,7 @@ class Connection:
 
     name: str
     kind: str
-    value: str
+    value: str = field(repr=False)
     place: Place
     folder: Path
     password_env: str = ""

@@ -87,4 +87,3 @@ def _row(table: str, item: FailingClass) -> list[Any]:
     figures = json.dumps({name: plain(value) for name, value in item.figures.items()})
     key = None if item.key is None else json.dumps({name: plain(value) for name, value in item.key.items()})
     return [table, ", ".join(item.fails), item.sensitive, item.size, item.rows, item.classes, figures, key]
-

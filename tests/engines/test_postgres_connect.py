@@ -37,7 +37,7 @@ def failure(db: str, limits: Limits | None = None) -> str:
     with pytest.raises(ConnectionFailed) as caught:
         PostgresEngine(db, limits)
     assert caught.value.exit_code == ExitCode.ENGINE
-    assert caught.value.__suppress_context__
+    assert caught.value.__context__ is None
     assert PASSWORD not in "".join(traceback.format_exception(caught.value))
     return str(caught.value)
 
@@ -71,7 +71,7 @@ def test_the_environment_services_and_password_files(
     monkeypatch.setenv("PGPORT", str(postgres_server.port))
     monkeypatch.setenv("PGDATABASE", DATABASE)
     monkeypatch.setenv("PGUSER", AUDITOR)
-    asks = f"PostgreSQL asks for the password of {AUDITOR!r}: put it into ~/.pgpass or PGPASSWORD."
+    asks = "PostgreSQL asks for the password of the user of PGUSER: put it into ~/.pgpass or PGPASSWORD."
     assert failure("postgresql://") == asks
     monkeypatch.setenv("PGPASSWORD", PASSWORD)
     assert who("postgresql://") == ME

@@ -139,7 +139,9 @@ def test_a_role_that_may_not_connect_or_log_in_is_told_so(load: Loader, postgres
     )
     with pytest.raises(EngineError) as caught:
         PostgresEngine(postgres_server.url("outsider", "x"))
-    assert str(caught.value) == "The role 'outsider' may not connect to 'clinic' (GRANT CONNECT ON DATABASE)."
+    assert (
+        str(caught.value) == "The role 'outsider' may not connect to the database 'clinic' (GRANT CONNECT ON DATABASE)."
+    )
     with pytest.raises(EngineError) as caught:
         PostgresEngine(postgres_server.url("nologin_role", "x"))
     assert str(caught.value) == "The role 'nologin_role' may not log in (ALTER ROLE ... LOGIN)."

@@ -52,12 +52,12 @@ def test_a_url_gets_its_password_from_the_environment(monkeypatch: pytest.Monkey
     url = connection(
         "url", "postgresql://au%40d@db:5433/cli%20nic?sslmode=require", tmp_path, password_env="SECRET_OF_DB"
     )
-    assert conninfo_to_dict(database_of(url)) == {
+    assert conninfo_to_dict(database_of(url).text) == {
         "host": "db", "port": "5433", "user": "au@d", "dbname": "cli nic", "sslmode": "require", "password": "p'w \\ 1",
     }  # fmt: skip
     service = connection("service", "clinic", tmp_path, password_env="SECRET_OF_DB")
-    assert conninfo_to_dict(database_of(service)) == {"service": "clinic", "password": "p'w \\ 1"}
-    assert database_of(connection("service", "clinic", tmp_path)) == "service=clinic"
+    assert conninfo_to_dict(database_of(service).text) == {"service": "clinic", "password": "p'w \\ 1"}
+    assert database_of(connection("service", "clinic", tmp_path)).text == "service=clinic"
 
 
 def test_an_environment_variable_may_name_a_file_beside_the_policy(
@@ -87,15 +87,15 @@ def test_targets_of_a_profile(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     write(tmp_path, PROFILES, "profiles.yml")
     for name in ("DBT_PROFILES_DIR", "DBT_TARGET", "GATE_HOST", "GATE_FILE"):
         monkeypatch.delenv(name, raising=False)
-    assert load_profile("clinic", tmp_path, target="file") == str(tmp_path / "clinic.duckdb")
-    assert load_profile("plain", tmp_path) == str(tmp_path / "clinic.duckdb")
+    assert load_profile("clinic", tmp_path, target="file") == (str(tmp_path / "clinic.duckdb"), True)
+    assert load_profile("plain", tmp_path) == (str(tmp_path / "clinic.duckdb"), False)
     monkeypatch.setenv("DBT_TARGET", "file")
     monkeypatch.setenv("GATE_FILE", "/elsewhere/x.duckdb")
-    assert load_profile("clinic", tmp_path) == "/elsewhere/x.duckdb"
+    assert load_profile("clinic", tmp_path) == ("/elsewhere/x.duckdb", True)
     monkeypatch.delenv("DBT_TARGET")
     monkeypatch.setenv("DBT_PROFILES_DIR", str(tmp_path))
     (tmp_path / "project").mkdir()
-    assert load_profile("plain", tmp_path / "project") == str(tmp_path / "project" / "clinic.duckdb")
+    assert load_profile("plain", tmp_path / "project") == (str(tmp_path / "project" / "clinic.duckdb"), False)
 
 
 @pytest.mark.parametrize(

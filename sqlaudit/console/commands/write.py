@@ -26,6 +26,7 @@ def report(session: Session, rest: str) -> None:
     """Write the last report into a file, in the layout that its ending names."""
     path = _path(rest, "\\report out.html")
     check_destination(path, REPORTS)
+    session.workspace.keep(path)
     if session.reported is None:
         result = session.audit()
         session.reported = Reported(lambda: audit_document(result), result.to_dict)
@@ -40,6 +41,7 @@ def save(session: Session, rest: str) -> None:
         raise UsageError("Name a file, for instance \\save policy.yml; odd names stand in single quotes.")
     path = _path(found[1], "\\save policy.yml")
     check_destination(path, (".yml", ".yaml"))
+    session.workspace.keep(path)
     if exists(path):
         raise UsageError(f"{str(path)!r} is there already; name another file, or add to it by hand.")
     session.require_roles()
@@ -99,7 +101,10 @@ def sql(session: Session, rest: str) -> None:
 
 def into(session: Session, rest: str) -> None:
     """All results go into a file, or to the terminal again."""
-    session.screen.into(_path(rest, "\\o out.txt") if rest else None)
+    path = _path(rest, "\\o out.txt") if rest else None
+    if path is not None:
+        session.workspace.keep(path)
+    session.screen.into(path)
 
 
 def _path(text: str, example: str) -> Path:
