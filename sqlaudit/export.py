@@ -8,7 +8,6 @@ import datetime as dt
 import itertools
 import json
 import os
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -16,12 +15,12 @@ from pathlib import Path
 from typing import IO, Any
 
 from sqlaudit.errors import UsageError
+from sqlaudit.leftovers import forget, temporary_beside
 from sqlaudit.paths import exists, is_file, is_folder, resolved
 from sqlaudit.result import FailingClass
 
 TABLE_SUFFIXES = (".csv", ".parquet")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
-_unfinished: set[Path] = set()
 _to_json = json.JSONEncoder(check_circular=False).encode
 
 Batches = Iterable[Sequence[Sequence[Any]]]
@@ -58,6 +57,7 @@ def replacing(path: Path) -> Iterator[Path]:
         UsageError: the file cannot be written there.
 
     Example:
+        >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     with replacing(Path(folder, "a.txt")) as temporary:
         ...         _ = temporary.write_text("whole")
@@ -66,26 +66,18 @@ def replacing(path: Path) -> Iterator[Path]:
     """
     check_destination(path)
     final = resolved(path)
-    if final.exists() and not final.is_file():
-        yield final
-        return
-    temporary = _temporary_beside(final)
+    special = final.exists() and not final.is_file()
+    temporary = final if special else temporary_beside(final)
     try:
         yield temporary
-        temporary.chmod(_mode_for(final))
-        temporary.replace(final)
+        if not special:
+            temporary.chmod(_mode_for(final))
+            temporary.replace(final)
     except OSError as error:
         raise UsageError(f"{str(path)!r} could not be written: {error.strerror or 'the disk refused'}.") from None
     finally:
-        temporary.unlink(missing_ok=True)
-        _unfinished.discard(temporary)
-
-
-def discard_unfinished() -> None:
-    """Remove the temporary files of writes that will not be finished (for a second Ctrl-C)."""
-    for temporary in list(_unfinished):
-        with contextlib.suppress(OSError):
-            temporary.unlink()
+        if not special:
+            forget(temporary)
 
 
 def failing_batches(failing: Iterable[FailingClass], batch: int = 10_000) -> tuple[list[str], Batches]:
@@ -136,6 +128,7 @@ def write_rows(path: Path, names: Sequence[str], batches: Batches) -> int:
         UsageError: another ending, or the file cannot be written.
 
     Example:
+        >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     write_rows(Path(folder, "a.csv"), ["n", "text"], [[(1, "=1+1"), (2, None)]])
         ...     Path(folder, "a.csv").read_text()
@@ -147,16 +140,6 @@ def write_rows(path: Path, names: Sequence[str], batches: Batches) -> int:
         if path.suffix.lower() == ".csv":
             return _write_csv(temporary, names, batches)
         return _write_parquet(temporary, names, batches)
-
-
-def _temporary_beside(final: Path) -> Path:
-    try:
-        handle, name = tempfile.mkstemp(prefix=f".{final.name[:40]}.", suffix=".part", dir=final.parent)
-    except OSError as error:
-        raise UsageError(f"{str(final)!r} cannot be written: {error.strerror}.") from None
-    os.close(handle)
-    _unfinished.add(Path(name))
-    return Path(name)
 
 
 def _mode_for(final: Path) -> int:
@@ -194,15 +177,14 @@ def _flat(value: Any) -> Any:
 
 def _write_parquet(path: Path, names: Sequence[str], batches: Batches) -> int:
     """Through a spool of JSON lines: only when all rows are known, the type of each column is."""
-    spool = _temporary_beside(path)
+    spool = temporary_beside(path)
     try:
         types = [_ColumnType() for _ in names]
         with spool.open("w", encoding="utf-8") as file:
             written = sum(_spool(file, types, batch) for batch in batches)
         _convert(spool, path, names, [column.sql for column in types])
     finally:
-        spool.unlink(missing_ok=True)
-        _unfinished.discard(spool)
+        forget(spool)
     return written
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import traceback
@@ -9,6 +10,7 @@ from types import TracebackType
 
 import click
 
+from sqlaudit.cli.signals import ENDING
 from sqlaudit.errors import ExitCode, Interrupted, SqlauditError
 from sqlaudit.reports.escape import in_encoding, visible
 
@@ -28,7 +30,8 @@ def worst(*codes: int) -> ExitCode:
 def say(sentence: str) -> None:
     """One line of talk on stderr, with our name in front."""
     line = in_encoding(f"sqlaudit: {visible(sentence)}", getattr(sys.stderr, "encoding", None))
-    click.echo(line, err=True)
+    with contextlib.suppress(OSError):  # nobody can be told when stderr is full or gone
+        click.echo(line, err=True)
 
 
 class Boundary:
@@ -77,7 +80,7 @@ def _told(error: BaseException) -> ExitCode:
         say(_click_sentence(error))
         return ExitCode.USAGE
     if isinstance(error, KeyboardInterrupt | click.Abort):
-        say("interrupted.")
+        say(f"{ENDING.word}.")
         return Interrupted.exit_code
     if isinstance(error, MemoryError):
         say("the memory of this machine was not enough; --memory-limit makes the database spill to disk instead.")
