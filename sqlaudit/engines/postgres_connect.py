@@ -7,6 +7,9 @@ transaction at a time gets this one back as it was.
 from __future__ import annotations
 
 import os
+import socket
+import time
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,10 +19,15 @@ from psycopg.conninfo import conninfo_to_dict, timeout_from_conninfo
 
 from sqlaudit.engines.postgres_errors import connection_failed
 from sqlaudit.engines.postgres_values import register_loaders
-from sqlaudit.errors import EngineError, UsageError
+from sqlaudit.engines.watch import in_time
+from sqlaudit.errors import EngineError, Incomplete, UsageError
 from sqlaudit.spec import Limits
 
 CONNECT_SECONDS = 15
+LEAST_SECONDS = 2
+"""libpq waits no shorter for a connection."""
+GRACE_SECONDS = 1.0
+"""Beyond the time limit, for a server that says itself that it was reached."""
 LOCK_SECONDS = 10
 OLDEST = 130000
 """The oldest version that is known to work, as PostgreSQL counts: 13."""
@@ -69,6 +77,7 @@ def connect(db: str, timeout: float | None) -> psycopg.Connection[tuple[Any, ...
     Raises:
         UsageError: `db` is neither a URL nor a conninfo string.
         ConnectionFailed: the server could not be reached or did not let us in.
+        Incomplete: the time limit was reached.
         EngineError: the server is too old.
     """
     try:
@@ -77,10 +86,14 @@ def connect(db: str, timeout: float | None) -> psycopg.Connection[tuple[Any, ...
     except psycopg.Error:  # it quotes what it could not read, and that may be a piece of a password
         raise UsageError("--db could not be read as a PostgreSQL URL or conninfo string.") from None
     parameters: dict[str, Any] = {**_DEFAULTS, **given, "client_encoding": "UTF8", "connect_timeout": seconds}
+    begun = time.monotonic()
     try:
-        # no prepared statements: a pooler may forget them between transactions
-        connection = psycopg.connect(**parameters, prepare_threshold=None, cursor_factory=OneStatementCursor)
+        connection = _connected(parameters, timeout)
+    except TimeoutError:
+        raise _too_late(timeout) from None
     except psycopg.Error as error:
+        if timeout is not None and time.monotonic() - begun > timeout - 1:  # libpq waits for whole seconds
+            raise _too_late(timeout) from None
         raise connection_failed(error, _parts(error, parameters), seconds) from None
     except UnicodeError:  # the resolver's, for a host with a part of more than 63 signs
         raise UsageError("--db names a host that can be no host's name.") from None
@@ -91,6 +104,30 @@ def connect(db: str, timeout: float | None) -> psycopg.Connection[tuple[Any, ...
     connection.read_only = True
     register_loaders(connection)
     return connection
+
+
+def _connected(parameters: dict[str, Any], timeout: float | None) -> psycopg.Connection[tuple[Any, ...]]:
+    """A connection; with a time limit it is not waited for much longer, even if a name server is silent."""
+
+    def connected() -> psycopg.Connection[tuple[Any, ...]]:
+        # no prepared statements: a pooler may forget them between transactions
+        return psycopg.connect(**parameters, prepare_threshold=None, cursor_factory=OneStatementCursor)
+
+    if timeout is None:
+        return connected()
+    return in_time(connected, max(timeout, LEAST_SECONDS) + GRACE_SECONDS, lambda late: late.close())
+
+
+def _too_late(timeout: float | None) -> Incomplete:
+    return Incomplete(f"The time limit of {timeout or 0:.3g} seconds was reached before the server let us in.")
+
+
+def sever(connection: psycopg.Connection[Any]) -> None:
+    """Cut the line to a server that does not answer, so that who waits for it gets an error; safe from any thread."""
+    with suppress(OSError, ValueError, psycopg.Error):
+        line = socket.fromfd(connection.pgconn.socket, socket.AF_INET, socket.SOCK_STREAM)
+        with line:
+            line.shutdown(socket.SHUT_RDWR)
 
 
 def settings(limits: Limits) -> dict[str, str | None]:
@@ -139,7 +176,7 @@ def _connect_seconds(given: dict[str, Any], timeout: float | None) -> int:
         wanted = timeout_from_conninfo(given)
     else:
         wanted = CONNECT_SECONDS
-    return wanted if timeout is None else max(2, min(wanted, int(timeout)))
+    return wanted if timeout is None else max(LEAST_SECONDS, min(wanted, int(timeout)))
 
 
 def _parts(error: psycopg.Error, parameters: dict[str, Any]) -> dict[str, str]:
