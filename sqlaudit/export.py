@@ -10,17 +10,16 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
-from fractions import Fraction
 from pathlib import Path
 from typing import IO, Any
 
+from sqlaudit.csv_cells import csv_cell, flat
 from sqlaudit.errors import UsageError
 from sqlaudit.leftovers import forget, temporary_beside
 from sqlaudit.paths import exists, is_file, is_folder, resolved
 from sqlaudit.result import FailingClass
 
 TABLE_SUFFIXES = (".csv", ".parquet")
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _to_json = json.JSONEncoder(check_circular=False).encode
 
 Batches = Iterable[Sequence[Sequence[Any]]]
@@ -121,8 +120,8 @@ def write_rows(path: Path, names: Sequence[str], batches: Batches) -> int:
     Args:
         path: the file, ending in .csv or .parquet. names: the column names. batches: rows, some thousand at a time.
 
-    In CSV a missing value is an empty field, and a text that a spreadsheet would run as a formula gets a leading
-    apostrophe (OWASP, CSV injection). Parquet keeps every value exactly.
+    In CSV a missing value is an empty field, and a text that a spreadsheet would run as a formula gets an apostrophe
+    in front (OWASP, CSV injection; see `csv_cells`). Parquet keeps every value exactly.
 
     Raises:
         UsageError: another ending, or the file cannot be written.
@@ -160,19 +159,6 @@ def _write_csv(path: Path, names: Sequence[str], batches: Batches) -> int:
             writer.writerows([csv_cell(value) for value in row] for row in batch)
             written += len(batch)
     return written
-
-
-def csv_cell(value: Any) -> Any:
-    """The value as a CSV file has it: a text that a spreadsheet would run as a formula begins with an apostrophe."""
-    value = _flat(value)
-    return "'" + value if isinstance(value, str) and value.startswith(_FORMULA) else value
-
-
-def _flat(value: Any) -> Any:
-    """The value as files know it: fractions as floats, bytes as hexadecimal text."""
-    if isinstance(value, Fraction):
-        return value.numerator if value.denominator == 1 else float(value)
-    return value.hex() if isinstance(value, bytes) else value
 
 
 def _write_parquet(path: Path, names: Sequence[str], batches: Batches) -> int:
@@ -238,7 +224,7 @@ class _ColumnType:
         if kind is not None:
             self._seen.add(kind)
             return value
-        value = _flat(value)
+        value = flat(value)
         if value is None:
             return None
         if isinstance(value, Decimal):
