@@ -45,6 +45,17 @@ def check_destination(path: Path, suffixes: Sequence[str] = ()) -> None:
         raise UsageError(f"{str(path)!r} cannot be written: no permission.")
 
 
+def check_ending(path: Path, suffixes: Sequence[str]) -> None:
+    """Nothing when the name of a file that takes text ends in one of `suffixes`, or in nothing (`report`, /dev/null).
+
+    Raises:
+        UsageError: another ending, which would promise what the file does not hold.
+    """
+    ending = path.suffix.lower()
+    if ending and ending not in suffixes:
+        raise UsageError(f"{str(path)!r} should end in {', '.join(suffixes[:-1])} or {suffixes[-1]}, or in nothing.")
+
+
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """A temporary file in the folder of `path` that takes its place when the block ends well, and is gone otherwise.

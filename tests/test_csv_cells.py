@@ -1,4 +1,4 @@
-"""Cells of CSV files: no spreadsheet computes one, whatever it takes for a separator, and what was written is read back."""
+"""Cells of CSV files: no spreadsheet computes one, whatever its separator, and what was written is read back."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ def computes(cell: str) -> bool:
 @pytest.mark.parametrize(
     ("text", "written"),
     [
-        ("=1+1", "'=1+1"), ("\n=1", "\n'=1"), ("\t=1", "'\t'=1"), ("\rx", "'\rx"), ("＝1", "'＝1"), ("－a", "'－a"), ("＠x", "'＠x"), ("＋a", "'＋a"),
+        ("=1+1", "'=1+1"), ("\n=1", "\n'=1"), ("\t=1", "'\t'=1"), ("\rx", "'\rx"),
+        ("＝1", "'＝1"), ("－a", "'－a"), ("＠x", "'＠x"), ("＋a", "'＋a"),
         (" =1", "' =1"), ("\xa0=1", "'\xa0=1"), ("\x0b=1", "'\x0b=1"), ("\ufeff=1", "'\ufeff=1"),
         ("x;=1+1", "x;'=1+1"), ("x, ＝1", "x,' ＝1"), ("a|@b", "a|'@b"), ("two\n=1", "two\n'=1"), ("a;-2+3", "a;'-2+3"),
         ("'=1", "''=1"), ("two\nlines", "two\nlines"), ("[-10, -5)", "[-10, -5)"), ("{-1, -2}", "{-1, -2}"),

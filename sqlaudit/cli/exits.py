@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import sys
 import traceback
@@ -18,6 +19,7 @@ _RANK = (
     ExitCode.OK, ExitCode.REQUIREMENT_FAILED, ExitCode.INCOMPLETE, ExitCode.USAGE, ExitCode.ENGINE,
     ExitCode.INTERRUPTED,
 )  # fmt: skip
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _SPEAKS_OF_CODE_ONLY = (AttributeError, ImportError, NameError, NotImplementedError)
 """Exceptions whose messages name pieces of the program, never of the data."""
 
@@ -82,14 +84,25 @@ def _told(error: BaseException) -> ExitCode:
     if isinstance(error, KeyboardInterrupt | click.Abort):
         say(f"{ENDING.word}.")
         return Interrupted.exit_code
-    if isinstance(error, MemoryError):
-        say("the memory of this machine was not enough; --memory-limit makes the database spill to disk instead.")
-        return ExitCode.INCOMPLETE
+    room = _no_room(error)
+    if room is not None:
+        say(room[0])
+        return room[1]
     say(
         f"internal error ({type(error).__name__}); this is a fault of sqlaudit, please report it. "
         "SQLAUDIT_DEBUG=1 shows where it happened, without any value of your table."
     )
     return ExitCode.ENGINE
+
+
+def _no_room(error: BaseException) -> tuple[str, ExitCode] | None:
+    """What to say when memory or a disk was not enough, None when it was something else."""
+    if isinstance(error, MemoryError):
+        said = "the memory of this machine was not enough; --memory-limit makes the database spill to disk instead."
+        return said, ExitCode.INCOMPLETE
+    if isinstance(error, OSError) and error.errno in _FULL:
+        return f"what was to be written did not find room: {os.strerror(error.errno)}.", ExitCode.USAGE
+    return None
 
 
 def _click_sentence(error: click.ClickException) -> str:

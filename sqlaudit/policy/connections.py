@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import parse_qsl, quote, urlsplit
 
 from sqlaudit.errors import UsageError
 from sqlaudit.gate_result import Mistake
@@ -121,15 +121,11 @@ def _file(path: Path, connection: Connection) -> Path:
 
 
 def _with_password(database: str, password: str) -> str:
-    """The URL or conninfo string as conninfo with its password."""
+    """The URL or conninfo string with its password."""
     if "://" not in database:
         return f"{database} password={quoted(password)}"
-    parts = urlsplit(database)
-    given = {
-        "host": parts.hostname, "port": parts.port, "user": unquote(parts.username) if parts.username else None,
-        "dbname": unquote(parts.path.removeprefix("/")) or None, "password": password, **dict(parse_qsl(parts.query)),
-    }  # fmt: skip
-    return conninfo(given)
+    # libpq reads the URL itself, so that several hosts, sockets and odd ports mean what they mean there
+    return f"{database}{'&' if '?' in database else '?'}password={quote(password, safe='')}"
 
 
 def conninfo(given: Mapping[str, object]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from jinja2 import StrictUndefined, TemplateError
+from jinja2 import StrictUndefined, TemplateError, nodes
 from jinja2.sandbox import SandboxedEnvironment
 
 from sqlaudit.errors import UsageError
@@ -20,6 +20,14 @@ _POSTGRES = {
     "dbname": ("dbname", "database"), "sslmode": ("sslmode",), "sslrootcert": ("sslrootcert",), "sslcert": ("sslcert",),
     "sslkey": ("sslkey",), "connect_timeout": ("connect_timeout",),
 }  # fmt: skip
+
+
+_DBT_FILTERS = ("as_number", "as_bool", "as_native", "as_text")
+_FILTERS = (*_DBT_FILTERS, "int", "float", "string", "lower", "upper", "trim", "default", "d")
+_PLAIN = (
+    nodes.Output, nodes.TemplateData, nodes.Const, nodes.Name, nodes.Concat, nodes.CondExpr, nodes.Compare,
+    nodes.Operand, nodes.And, nodes.Or, nodes.Not, nodes.If, nodes.Keyword,
+)  # fmt: skip
 
 
 class _NotSet(Exception):
@@ -104,17 +112,35 @@ def _rendered(node: Node, what: str) -> str:
     if "{{" not in written and "{%" not in written:
         return written
     try:
-        return _environment().from_string(written).render()
+        made = _environment()
+        _check(made.parse(written))
+        return made.from_string(written).render()
     except _NotSet as missing:
         raise node.fail(f"{what}: the environment variable {missing} is not set.") from None
-    except TemplateError:
+    except (TemplateError, TypeError, ValueError, RecursionError):  # no message: it may hold a value
         raise node.fail(f"{what} holds an expression that is more than env_var(); it can't be read here.") from None
+
+
+def _check(tree: nodes.Template) -> None:
+    """Nothing when an expression ends soon: no loop, no macro, no arithmetic that makes a text without end.
+
+    Raises:
+        TemplateError: it holds more than variables, texts, choices and filters that change a text.
+    """
+    for node in tree.find_all(nodes.Node):
+        known = isinstance(node, _PLAIN)
+        if isinstance(node, nodes.Filter):
+            known = node.name in _FILTERS
+        if isinstance(node, nodes.Call):
+            known = isinstance(node.node, nodes.Name) and node.node.name == "env_var"
+        if not known:
+            raise TemplateError
 
 
 def _environment() -> SandboxedEnvironment:
     made = SandboxedEnvironment(undefined=StrictUndefined)
     made.globals = {"env_var": _env_var}
-    made.filters |= dict.fromkeys(("as_number", "as_bool", "as_native", "as_text"), str)
+    made.filters |= dict.fromkeys(_DBT_FILTERS, str)
     return made
 
 
