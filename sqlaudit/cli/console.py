@@ -26,7 +26,7 @@ from sqlaudit.console.splitting import Piece, split
 from sqlaudit.console.wording import in_console_words
 from sqlaudit.console.words import StatementError
 from sqlaudit.console.workspace import Workspace
-from sqlaudit.errors import ExitCode, InputError, SqlauditError, UsageError
+from sqlaudit.errors import ExitCode, InputError, Interrupted, SqlauditError, UsageError
 from sqlaudit.inputs import population_target
 from sqlaudit.lattice_result import LatticeResult
 from sqlaudit.result import AuditResult
@@ -103,6 +103,11 @@ def command(
         screen.into(file)
         try:
             code = converse(session, outside) if at_prompt else run_script(session, outside, texts)
+        except SqlauditError as error:
+            if isinstance(error, Interrupted):
+                screen.drop()
+            screen.close_after_error()
+            raise
         except BaseException:
             screen.drop()
             raise

@@ -61,6 +61,7 @@ class Screen:
         self.limit = terminal.limit
         self._file: IO[str] | None = None
         self._held = contextlib.ExitStack()
+        self._filled = False
         self._name = ""
 
     @property
@@ -125,7 +126,7 @@ class Screen:
         except OSError as error:
             held.__exit__(_Dropped, _Dropped(), None)
             raise UsageError(f"{str(path)!r} cannot be written: {error.strerror}.") from None
-        self._held, self._name = held, str(path)
+        self._held, self._name, self._filled = held, str(path), False
 
     def close(self) -> None:
         """Finish the file, if there is one: it takes its place now.
@@ -144,6 +145,13 @@ class Screen:
         self._file, self._held, self._name = None, contextlib.ExitStack(), ""
         held.close()
 
+    def close_after_error(self) -> None:
+        """Finish a file that holds results of steps that went well; without any it stays as it was before."""
+        if self._filled:
+            self.close()
+        else:
+            self.drop()
+
     def drop(self) -> None:
         """Leave the file as it was before, if there is one."""
         file, held = self._file, self._held
@@ -161,6 +169,7 @@ class Screen:
                 self.terminal.write(chunk)
                 continue
             try:
+                self._filled = True
                 self._file.write(chunk)
                 self._file.flush()
             except OSError as error:

@@ -150,7 +150,8 @@ def test_libpq_reads_the_hosts_of_a_url_with_a_password(
     [
         "{% for a in 'xxxxxxxxx' %}{% for b in 'xxxxxxxxx' %}x{% endfor %}{% endfor %}",
         "{{ 'x' * 999999999999 }}", "{{ 9 ** 9 ** 9 }}", "{{ '%0999999999d' % 1 }}", "{{ 'x' | center(999999999) }}",
-        "{% macro a() %}x{% endmacro %}{{ a() }}", "{{ range(9) | join }}", "{{ " + "(" * 5000 + "1" + ")" * 5000 + " }}",
+        "{% macro a() %}x{% endmacro %}{{ a() }}", "{{ range(9) | join }}",
+        "{{ " + "(" * 5000 + "1" + ")" * 5000 + " }}",
         "{{ 'x'.join(['y', 'z']) }}", "{% set a = 'x' %}{{ a }}", "{{ env_var(3) }}",
     ],
 )  # fmt: skip
