@@ -11,7 +11,7 @@ from sqlaudit.api import Require, make_target, requirements
 from sqlaudit.auditor import Auditor
 from sqlaudit.engines import connect
 from sqlaudit.engines.base import Database, Engine
-from sqlaudit.engines.writing import View, create_view
+from sqlaudit.engines.writing import View, check_view, create_view
 from sqlaudit.errors import EngineError, UsageError
 from sqlaudit.export import check_destination
 from sqlaudit.generalization.release_audit import audit_of, checkable
@@ -122,7 +122,10 @@ def check_publication(publication: Publication, db: str | None) -> None:
     if publication.execute and not db:
         raise UsageError("--execute makes a view in a database, over a connection of its own; name it with --db.")
     if publication.view:
-        View(publication.view, "").parts()
+        view = View(publication.view, "")
+        view.parts()
+        if publication.execute and db:
+            check_view(db, view)
 
 
 def targets_of(request: LatticeRequest) -> tuple[Target, ...]:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import bz2
 import importlib.util
-import tempfile
 from pathlib import Path
 
 from sqlaudit.errors import InputError, MissingDriver, UsageError
 from sqlaudit.export import TABLE_SUFFIXES, check_destination, replacing
+from sqlaudit.leftovers import PrivateFolder
 from sqlaudit.spec import Roles
 
 NAME = "injury"
@@ -59,8 +59,8 @@ def _write_parquet(content: bytes, path: Path) -> None:
     import duckdb
 
     try:
-        with tempfile.TemporaryDirectory(prefix="sqlaudit-demo-") as folder, duckdb.connect() as connection:
-            plain = Path(folder, f"{NAME}.csv")
+        with PrivateFolder("demo") as folder, duckdb.connect() as connection:
+            plain = Path(folder.path, f"{NAME}.csv")
             plain.write_bytes(content)
             connection.read_csv(str(plain), header=True).write_parquet(str(path), compression="zstd")
     except duckdb.Error as error:

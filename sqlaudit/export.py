@@ -8,20 +8,18 @@ import datetime as dt
 import itertools
 import json
 import os
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
-from fractions import Fraction
 from pathlib import Path
 from typing import IO, Any
 
+from sqlaudit.csv_cells import csv_cell, flat
 from sqlaudit.errors import UsageError
+from sqlaudit.leftovers import forget, temporary_beside
 from sqlaudit.paths import exists, is_file, is_folder, resolved
 from sqlaudit.result import FailingClass
 
 TABLE_SUFFIXES = (".csv", ".parquet")
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-_unfinished: set[Path] = set()
 _to_json = json.JSONEncoder(check_circular=False).encode
 
 Batches = Iterable[Sequence[Sequence[Any]]]
@@ -47,6 +45,17 @@ def check_destination(path: Path, suffixes: Sequence[str] = ()) -> None:
         raise UsageError(f"{str(path)!r} cannot be written: no permission.")
 
 
+def check_ending(path: Path, suffixes: Sequence[str]) -> None:
+    """Nothing when the name of a file that takes text ends in one of `suffixes`, or in nothing (`report`, /dev/null).
+
+    Raises:
+        UsageError: another ending, which would promise what the file does not hold.
+    """
+    ending = path.suffix.lower()
+    if ending and ending not in suffixes:
+        raise UsageError(f"{str(path)!r} should end in {', '.join(suffixes[:-1])} or {suffixes[-1]}, or in nothing.")
+
+
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """A temporary file in the folder of `path` that takes its place when the block ends well, and is gone otherwise.
@@ -58,6 +67,7 @@ def replacing(path: Path) -> Iterator[Path]:
         UsageError: the file cannot be written there.
 
     Example:
+        >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     with replacing(Path(folder, "a.txt")) as temporary:
         ...         _ = temporary.write_text("whole")
@@ -66,26 +76,18 @@ def replacing(path: Path) -> Iterator[Path]:
     """
     check_destination(path)
     final = resolved(path)
-    if final.exists() and not final.is_file():
-        yield final
-        return
-    temporary = _temporary_beside(final)
+    special = final.exists() and not final.is_file()
+    temporary = final if special else temporary_beside(final)
     try:
         yield temporary
-        temporary.chmod(_mode_for(final))
-        temporary.replace(final)
+        if not special:
+            temporary.chmod(_mode_for(final))
+            temporary.replace(final)
     except OSError as error:
         raise UsageError(f"{str(path)!r} could not be written: {error.strerror or 'the disk refused'}.") from None
     finally:
-        temporary.unlink(missing_ok=True)
-        _unfinished.discard(temporary)
-
-
-def discard_unfinished() -> None:
-    """Remove the temporary files of writes that will not be finished (for a second Ctrl-C)."""
-    for temporary in list(_unfinished):
-        with contextlib.suppress(OSError):
-            temporary.unlink()
+        if not special:
+            forget(temporary)
 
 
 def failing_batches(failing: Iterable[FailingClass], batch: int = 10_000) -> tuple[list[str], Batches]:
@@ -129,13 +131,14 @@ def write_rows(path: Path, names: Sequence[str], batches: Batches) -> int:
     Args:
         path: the file, ending in .csv or .parquet. names: the column names. batches: rows, some thousand at a time.
 
-    In CSV a missing value is an empty field, and a text that a spreadsheet would run as a formula gets a leading
-    apostrophe (OWASP, CSV injection). Parquet keeps every value exactly.
+    In CSV a missing value is an empty field, and a text that a spreadsheet would run as a formula gets an apostrophe
+    in front (OWASP, CSV injection; see `csv_cells`). Parquet keeps every value exactly.
 
     Raises:
         UsageError: another ending, or the file cannot be written.
 
     Example:
+        >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     write_rows(Path(folder, "a.csv"), ["n", "text"], [[(1, "=1+1"), (2, None)]])
         ...     Path(folder, "a.csv").read_text()
@@ -147,16 +150,6 @@ def write_rows(path: Path, names: Sequence[str], batches: Batches) -> int:
         if path.suffix.lower() == ".csv":
             return _write_csv(temporary, names, batches)
         return _write_parquet(temporary, names, batches)
-
-
-def _temporary_beside(final: Path) -> Path:
-    try:
-        handle, name = tempfile.mkstemp(prefix=f".{final.name[:40]}.", suffix=".part", dir=final.parent)
-    except OSError as error:
-        raise UsageError(f"{str(final)!r} cannot be written: {error.strerror}.") from None
-    os.close(handle)
-    _unfinished.add(Path(name))
-    return Path(name)
 
 
 def _mode_for(final: Path) -> int:
@@ -179,30 +172,16 @@ def _write_csv(path: Path, names: Sequence[str], batches: Batches) -> int:
     return written
 
 
-def csv_cell(value: Any) -> Any:
-    """The value as a CSV file has it: a text that a spreadsheet would run as a formula begins with an apostrophe."""
-    value = _flat(value)
-    return "'" + value if isinstance(value, str) and value.startswith(_FORMULA) else value
-
-
-def _flat(value: Any) -> Any:
-    """The value as files know it: fractions as floats, bytes as hexadecimal text."""
-    if isinstance(value, Fraction):
-        return value.numerator if value.denominator == 1 else float(value)
-    return value.hex() if isinstance(value, bytes) else value
-
-
 def _write_parquet(path: Path, names: Sequence[str], batches: Batches) -> int:
     """Through a spool of JSON lines: only when all rows are known, the type of each column is."""
-    spool = _temporary_beside(path)
+    spool = temporary_beside(path)
     try:
         types = [_ColumnType() for _ in names]
         with spool.open("w", encoding="utf-8") as file:
             written = sum(_spool(file, types, batch) for batch in batches)
         _convert(spool, path, names, [column.sql for column in types])
     finally:
-        spool.unlink(missing_ok=True)
-        _unfinished.discard(spool)
+        forget(spool)
     return written
 
 
@@ -256,7 +235,7 @@ class _ColumnType:
         if kind is not None:
             self._seen.add(kind)
             return value
-        value = _flat(value)
+        value = flat(value)
         if value is None:
             return None
         if isinstance(value, Decimal):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
+from sqlaudit.csv_cells import label_cell
 from sqlaudit.engines.base import Engine
 from sqlaudit.export import check_destination, replacing
 from sqlaudit.hierarchies.dictionary import Dictionary
@@ -19,6 +20,8 @@ def write_csv(made: Dictionary, workbench: Engine, path: Path) -> int:
     NULL has a line, with an empty first field, only when it has labels of its own below the top: without one it stays
     NULL there. The empty text is spelled the same way, so when both have labels the empty text's line is left out.
 
+    What a spreadsheet would run as a formula gets an apostrophe in front, which reading the file takes away again.
+
     Raises:
         UsageError: the file cannot be written.
     """
@@ -30,6 +33,6 @@ def write_csv(made: Dictionary, workbench: Engine, path: Path) -> int:
     with replacing(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, delimiter=";", lineterminator="\n")
         for batch in workbench.stream(statement, BATCH):
-            writer.writerows(batch)
+            writer.writerows([label_cell(text) for text in row] for row in batch)
             written += len(batch)
     return written

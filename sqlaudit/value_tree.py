@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from sqlaudit.csv_cells import as_written
 from sqlaudit.errors import InputError, UsageError
 from sqlaudit.paths import no_name
 
@@ -82,6 +83,8 @@ def read_tree_csv(path: Path) -> Tree:
 def hierarchy_rows(path: Path) -> list[tuple[int, list[str]]]:
     """The lines of a CSV hierarchy with their numbers; the separator is ; where the first line has one, else a comma.
 
+    Apostrophes in front of formulas, as sqlaudit writes them, are taken away.
+
     Raises:
         InputError: the file cannot be read.
         UsageError: it is not CSV, or the first line has fewer than two fields.
@@ -97,7 +100,7 @@ def hierarchy_rows(path: Path) -> list[tuple[int, list[str]]]:
     separator = ";" if ";" in text.split("\n", 1)[0] else ","
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
     try:
-        rows = [(reader.line_num, row) for row in reader if row]
+        rows = [(reader.line_num, [as_written(field) for field in row]) for row in reader if row]
     except csv.Error:
         raise UsageError(f"{path}, line {reader.line_num}: is not a line of CSV.") from None
     if not rows or len(rows[0][1]) < 2:

@@ -1,127 +1,27 @@
-"""The command line: one module a command, loaded when it is called."""
+"""The command line: one module a command, loaded when it is called.
+
+This module imports nothing large: signals must be heard before the first slow import begins.
+"""
 
 from __future__ import annotations
 
-import difflib
-import importlib
-import importlib.metadata
-import os
-import platform
-import sys
-from collections.abc import Sequence
 from typing import Any
-
-import click
-
-from sqlaudit import __version__
-from sqlaudit.cli.exits import Boundary
-from sqlaudit.errors import ExitCode
-
-COMMANDS = {
-    "attack": "Try attacks on a release: how many persons does each expose, and how surely?",
-    "audit": "Tell how easily people in a table can be re-identified.",
-    "baseline": "Accept today's state of a policy's tables; fail later on what got worse.",
-    "cloak": "Hide messages with places and times among k users, in boxes that do not overlap.",
-    "columns": "Find the sets of columns that re-identify, with proof.",
-    "compare": "Compare a release with its original: what was lost, what is of use, what can be done.",
-    "compile": "Write checks as standalone SQL for any warehouse.",
-    "console": "Explore tables and files with SQL, and audit what you see.",
-    "demo": "Run a whole audit on a real table; nothing to prepare.",
-    "disclosure": "Tell what an attacker with k pieces of knowledge can learn, with proof.",
-    "hierarchy": "Make, check and write the hierarchy of a column, for a coarser release.",
-    "init": "Write a policy to begin with, with proposed roles.",
-    "lattice": "Find how little a table must be coarsened to be safe, and publish that.",
-    "models": "List the privacy models, what they mean and what they need.",
-    "profile": "Look at the columns of a table and propose their roles.",
-    "recode": "Make a table safe by local recoding (KACA, Mondrian), and publish that.",
-    "report": "Lay out a stored result as a page, as Markdown or as text.",
-    "records": "Tell which records are special, with SUDA scores and individual risk.",
-    "suppress": "Find the fewest cells to suppress so that a release is safe, and write it.",
-    "test": "Test a policy's tables: the gate before publication.",
-}
-"""The commands with their line in the overview. Each lives in the module of its name, as an object called `command`."""
-
-
-class Commands(click.Group):
-    """The group of all commands; every way out of it is an exit code."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names of all commands."""
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of a name, imported now."""
-        if cmd_name not in COMMANDS:
-            return None
-        command = importlib.import_module(f"sqlaudit.cli.{cmd_name}").command
-        assert isinstance(command, click.Command)
-        return command
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that the first argument names; the error for another name says which is closest."""
-        if args[0] not in COMMANDS and not args[0].startswith("-"):
-            near = difflib.get_close_matches(args[0], COMMANDS, n=1)
-            hint = f"Did you mean {near[0]!r}?" if near else f"There are: {', '.join(COMMANDS)}."
-            raise click.UsageError(f"There is no command {args[0]!r}. {hint}", ctx)
-        return super().resolve_command(ctx, args)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The overview, without importing a single command."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
-
-    def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any) -> Any:  # type: ignore[override]
-        """Run a command and leave with its exit code."""
-        if os.environ.get("_SQLAUDIT_COMPLETE"):
-            return super().main(args, prog_name, **extra)
-        given = list(sys.argv[1:] if args is None else args)
-        extra.pop("standalone_mode", None)
-        with Boundary() as boundary, self.make_context(prog_name or "sqlaudit", given, **extra) as context:
-            boundary.code = int(self.invoke(context) or 0)
-        sys.exit(boundary.code)
-
-
-def _show_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
-    if wanted:
-        duckdb = importlib.metadata.version("duckdb")
-        click.echo(f"sqlaudit {__version__} (Python {platform.python_version()}, DuckDB {duckdb})")
-        context.exit()
-
-
-@click.group(
-    "sqlaudit",
-    cls=Commands,
-    invoke_without_command=True,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-)
-@click.pass_context
-@click.option(
-    "--version", is_flag=True, expose_value=False, is_eager=True, callback=_show_version, help="Show versions and exit."
-)
-def cli(context: click.Context) -> int:
-    """Tell how easily the people in a table can be re-identified, before the table is shared.
-
-    \b
-    See it work on a real table:
-      sqlaudit demo
-    Audit a file. Quasi-identifiers are what others may know about a person,
-    sensitive columns are what they should not learn:
-      sqlaudit audit patients.csv --qi age,sex,zip --sensitive diagnosis
-    Ask for a verdict (exit code 0: it holds, 1: it does not):
-      sqlaudit audit patients.csv --qi age,sex,zip --require k=5
-    Audit a table where it is; nothing is changed there:
-      sqlaudit audit --db postgresql://auditor@host/db public.patients --qi ...
-
-    `sqlaudit COMMAND --help` tells more.
-    """
-    if context.invoked_subcommand is None:
-        click.echo(context.get_help(), err=True)
-        return ExitCode.USAGE
-    return ExitCode.OK
 
 
 def main() -> None:
     """The entry point of the installed command."""
+    from sqlaudit.cli.signals import ENDING
+
+    ENDING.take()
+    from sqlaudit.cli.group import cli
+
     cli.main(prog_name="sqlaudit")
+
+
+def __getattr__(name: str) -> Any:
+    """The group of all commands is imported when it is first used."""
+    if name != "cli":
+        raise AttributeError(f"module 'sqlaudit.cli' has no attribute {name!r}")
+    from sqlaudit.cli.group import cli
+
+    return cli

@@ -12,7 +12,7 @@ from sqlaudit.cli.options import role_options
 from sqlaudit.cli.output import print_data
 from sqlaudit.cli.sections import Sectioned, in_section
 from sqlaudit.errors import ExitCode, UsageError
-from sqlaudit.export import check_destination, write_text
+from sqlaudit.export import check_destination, check_ending, write_text
 from sqlaudit.spec import Roles, Target
 
 _what = in_section("What to write")
@@ -52,6 +52,7 @@ def command(
     target = _target(table, query, where)
     if output_file is not None:
         check_destination(output_file)
+        check_ending(output_file, (".sql", ".txt"))
     given = load_inputs(inputs) if inputs is not None else {}
     compiled = compile_checks(target, roles, checks, dialect=dialect, inputs=given, exact_names=exact_names)
     text = script(compiled, target, __version__)

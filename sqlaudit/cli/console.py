@@ -20,14 +20,13 @@ from sqlaudit.cli.session import ProgressBar
 from sqlaudit.cli.terminal import Outside, converse, tell_time
 from sqlaudit.columns_result import ColumnSets
 from sqlaudit.compare_result import CompareResult
-from sqlaudit.console.screen import FORMATS, Reported, Screen
+from sqlaudit.console.screen import FORMATS, Reported, Screen, check_into
 from sqlaudit.console.session import Session, State
 from sqlaudit.console.splitting import Piece, split
 from sqlaudit.console.wording import in_console_words
 from sqlaudit.console.words import StatementError
 from sqlaudit.console.workspace import Workspace
-from sqlaudit.errors import ExitCode, InputError, SqlauditError, UsageError
-from sqlaudit.export import check_destination
+from sqlaudit.errors import ExitCode, InputError, Interrupted, SqlauditError, UsageError
 from sqlaudit.inputs import population_target
 from sqlaudit.lattice_result import LatticeResult
 from sqlaudit.result import AuditResult
@@ -90,7 +89,7 @@ def command(
       sqlaudit console patients.csv -c "AUDIT patients BY (age, zip) REQUIRE k >= 5"
     """
     if file is not None:
-        check_destination(file)
+        check_into(file)
     at_prompt = not texts
     if at_prompt and not sys.stdout.isatty():
         raise UsageError("A prompt needs a terminal; say what to run with -c or -f.")
@@ -105,9 +104,19 @@ def command(
             workspace.keep(file)  # also what the inputs name
         screen.into(file)
         try:
-            return converse(session, outside) if at_prompt else run_script(session, outside, texts)
-        finally:
-            screen.close()
+            code = converse(session, outside) if at_prompt else run_script(session, outside, texts)
+        except SqlauditError as error:
+            if isinstance(error, Interrupted):
+                screen.drop()
+            screen.close_after_error()
+            raise
+        except BaseException:
+            screen.drop()
+            raise
+        if code is ExitCode.INTERRUPTED:
+            screen.drop()
+        screen.close()
+        return code
 
 
 def _first_state(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 
 import click
@@ -21,6 +20,7 @@ from sqlaudit.cli.options import (
 from sqlaudit.cli.output import Output
 from sqlaudit.cli.sections import Sectioned, in_section
 from sqlaudit.errors import ExitCode
+from sqlaudit.leftovers import PrivateFolder
 from sqlaudit.spec import AuditSpec, Limits, Target
 
 _try = in_section("The table")
@@ -49,8 +49,8 @@ def command(save: Path | None, failing: FailingOptions, output: Output, work: Wo
     from sqlaudit.requirements import parse_requirement
 
     say(f"{demo.ABOUT}. The same as: {_command('injury.csv')}")
-    with tempfile.TemporaryDirectory(prefix="sqlaudit-demo-") as folder:
-        file = Path(folder, f"{demo.NAME}.csv")
+    with PrivateFolder("demo") as folder:
+        file = Path(folder.path, f"{demo.NAME}.csv")
         file.write_bytes(demo.table())
         target = Target(relation=str(file), label=demo.NAME)
         spec = AuditSpec(target, demo.ROLES, tuple(parse_requirement(text) for text in demo.REQUIREMENTS))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 import sys
 import traceback
@@ -9,6 +11,7 @@ from types import TracebackType
 
 import click
 
+from sqlaudit.cli.signals import ENDING
 from sqlaudit.connection_texts import without_connections
 from sqlaudit.errors import ExitCode, Interrupted, SqlauditError
 from sqlaudit.reports.escape import in_encoding, visible
@@ -17,6 +20,7 @@ _RANK = (
     ExitCode.OK, ExitCode.REQUIREMENT_FAILED, ExitCode.INCOMPLETE, ExitCode.USAGE, ExitCode.ENGINE,
     ExitCode.INTERRUPTED,
 )  # fmt: skip
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _SPEAKS_OF_CODE_ONLY = (AttributeError, ImportError, NameError, NotImplementedError)
 """Exceptions whose messages name pieces of the program, never of the data."""
 
@@ -29,7 +33,8 @@ def worst(*codes: int) -> ExitCode:
 def say(sentence: str) -> None:
     """One line of talk on stderr, with our name in front, and without the text of a connection."""
     line = in_encoding(f"sqlaudit: {visible(without_connections(sentence))}", getattr(sys.stderr, "encoding", None))
-    click.echo(line, err=True)
+    with contextlib.suppress(OSError):  # nobody can be told when stderr is full or gone
+        click.echo(line, err=True)
 
 
 class Boundary:
@@ -78,16 +83,27 @@ def _told(error: BaseException) -> ExitCode:
         say(_click_sentence(error))
         return ExitCode.USAGE
     if isinstance(error, KeyboardInterrupt | click.Abort):
-        say("interrupted.")
+        say(f"{ENDING.word}.")
         return Interrupted.exit_code
-    if isinstance(error, MemoryError):
-        say("the memory of this machine was not enough; --memory-limit makes the database spill to disk instead.")
-        return ExitCode.INCOMPLETE
+    room = _no_room(error)
+    if room is not None:
+        say(room[0])
+        return room[1]
     say(
         f"internal error ({type(error).__name__}); this is a fault of sqlaudit, please report it. "
         "SQLAUDIT_DEBUG=1 shows where it happened, without any value of your table."
     )
     return ExitCode.ENGINE
+
+
+def _no_room(error: BaseException) -> tuple[str, ExitCode] | None:
+    """What to say when memory or a disk was not enough, None when it was something else."""
+    if isinstance(error, MemoryError):
+        said = "the memory of this machine was not enough; --memory-limit makes the database spill to disk instead."
+        return said, ExitCode.INCOMPLETE
+    if isinstance(error, OSError) and error.errno in _FULL:
+        return f"what was to be written did not find room: {os.strerror(error.errno)}.", ExitCode.USAGE
+    return None
 
 
 def _click_sentence(error: click.ClickException) -> str:

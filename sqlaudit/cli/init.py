@@ -15,7 +15,7 @@ from sqlaudit.cli.sections import Sectioned, in_section
 from sqlaudit.cli.session import session
 from sqlaudit.engines.base import Engine
 from sqlaudit.errors import ConnectionFailed, EngineError, ExitCode, UsageError
-from sqlaudit.export import check_destination, write_text
+from sqlaudit.export import check_destination, check_ending, write_text
 from sqlaudit.gate_result import Place
 from sqlaudit.paths import exists
 from sqlaudit.policy.connections import database_of, holds_password
@@ -107,6 +107,7 @@ def _check_destinations(output: Path, force: bool, schema: Path | None) -> None:
     if str(output) == "-":
         return
     check_destination(output)
+    check_ending(output, (".yml", ".yaml"))
     if exists(output) and not force:
         raise UsageError(f"{str(output)!r} is there already; --force replaces it, --output names another file.")
 

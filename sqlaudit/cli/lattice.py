@@ -12,6 +12,7 @@ import click
 
 from sqlaudit.api_lattice import check_publication, make, search_and_publish, targets_of
 from sqlaudit.cli.exits import say
+from sqlaudit.cli.last_resort import LastResort
 from sqlaudit.cli.options import (
     Asked,
     Work,
@@ -162,7 +163,8 @@ def command(
         if result.stopped == "interrupted":  # what is known is worth telling before the way out
             _emit(output, result)
             return ExitCode.INTERRUPTED
-    result = make(db, request, publication, result, limits)
+    with LastResort(limits.timeout):
+        result = make(db, request, publication, result, limits)
     _emit(output, result)
     _tell(result, publication)
     return code_of(result)

@@ -20,7 +20,9 @@ from sqlaudit.reports.escape import in_encoding
 
 PLAIN_WIDTH = 80
 WIDEST = 100
-_BY_ENDING = {".json": "json", ".md": "markdown", ".markdown": "markdown", ".html": "html", ".htm": "html"}
+_BY_ENDING = {
+    ".txt": "text", ".json": "json", ".md": "markdown", ".markdown": "markdown", ".html": "html", ".htm": "html",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -79,12 +81,25 @@ def output_for(chosen: str | None, file: Path | None) -> Output:
     """The output for `--format` and `--output`; checked before any work begins.
 
     Raises:
-        UsageError: the file cannot be written.
+        UsageError: the file cannot be written, or its ending names no format and none is chosen.
     """
     if file is None or str(file) == "-":
         return Output(chosen or "text")
     check_destination(file)
-    return Output(chosen or _BY_ENDING.get(file.suffix.lower(), "text"), file)
+    return Output(chosen or format_by_ending(file, _BY_ENDING), file)
+
+
+def format_by_ending(file: Path, formats: Mapping[str, str]) -> str:
+    """The format that the ending of a file names; text without an ending.
+
+    Raises:
+        UsageError: it names none.
+    """
+    ending = file.suffix.lower()
+    if ending and ending not in formats:
+        known = ", ".join(formats)
+        raise UsageError(f"{str(file)!r}: {ending!r} names no format; end in {known}, or say --format.")
+    return formats.get(ending, "text")
 
 
 def print_data(text: str) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from sqlaudit.cli.options import Work
-from sqlaudit.cli.output import Output
+from sqlaudit.cli.output import Output, format_by_ending
 from sqlaudit.cli.sections import in_section, shared
 from sqlaudit.cli.session import session
 from sqlaudit.engines.base import Engine
@@ -127,7 +127,7 @@ def _output(*, output_format: str | None, output_file: Path | None, report: tupl
         format_of(path)
     if output_file is not None and str(output_file) != "-":
         check_destination(output_file)
-        chosen = output_format or _BY_ENDING.get(output_file.suffix.lower(), "text")
+        chosen = output_format or format_by_ending(output_file, _BY_ENDING)
         return {"output": GateOutput(Output(chosen, output_file), report)}
     return {"output": GateOutput(Output(output_format or "text"), report)}
 

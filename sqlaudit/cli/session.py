@@ -3,32 +3,34 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from types import FrameType, TracebackType
-from typing import NoReturn
 
 import click
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
+from sqlaudit.cli.last_resort import LastResort
 from sqlaudit.cli.options import Work
 from sqlaudit.cli.sections import written_files
+from sqlaudit.cli.signals import ENDING, Ended, Handler, heard
 from sqlaudit.engines.base import Engine, Executed
-from sqlaudit.errors import ExitCode, Interrupted, SqlauditError
-from sqlaudit.export import discard_unfinished
+from sqlaudit.errors import Interrupted, SqlauditError
 from sqlaudit.overwriting import files_read, refuse_overwriting
 from sqlaudit.reports.escape import in_encoding, visible
 from sqlaudit.reports.phrases import listing
 from sqlaudit.spec import Limits, Target
 from sqlaudit.whereabouts import Whereabouts
 
-SHOW_CURSOR = b"\r\n\x1b[?25h"
 PATIENCE = 0.5
 """Seconds of silence before a progress bar appears."""
+NOT_CANCELLED = (
+    "the database did not take the request to cancel, so the running statement may go on there for a while. "
+    "Nothing was changed."
+)
 
 
 @contextlib.contextmanager
@@ -47,16 +49,17 @@ def session(db: str | Whereabouts | None, limits: Limits, work: Work, *targets: 
     context = click.get_current_context(silent=True)
     if context is not None and (written := written_files(context)):
         refuse_overwriting(written, files_read(db, targets))  # now it is known what the environment or a profile says
-    with ProgressBar():  # a Spark takes seconds to start
-        opened = connect(db, limits, *targets)
-    with opened as engine, Interruptible(engine.cancel, engine.executed):
-        if work.show_sql:
-            engine.tracer = show_statement
-            yield engine
-            return
-        with ProgressBar() as bar:
-            engine.progress = bar.update
-            yield engine
+    with LastResort(limits.timeout) as last:
+        with ProgressBar():  # a Spark takes seconds to start
+            opened = connect(db, limits, *targets)
+        with opened as engine, Interruptible(engine.cancel, engine.executed, last):
+            if work.show_sql:
+                engine.tracer = show_statement
+                yield engine
+                return
+            with ProgressBar() as bar:
+                engine.progress = bar.update
+                yield engine
 
 
 def show_statement(done: Executed) -> None:
@@ -74,52 +77,55 @@ def say_sql(text: str) -> None:
 class Interruptible:
     """While it lasts, the first Ctrl-C cancels the running statement, and a second one ends the process at once.
 
+    SIGTERM and SIGHUP do the same. A database that does not answer is not waited for without end.
+
     Args:
-        cancel: stops what is running; called from the signal handler.
-        executed: what has finished by then, told to the user.
+        cancel: stops what is running; called from the signal handler. It raises when that failed.
+        executed: what has finished by then, told to the user. last: ends the process when nothing stops.
 
     Raises:
-        Interrupted: on the way out, when there was a Ctrl-C.
+        Interrupted: on the way out, when there was a signal.
     """
 
-    def __init__(self, cancel: Callable[[], None], executed: list[Executed]) -> None:
+    def __init__(self, cancel: Callable[[], None], executed: list[Executed], last: LastResort | None = None) -> None:
         self._cancel, self._executed = cancel, executed
-        self._previous: Callable[[int, FrameType | None], object] | int | None = None
-        self._stopped = False
+        self._own = LastResort()
+        self._last = last or self._own
+        self._previous: dict[int, Handler] = {}
+        self._stopped = self._failed = False
 
     def __enter__(self) -> Interruptible:
         if threading.current_thread() is threading.main_thread():
-            self._previous = signal.signal(signal.SIGINT, self._stop)
+            self._previous = {number: signal.signal(number, self._stop) for number in heard()}
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._previous is not None:
-            signal.signal(signal.SIGINT, self._previous)
+        for number, handler in self._previous.items():
+            signal.signal(number, handler)
+        self._own.__exit__()
         if self._stopped:
-            raise Interrupted(_what_was_finished(self._executed)) from None
+            raise Interrupted(_what_was_finished(self._executed, self._failed)) from None
 
     def _stop(self, number: int, frame: FrameType | None) -> None:
         if self._stopped:
-            _leave_at_once()
-        self._stopped = True
-        with contextlib.suppress(SqlauditError, OSError):
+            ENDING.leave()
+        self._stopped, ENDING.signal = True, number
+        self._last.signalled()
+        try:
             self._cancel()
-        raise KeyboardInterrupt
+        except (SqlauditError, OSError):
+            self._failed = True
+        raise Ended
 
 
-def _leave_at_once() -> NoReturn:
-    discard_unfinished()
-    if sys.stderr.isatty():
-        os.write(sys.stderr.fileno(), SHOW_CURSOR)
-    os._exit(ExitCode.INTERRUPTED)
-
-
-def _what_was_finished(executed: list[Executed]) -> str:
+def _what_was_finished(executed: list[Executed], failed: bool) -> str:
     steps = list(dict.fromkeys(done.name.replace("_", " ") for done in executed))
     finished = f"Finished by then: {listing(steps)}." if steps else "Nothing was finished by then."
-    return f"interrupted; the running statement was cancelled and nothing was changed. {finished}"
+    if failed:
+        return f"{ENDING.word}; {NOT_CANCELLED} {finished}"
+    return f"{ENDING.word}; the running statement was cancelled and nothing was changed. {finished}"
 
 
 class ProgressBar:

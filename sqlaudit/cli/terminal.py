@@ -15,6 +15,7 @@ from sqlaudit import __version__
 from sqlaudit.cli.exits import Boundary, say
 from sqlaudit.cli.output import Output, print_data
 from sqlaudit.cli.session import Interruptible, ProgressBar
+from sqlaudit.cli.signals import ENDING
 from sqlaudit.console.cancelling import Cancelling
 from sqlaudit.console.layout import width_of
 from sqlaudit.console.screen import Terminal
@@ -84,14 +85,15 @@ def converse(session: Session, outside: Outside) -> ExitCode:
     colour = Output().colour
     prompt = Prompt(session, colour)
     click.echo(f"sqlaudit {__version__} on {session.engine.version()}. \\? lists the commands, \\q leaves.")
-    while not session.left:
+    while not session.left and not ENDING.leaves:
+        ENDING.forgive()
         try:
             _carry_out(session, outside, prompt.read())
         except EOFError:
             break
         except KeyboardInterrupt:  # at the prompt it drops what was typed
             continue
-    return ExitCode.OK
+    return ExitCode.INTERRUPTED if ENDING.leaves else ExitCode.OK
 
 
 def _carry_out(session: Session, outside: Outside, text: str) -> None:
@@ -118,7 +120,7 @@ def _step(session: Session, outside: Outside, piece: Piece) -> bool:
             say(str(error))
             return False
         except KeyboardInterrupt:
-            say("cancelled.")
+            say(f"{ENDING.word}." if ENDING.leaves else "cancelled.")
             return False
         except SqlauditError as error:
             say("cancelled." if cancelling.stopped else in_console_words(str(error)))

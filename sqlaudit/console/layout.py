@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from sqlaudit.console.workspace import Rows
+from sqlaudit.csv_cells import csv_cell
 from sqlaudit.engines.base import ColumnInfo, Kind, Row
-from sqlaudit.export import csv_cell
 from sqlaudit.reports.escape import visible
 from sqlaudit.reports.figures import plural
 from sqlaudit.result import plain

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,11 +12,12 @@ from sqlaudit.console.layout import as_csv, as_json, as_table, csv_line
 from sqlaudit.console.wording import reworded
 from sqlaudit.console.workspace import Rows
 from sqlaudit.errors import UsageError
-from sqlaudit.export import check_destination
+from sqlaudit.export import check_destination, check_ending, replacing
 from sqlaudit.reports import Document, render_json, render_text, stored_document
 from sqlaudit.reports.document import Table, in_words, text_of
 
 FORMATS = ("table", "csv", "json")
+ENDINGS = (".txt", ".csv", ".json", ".jsonl", ".sql")
 _CHUNK = 64_000
 
 
@@ -58,6 +60,8 @@ class Screen:
         self.terminal, self.layout = terminal, layout
         self.limit = terminal.limit
         self._file: IO[str] | None = None
+        self._held = contextlib.ExitStack()
+        self._filled = False
         self._name = ""
 
     @property
@@ -105,25 +109,57 @@ class Screen:
     def into(self, path: Path | None) -> None:
         """Everything goes into a file from now on, or to the terminal again.
 
+        The file takes its place when it is finished: until then an older one stays as it is.
+
         Raises:
             UsageError: the file cannot be written.
         """
         if path is not None:
-            check_destination(path)
+            check_into(path)
         self.close()
         if path is None:
             return
+        held = contextlib.ExitStack()
+        temporary = held.enter_context(replacing(path))
         try:
-            self._file = path.open("w", encoding="utf-8", newline="")
+            self._file = temporary.open("w", encoding="utf-8", newline="")
         except OSError as error:
+            held.__exit__(_Dropped, _Dropped(), None)
             raise UsageError(f"{str(path)!r} cannot be written: {error.strerror}.") from None
-        self._name = str(path)
+        self._held, self._name, self._filled = held, str(path), False
 
     def close(self) -> None:
-        """Finish the file, if there is one."""
-        if self._file is not None:
-            self._file.close()
-        self._file, self._name = None, ""
+        """Finish the file, if there is one: it takes its place now.
+
+        Raises:
+            UsageError: the file cannot be written.
+        """
+        file, held, name = self._file, self._held, self._name
+        if file is None:
+            return
+        try:
+            file.close()
+        except OSError as error:
+            self.drop()
+            raise UsageError(f"{name!r} could not be written: {error.strerror}.") from None
+        self._file, self._held, self._name = None, contextlib.ExitStack(), ""
+        held.close()
+
+    def close_after_error(self) -> None:
+        """Finish a file that holds results of steps that went well; without any it stays as it was before."""
+        if self._filled:
+            self.close()
+        else:
+            self.drop()
+
+    def drop(self) -> None:
+        """Leave the file as it was before, if there is one."""
+        file, held = self._file, self._held
+        self._file, self._held, self._name = None, contextlib.ExitStack(), ""
+        if file is not None:
+            with contextlib.suppress(OSError):
+                file.close()
+            held.__exit__(_Dropped, _Dropped(), None)
 
     def _put(self, pieces: Iterable[str]) -> None:
         """Pieces of text to where they belong, in chunks; at a prompt in one piece, so that it can be paged."""
@@ -133,12 +169,27 @@ class Screen:
                 self.terminal.write(chunk)
                 continue
             try:
+                self._filled = True
                 self._file.write(chunk)
                 self._file.flush()
             except OSError as error:
                 name = self._name
-                self.close()
+                self.drop()
                 raise UsageError(f"{name!r} could not be written: {error.strerror}.") from None
+
+
+class _Dropped(Exception):
+    """What was written will not be kept."""
+
+
+def check_into(path: Path) -> None:
+    """Nothing when a file can take results, and its ending promises nothing else.
+
+    Raises:
+        UsageError: it cannot.
+    """
+    check_destination(path)
+    check_ending(path, ENDINGS)
 
 
 def _chunks(pieces: Iterable[str]) -> Iterator[str]:

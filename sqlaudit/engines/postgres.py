@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -26,6 +27,7 @@ from sqlaudit.engines.postgres_catalog import describe
 from sqlaudit.engines.postgres_errors import CANCELLED, NO_COLUMN, NO_TABLE, sentence
 from sqlaudit.engines.postgres_open import Described, Names, Opener
 from sqlaudit.engines.postgres_values import as_array
+from sqlaudit.engines.watch import Deadline
 
 CANCEL_SECONDS = 5
 Cursor: TypeAlias = "psycopg.Cursor[Row]"
@@ -64,11 +66,16 @@ class PostgresEngine(Engine):
         super().__init__(limits)
         self._running = False
         self._cancelled = False
+        self._severed = False
+        self._asked = 0.0
+        self._thread = 0
         self._streams = 0
         self._columns: list[str] = []
         self._server_limit = 0
         chosen = connecting.settings(self.limits)
         self._connection = connecting.connect(whereabouts(db), self._seconds_left())
+        left = self._seconds_left()
+        self._deadline = Deadline(None if left is None else left + connecting.GRACE_SECONDS, self._sever)
         with ExitStack() as on_failure:
             on_failure.callback(self.close)
             self._session = connecting.Session(*self._ask("session.sql", chosen)[0][-5:])
@@ -164,10 +171,8 @@ class PostgresEngine(Engine):
 
     def _close_cursor(self, cursor: str) -> None:
         if self._connection.pgconn.transaction_status == TransactionStatus.INTRANS:
-            try:
+            with suppress(SqlauditError), self._at_work("the end of a step"):  # an error since then has closed it
                 self._connection.execute(b"CLOSE " + cursor.encode())
-            except psycopg.Error:  # an error since then has closed it
-                self._recover()
 
     def columns_as_arrays(self, statement: Statement) -> dict[str, Any]:
         """The result as one numpy array a column: int64, float64, or objects where neither is exact; NULLs masked."""
@@ -227,7 +232,7 @@ class PostgresEngine(Engine):
     def _at_work(self, during: str, text: str = "", names: Names | None = None) -> Iterator[None]:
         """Whatever goes wrong inside leaves as an error of ours, and the transaction usable."""
         begun = time.monotonic()
-        self._cancelled, self._running = False, True
+        self._cancelled, self._thread, self._running = False, threading.get_ident(), True
         try:
             yield
         except psycopg.Error as error:
@@ -258,7 +263,7 @@ class PostgresEngine(Engine):
     def _reason(
         self, error: psycopg.Error, during: str, text: str, names: Names | None, seconds: float
     ) -> SqlauditError:
-        if error.sqlstate == CANCELLED:
+        if error.sqlstate == CANCELLED or self._severed:
             return self._stopped(during, seconds)
         known = names(error.sqlstate) if names and error.sqlstate in (NO_COLUMN, NO_TABLE) else ()
         return sentence(error, during, text, known, f"waited {connecting.LOCK_SECONDS} s")
@@ -270,6 +275,8 @@ class PostgresEngine(Engine):
         left = self._seconds_left()
         if left is not None and left < 0.05:
             return self._out_of_time(during)
+        if self._severed:
+            return EngineError(f"The connection was given up before {during}: the server did not answer.")
         if self._server_limit and seconds * 1000 >= self._server_limit * 0.99:
             return Incomplete(
                 f"The server's statement_timeout of {self._server_limit / 1000:g} s was reached in {during}; ask for a "
@@ -278,25 +285,57 @@ class PostgresEngine(Engine):
         return EngineError(f"Somebody on the server cancelled {during}.")
 
     def cancel(self) -> None:
-        """Stop the running statement, which then raises `Interrupted`; does nothing when none runs."""
+        """Stop the running statement, which then raises `Interrupted`; does nothing when none runs.
+
+        Raises:
+            EngineError: the server did not take the request. The connection is given up; the statement may go on there.
+        """
         if not self._running:
             return
-        self._cancelled = True
-        with suppress(psycopg.Error):  # too late, or the server is gone: the statement itself says so
+        if not self._cancelled:
+            self._cancelled, self._asked = True, time.monotonic()
+        try:
             self._connection.cancel_safe(timeout=CANCEL_SECONDS)
+            ignored = time.monotonic() - self._asked > CANCEL_SECONDS
+        except psycopg.Error:
+            ignored = True
+        if ignored and self._running:
+            self._sever()
+            raise EngineError("The server did not take the request to cancel; its statement may go on for a while.")
+
+    def _sever(self) -> None:
+        """Give up on a server that does not answer: the statement that waits for it fails."""
+        if not self._running:
+            return
+        self._severed = True
+        connecting.sever(self._connection)
+        if threading.get_ident() == self._thread:  # in a signal handler: nothing waits below, and nobody should again
+            self._connection.close()
 
     def __enter__(self) -> Self:
         return self
 
     def close(self) -> None:
         """Stop what runs, roll back, and release the connection; safe to call twice."""
+        self._deadline.stop()
         status = self._connection.pgconn.transaction_status
         with suppress(psycopg.Error):
             if status == TransactionStatus.ACTIVE:
                 self._connection.cancel_safe(timeout=CANCEL_SECONDS)
             elif status != TransactionStatus.UNKNOWN:
-                self._connection.rollback()
+                self._roll_back()
         self._connection.close()
+
+    def _roll_back(self) -> None:
+        """End the transaction; without an answer the server ends it when the line is cut."""
+        waiting = threading.Timer(CANCEL_SECONDS, connecting.sever, [self._connection])
+        waiting.daemon = True
+        waiting.start()
+        try:
+            self._connection.rollback()
+        finally:
+            waiting.cancel()
+            waiting.join()
 
 
 def _step(statement: Statement) -> str:

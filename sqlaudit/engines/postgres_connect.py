@@ -7,7 +7,10 @@ transaction at a time gets this one back as it was.
 from __future__ import annotations
 
 import os
+import socket
+import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,11 +20,16 @@ from psycopg.conninfo import conninfo_to_dict, timeout_from_conninfo
 
 from sqlaudit.engines.postgres_errors import connection_failed
 from sqlaudit.engines.postgres_values import register_loaders
-from sqlaudit.errors import EngineError, SqlauditError, UsageError
+from sqlaudit.engines.watch import in_time
+from sqlaudit.errors import EngineError, Incomplete, SqlauditError, UsageError
 from sqlaudit.spec import Limits
 from sqlaudit.whereabouts import Whereabouts
 
 CONNECT_SECONDS = 15
+LEAST_SECONDS = 2
+"""libpq waits no shorter for a connection."""
+GRACE_SECONDS = 1.0
+"""Beyond the time limit, for a server that says itself that it was reached."""
 LOCK_SECONDS = 10
 OLDEST = 130000
 """The oldest version that is known to work, as PostgreSQL counts: 13."""
@@ -80,6 +88,7 @@ def connect(place: Whereabouts, timeout: float | None) -> psycopg.Connection[tup
     Raises:
         UsageError: it is neither a URL nor a conninfo string.
         ConnectionFailed: the server could not be reached or did not let us in.
+        Incomplete: the time limit was reached.
         EngineError: the server is too old.
     """
     connection, failure = _attempt(place, timeout)
@@ -105,13 +114,41 @@ def _attempt(
     except (psycopg.Error, ValueError):
         return None, UsageError(f"{place.source} could not be read as a PostgreSQL URL or conninfo string.")
     parameters: dict[str, Any] = {**_DEFAULTS, **given, "client_encoding": "UTF8", "connect_timeout": seconds}
+    begun = time.monotonic()
     try:
-        # no prepared statements: a pooler may forget them between transactions
-        return QuietConnection.connect(**parameters, prepare_threshold=None, cursor_factory=OneStatementCursor), None
+        return _connected(parameters, timeout), None
+    except TimeoutError:
+        return None, _too_late(timeout)
     except psycopg.Error as error:
+        if timeout is not None and time.monotonic() - begun > timeout - 1:  # libpq waits for whole seconds
+            return None, _too_late(timeout)
         return None, connection_failed(error, named_parts(place, given), seconds)
     except (UnicodeError, ValueError):  # the resolver's, for a host with a part of more than 63 signs, or a NUL
         return None, UsageError(f"{place.source} names a host that can be no host's name.")
+
+
+def _connected(parameters: dict[str, Any], timeout: float | None) -> psycopg.Connection[tuple[Any, ...]]:
+    """A connection; with a time limit it is not waited for much longer, even if a name server is silent."""
+
+    def connected() -> psycopg.Connection[tuple[Any, ...]]:
+        # no prepared statements: a pooler may forget them between transactions
+        return QuietConnection.connect(**parameters, prepare_threshold=None, cursor_factory=OneStatementCursor)
+
+    if timeout is None:
+        return connected()
+    return in_time(connected, max(timeout, LEAST_SECONDS) + GRACE_SECONDS, lambda late: late.close())
+
+
+def _too_late(timeout: float | None) -> Incomplete:
+    return Incomplete(f"The time limit of {timeout or 0:.3g} seconds was reached before the server let us in.")
+
+
+def sever(connection: psycopg.Connection[Any]) -> None:
+    """Cut the line to a server that does not answer, so that who waits for it gets an error; safe from any thread."""
+    with suppress(OSError, ValueError, psycopg.Error):
+        line = socket.fromfd(connection.pgconn.socket, socket.AF_INET, socket.SOCK_STREAM)
+        with line:
+            line.shutdown(socket.SHUT_RDWR)
 
 
 def settings(limits: Limits) -> dict[str, str | None]:
@@ -160,7 +197,7 @@ def _connect_seconds(given: dict[str, Any], timeout: float | None) -> int:
         wanted = timeout_from_conninfo(given)
     else:
         wanted = CONNECT_SECONDS
-    return wanted if timeout is None else max(2, min(wanted, int(timeout)))
+    return wanted if timeout is None else max(LEAST_SECONDS, min(wanted, int(timeout)))
 
 
 def named_parts(place: Whereabouts, given: Mapping[str, Any]) -> dict[str, str]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager, suppress
 from typing import TypeVar
 
 from sqlaudit.engines.base import ProgressHook
+from sqlaudit.errors import SqlauditError
 
 T = TypeVar("T")
 
@@ -82,8 +83,38 @@ class Deadline:
         pause = max(0.0, seconds)
         while not self._stopped.wait(pause):
             self._over.set()
-            self._interrupt()
+            with suppress(SqlauditError):  # a cancel that failed: the next one may not
+                self._interrupt()
             pause = _AGAIN
+
+
+def in_time(work: Callable[[], T], seconds: float, discard: Callable[[T], object]) -> T:
+    """The result of work that may never end, done in a thread that is left alone when the time is over.
+
+    Args:
+        work: what to do. seconds: how long to wait. discard: what to do with a result that comes too late.
+
+    Raises:
+        TimeoutError: the time is over. BaseException: whatever the work raises.
+
+    Example:
+        >>> in_time(lambda: 1 + 1, 10, print)
+        2
+    """
+    running: Future[T] = Future()
+
+    def do() -> None:
+        try:
+            running.set_result(work())
+        except BaseException as error:  # noqa: BLE001  raised where it is waited for
+            running.set_exception(error)
+
+    threading.Thread(target=do, name="sqlaudit-waiting", daemon=True).start()
+    try:
+        return running.result(seconds)
+    except BaseException:
+        running.add_done_callback(lambda late: None if late.exception() else discard(late.result()))
+        raise
 
 
 @contextmanager

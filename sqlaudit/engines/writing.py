@@ -13,6 +13,9 @@ from sqlaudit.guard import quote, split_name
 from sqlaudit.paths import exists
 from sqlaudit.sql import environment
 
+LONGEST_IN_POSTGRES = 63
+"""Bytes of a name; PostgreSQL cuts longer ones, with nothing but a notice."""
+
 
 @dataclass(frozen=True)
 class View:
@@ -65,7 +68,7 @@ def create_view(db: str | None, view: View, *, replace: bool = False) -> None:
     """
     if not db:
         raise UsageError("A view needs a database to be made in: name it with --db, or write the release to a file.")
-    view.parts()
+    check_view(db, view)
     if exists(db):
         from sqlaudit.engines.duckdb_writing import make_view
     elif names_spark(db):
@@ -73,6 +76,27 @@ def create_view(db: str | None, view: View, *, replace: bool = False) -> None:
     else:
         from sqlaudit.engines.postgres_writing import make_view
     make_view(db, view, replace)
+
+
+def check_view(db: str, view: View) -> None:
+    """Nothing when a view may bear its name in this kind of database; asked before long work.
+
+    Raises:
+        UsageError: the text is no name, or PostgreSQL would cut it or find something of its own under it.
+    """
+    parts = view.parts()
+    if exists(db) or names_spark(db):
+        return
+    for part in parts:
+        if len(part.encode()) > LONGEST_IN_POSTGRES:
+            raise UsageError(
+                f"{part!r} has {len(part.encode())} bytes; PostgreSQL would cut it after {LONGEST_IN_POSTGRES}. Choose "
+                "a shorter name."
+            )
+    if parts[-1].startswith("pg_"):
+        raise UsageError(
+            f"{view.name!r} begins as PostgreSQL's own relations do, which are found before it; choose another name."
+        )
 
 
 def taken(view: View, kind: str, replace: bool) -> UsageError | None:

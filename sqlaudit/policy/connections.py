@@ -121,6 +121,7 @@ def _with_password(database: str, password: str) -> str:
     """The URL or conninfo string with its password, which stands last, where it wins over none."""
     if "://" not in database:
         return f"{database} password={quoted(password)}"
+    # libpq reads the URL itself, so that several hosts, sockets and odd ports mean what they mean there
     return f"{database}{'&' if '?' in database else '?'}password={quote(password, safe='')}"
 
 

@@ -22,9 +22,11 @@ _POSTGRES = {
 }  # fmt: skip
 _ALLOWED = (
     nodes.Output, nodes.TemplateData, nodes.Call, nodes.Name, nodes.Const, nodes.Filter, nodes.Concat, nodes.Keyword,
+    nodes.CondExpr, nodes.Compare, nodes.Operand, nodes.And, nodes.Or, nodes.Not, nodes.If,
 )  # fmt: skip
-"""The pieces of a template that is no more than env_var() with filters and `~`; without loops it soon ends."""
-_FILTERS = {"as_number", "as_bool", "as_native", "as_text", "int", "string", "lower", "upper", "trim", "replace"}
+"""The pieces of a template that is no more than env_var() with choices, filters and `~`; without loops it soon ends."""
+_DBT_FILTERS = ("as_number", "as_bool", "as_native", "as_text")
+_FILTERS = {*_DBT_FILTERS, "int", "float", "string", "lower", "upper", "trim", "default", "d"}
 
 
 @dataclass(frozen=True)
@@ -182,5 +184,5 @@ def _all_of(node: nodes.Node) -> Iterator[nodes.Node]:
 def _environment() -> SandboxedEnvironment:
     made = SandboxedEnvironment(undefined=StrictUndefined)
     made.globals = {"env_var": lambda name, default="": os.environ.get(name, default)}
-    made.filters |= dict.fromkeys(("as_number", "as_bool", "as_native", "as_text"), str)
+    made.filters |= dict.fromkeys(_DBT_FILTERS, str)
     return made

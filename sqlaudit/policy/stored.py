@@ -6,7 +6,6 @@ Their keys are values of the audited table, and are kept only when that was aske
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlaudit.errors import UsageError
 from sqlaudit.export import check_destination, write_rows
+from sqlaudit.leftovers import PrivateFolder
 from sqlaudit.result import FailingClass, plain
 
 if TYPE_CHECKING:
@@ -58,8 +58,8 @@ class FailureStore:
         Raises:
             UsageError: the file cannot be written.
         """
-        with tempfile.TemporaryDirectory(prefix="sqlaudit-") as folder:
-            spool = Path(folder, "failures.parquet")
+        with PrivateFolder("failures") as folder:
+            spool = Path(folder.path, "failures.parquet")
             write_rows(spool, NAMES, self._batches(table, failing))
             with self._open(spool) as store:
                 store.run("add_failures.sql", [str(spool)])

@@ -17,12 +17,12 @@ import pytest
 from sqlaudit.errors import EngineError, UsageError
 from sqlaudit.export import (
     check_destination,
-    discard_unfinished,
     failing_batches,
     replacing,
     write_rows,
     write_text,
 )
+from sqlaudit.leftovers import discard_unfinished
 from sqlaudit.result import FailingClass
 
 UTC = dt.UTC

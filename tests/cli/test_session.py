@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from sqlaudit.cli import session
+from sqlaudit.cli import session, signals
 from sqlaudit.cli.session import Interruptible, ProgressBar
 from sqlaudit.engines.base import Executed
 from sqlaudit.errors import EngineError, Interrupted
@@ -100,7 +100,7 @@ def test_a_second_ctrl_c_leaves_at_once(monkeypatch: pytest.MonkeyPatch) -> None
                 signal.raise_signal(signal.SIGINT)
             codes.append(left.value.args[0])
 
-    monkeypatch.setattr(session.os, "_exit", leave)
+    monkeypatch.setattr(signals.os, "_exit", leave)
     with pytest.raises(Interrupted), Interruptible(lambda: None, []):
         work()
     assert codes == [130]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import stat
 import sys
 from collections.abc import Callable, Iterator
@@ -193,3 +194,14 @@ def test_without_a_terminal_there_is_no_prompt(tmp_path: Path) -> None:
     )  # fmt: skip
     child.expect("A prompt needs a terminal; say what to run with -c or -f.")
     child.expect(pexpect.EOF)
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+@pytest.mark.parametrize("at_work", [False, True])
+def test_a_signal_leaves_the_console(start: Start, tmp_path: Path, number: int, code: int, at_work: bool) -> None:
+    terminal = start(people_csv(tmp_path))
+    if at_work:
+        terminal.type(ENDLESS)
+        terminal.child.expect(BEGINS)
+    terminal.child.kill(number)
+    assert terminal.left() == code

@@ -129,7 +129,7 @@ def test_where_nobody_answers_is_said() -> None:
             f"What answers at 127.0.0.1:{port} is not a PostgreSQL server."
         )
     with answering(b"") as port:
-        assert failure(f"postgresql://u@127.0.0.1:{port}/d", Limits(timeout=1)) == (
+        assert failure(f"postgresql://u@127.0.0.1:{port}/d?connect_timeout=2", Limits(timeout=100)) == (
             f"The PostgreSQL server at 127.0.0.1:{port} did not answer within 2 s."
         )
 

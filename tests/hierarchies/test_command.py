@@ -186,3 +186,22 @@ def test_on_spark(spark_url: str, tmp_path: Path) -> None:
     (tmp_path / "job.csv").write_text("a'b;x;*\nc;y;*\n", encoding="utf-8")
     ran = run("hierarchy", "--db", spark_url, table, "job", "--from", tmp_path / "job.csv", "--show-values")
     assert "a'b x * c y *" in ran.said
+
+
+def test_formulas_are_escaped_in_the_file_and_read_back(tmp_path: Path) -> None:
+    import duckdb
+
+    table = tmp_path / "people.parquet"
+    names = ["=1+1", "x;=2", "＝3", "'=4", "-5"]
+    listed = ", ".join("('" + name.replace("'", "''") + "')" for name in names)
+    duckdb.sql("SELECT * FROM (VALUES " + listed + ") AS t(job)").write_parquet(str(table))
+    groups = {name: "@lower" if place < 3 else "b" for place, name in enumerate(names)}
+    made = sqlaudit.hierarchy(table, "job", {"values": groups}, to=tmp_path / "job.csv")
+    assert made.usable
+    text = (tmp_path / "job.csv").read_text(encoding="utf-8")
+    assert sorted(text.splitlines()) == sorted(
+        ["'=1+1;'@lower;*", "\"x;'=2\";'@lower;*", "'＝3;'@lower;*", "''=4;b;*", "-5;b;*"]
+    )
+    read = sqlaudit.hierarchy(table, "job", str(tmp_path / "job.csv"), to=tmp_path / "again.csv")
+    assert read.usable
+    assert (tmp_path / "again.csv").read_text(encoding="utf-8") == text

@@ -13,6 +13,7 @@ from sqlaudit.gate_result import Outcome, Place
 from sqlaudit.policy.connections import database_of
 from sqlaudit.policy.dbt_profiles import load_profile
 from sqlaudit.policy.spec import Connection
+from sqlaudit.whereabouts import Whereabouts
 from tests.policy.databases import PATIENTS, in_duckdb, write
 from tests.postgres_load import Loader
 from tests.postgres_server import PASSWORD, PostgresServer
@@ -125,3 +126,55 @@ def test_no_profiles_anywhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     with pytest.raises(UsageError, match=r"There is no profiles.yml in .*; DBT_PROFILES_DIR names its folder"):
         load_profile("clinic", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("url", "parts"),
+    [
+        ("postgresql://u@a,b:5433/db", {"host": "a,b", "port": ",5433", "dbname": "db", "user": "u"}),
+        ("postgresql://u@a:99999/db", {"host": "a", "port": "99999", "dbname": "db", "user": "u"}),
+        ("postgresql:///db?host=/tmp&port=1", {"host": "/tmp", "port": "1", "dbname": "db"}),
+    ],
+)
+def test_libpq_reads_the_hosts_of_a_url_with_a_password(
+    url: str, parts: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from psycopg.conninfo import conninfo_to_dict
+
+    monkeypatch.setenv("SECRET_OF_DB", "p w/1&x=%")
+    made = database_of(connection("url", url, tmp_path, password_env="SECRET_OF_DB"))
+    assert isinstance(made, Whereabouts)
+    assert conninfo_to_dict(made.text) == {**parts, "password": "p w/1&x=%"}
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "{% for a in 'xxxxxxxxx' %}{% for b in 'xxxxxxxxx' %}x{% endfor %}{% endfor %}",
+        "{{ 'x' * 999999999999 }}", "{{ 9 ** 9 ** 9 }}", "{{ '%0999999999d' % 1 }}", "{{ 'x' | center(999999999) }}",
+        "{% macro a() %}x{% endmacro %}{{ a() }}", "{{ range(9) | join }}",
+        "{{ " + "(" * 5000 + "1" + ")" * 5000 + " }}",
+        "{{ 'x'.join(['y', 'z']) }}", "{% set a = 'x' %}{{ a }}", "{{ env_var(3) }}",
+    ],
+)  # fmt: skip
+def test_an_expression_of_dbt_that_may_not_end_is_refused(written: str) -> None:
+    from sqlaudit.nodes import Node
+    from sqlaudit.policy.dbt_profiles import _rendered
+
+    with pytest.raises(UsageError, match="holds an expression that is more than env_var"):
+        _rendered(Node(written, "profiles.yml, line 1"), "path")
+
+
+def test_choices_and_filters_of_dbt_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    from sqlaudit.nodes import Node
+    from sqlaudit.policy.dbt_profiles import _rendered
+
+    monkeypatch.setenv("CI_TARGET", "Dev")
+    monkeypatch.delenv("NOT_THERE", raising=False)
+    for written, value in (
+        ("{{ env_var('CI_TARGET') | lower ~ '_db' }}", "dev_db"),
+        ("{{ 'a' if env_var('NOT_THERE', '') == '' else 'b' }}", "a"),
+        ("{% if env_var('CI_TARGET') %}x{% else %}y{% endif %}", "x"),
+        ("{{ env_var('NOT_THERE', '5432') | int }}", "5432"),
+    ):
+        assert _rendered(Node(written, "profiles.yml, line 1"), "path").text == value
