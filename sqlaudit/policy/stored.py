@@ -15,6 +15,7 @@ from typing import Any
 
 from sqlaudit.errors import UsageError
 from sqlaudit.export import check_destination, write_rows
+from sqlaudit.failing import AllFailing
 from sqlaudit.result import FailingClass, plain
 from sqlaudit.sql import environment
 
@@ -27,7 +28,8 @@ class FailureStore:
     """Writes failing classes into the table `failures` of a DuckDB file, which every run replaces.
 
     Args:
-        path: the file; other tables in it stay. classes: how many were written.
+        path: the file; other tables in it stay. classes: how many were written. unnamed: sentences on requirements
+            that do not hold and whose classes nothing tells.
 
     Raises:
         UsageError: the file cannot be written, or is of another kind.
@@ -35,6 +37,7 @@ class FailureStore:
 
     path: Path
     classes: int = field(default=0, init=False)
+    unnamed: list[str] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
         check_destination(self.path, (".duckdb", ".db"))
@@ -46,6 +49,8 @@ class FailureStore:
         Raises:
             UsageError: the file cannot be written.
         """
+        if isinstance(failing, AllFailing):
+            self.unnamed += [f"{table}: {sentence}" for sentence in failing.unnamed]
         with tempfile.TemporaryDirectory(prefix="sqlaudit-") as folder:
             spool = Path(folder, "failures.parquet")
             write_rows(spool, NAMES, self._batches(table, failing))
