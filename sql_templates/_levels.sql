@@ -4,6 +4,7 @@
 
 {% macro infinity() %}CAST('Infinity' AS DOUBLE){% endmacro %}
 {% macro never() %}1 = 0{% endmacro %}
+{% macro always() %}1 = 1{% endmacro %}
 {% macro all_members(fact) %}{{ fact }} = n{% endmacro %}
 {% macro below(fact, limit) %}{{ fact }} < {{ limit }}{% endmacro %}
 {% macro above(fact, limit) %}{{ fact }} > {{ limit }}{% endmacro %}
@@ -67,3 +68,13 @@
 {% macro masked(word, mask) %}k{{ word }} & {{ mask }}{% endmacro %}
 {% macro unless_missing(position, level, code) %}CASE WHEN z{{ position }} <= {{ level }} THEN {{ code }} END{% endmacro %}
 {% macro own_number(columns, joined) %}CASE WHEN {% for position, level in columns %}z{{ position }} > {{ level }}{{ " OR " if not loop.last or joined }}{% endfor %}{% for column in joined %}{{ column }} IS NULL{{ " OR " if not loop.last }}{% endfor %} THEN row_number END{% endmacro %}
+
+{# What further relations say of a class: whether it is marked, or listed, and how. #}
+{% macro marked(name) %}{{ name }} = 1{% endmacro %}
+{% macro known(name) %}NOT {{ name }} IS NULL{% endmacro %}
+{% macro first_known(names) %}COALESCE({{ names | join(", ") }}){% endmacro %}
+{% macro listed_signatures(rows) %}(VALUES {% for signature, figure in rows %}('{{ signature }}', {{ figure }}){{ ", " if not loop.last }}{% endfor %}){% endmacro %}
+{% macro lower_than(name, limit) %}{{ name }} < {{ limit }}{% endmacro %}
+{% macro higher_than(name, limit) %}{{ name }} > {{ limit }}{% endmacro %}
+{% macro people_below(k) %}members > 0 AND people < {{ k }}{% endmacro %}
+{% macro people_riskier(limit) %}members > 0 AND {{ reciprocal_above("people", limit) }}{% endmacro %}

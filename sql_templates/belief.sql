@@ -1,6 +1,9 @@
 {# What an attacker who knows the population believes of the people in each class of the table. Table and population
    are stacked, and windows add up what belongs together, so that NULLs are equal and nothing is joined on keys.
-   q1, q2, … are the class, o1, o2, … the original quasi-identifiers, s the sensitive value. #}
+   q1, q2, … are the class, o1, o2, … the original quasi-identifiers, s the sensitive value. The stage says what comes
+   back: "totals", the "cases" that floats do not decide, or the "classes" with their keys, where `at_limit` holds the
+   cases that were decided to be breaches. #}
+{% set with_cases = stage == "cases" or at_limit %}
 {% import "_target.sql" as parts with context %}
 {% set class = parts.key_columns(keys, false) or "1" %}
 {% macro named(columns, letter) %}{% for column in columns %}{{ column }} AS {{ letter }}{{ loop.index }}, {% endfor %}{% endmacro %}
@@ -84,10 +87,10 @@ alike AS (
         CASE WHEN MAX(posterior) IS NULL THEN NULL WHEN MAX(values_here) < MAX(domain.values_in_all) THEN 0.0 ELSE MIN(posterior) END AS lowest,
         SUM(breached){% if of_absent %} + CASE WHEN MAX(posterior) IS NULL THEN 0 ELSE MAX(domain.values_in_all) - MAX(values_here) END{% endif %} AS breaches,
         MAX(doubtful) AS doubtful
-        {% if stage == "cases" %}
+        {% if with_cases %}
         , CASE WHEN MAX(doubtful) = 1 THEN STRING_AGG(
             CAST(lane AS TEXT) || ':' || CAST(n_with_value AS TEXT) || ':' || CAST(people AS TEXT) || ':' || CAST(people_with_value AS TEXT) || ':' || CAST(doubtful AS TEXT),
-            ',' ORDER BY lane, people
+            ',' ORDER BY lane, people, n_with_value, people_with_value, doubtful
         ) END AS cases
         {% endif %}
     FROM tested
@@ -96,6 +99,7 @@ alike AS (
 ),
 classes AS (
     SELECT
+        {{ names(keys, "q") if stage == "classes" }}
         MAX(class_rows) AS class_rows,
         MAX(highest) AS highest,
         MIN(lowest) AS lowest,
@@ -103,7 +107,7 @@ classes AS (
         SUM(CASE WHEN highest IS NULL THEN 1 ELSE 0 END) AS impossible,
         SUM(breaches) AS breaches,
         MAX(doubtful) AS doubtful
-        {% if stage == "cases" %}
+        {% if with_cases %}
         , STRING_AGG(cases, '|' ORDER BY cases) AS cases
         {% endif %}
     FROM alike
@@ -119,6 +123,13 @@ FROM classes
 WHERE doubtful = 1
 GROUP BY CASE WHEN breaches > 0 THEN 1 ELSE 0 END, cases
 LIMIT {{ most }}
+{% elif stage == "classes" %}
+SELECT
+    {{ names(keys, "q") }}
+    CASE WHEN breaches > 0{% if at_limit %} OR cases IN ({% for case in at_limit %}'{{ case }}'{{ ", " if not loop.last }}{% endfor %}){% endif %} THEN 1 ELSE 0 END AS short,
+    highest,
+    lowest
+FROM classes
 {% else %}
 SELECT
     (SELECT COUNT(*) FROM added WHERE n > 0 AND people_with_value = 0) AS unknown,

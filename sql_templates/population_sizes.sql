@@ -1,5 +1,6 @@
-{# The classes of the table and of the population side by side, by their size in the population. Both are added up in
-   one GROUP BY, in which NULLs are equal. #}
+{# The classes of the table and of the population side by side, by their size in the population; or, for the stage
+   "classes", each with its key and whether it satisfies `short`, a condition over members and people. Both are added up
+   in one GROUP BY, in which NULLs are equal. #}
 {% import "_target.sql" as parts with context %}
 {% set key = parts.key_columns(keys, false) %}
 {% macro side(columns) %}{% for column in columns %}{{ column }} AS q{{ loop.index }}, {% endfor %}{% endmacro %}
@@ -27,6 +28,7 @@ both_sides AS (
 ),
 matched AS (
     SELECT
+        {{ key ~ "," if key and stage == "classes" }}
         CAST(SUM(members) AS BIGINT) AS members,
         CAST(SUM(table_rows) AS BIGINT) AS table_rows,
         CAST(SUM(people) AS BIGINT) AS people
@@ -40,6 +42,15 @@ matched AS (
 {% set outside = "CAST(members AS " ~ wide ~ ") * " ~ limits[0].denominator ~ " < CAST(people AS " ~ wide ~ ") * " ~ limits[0].numerator
     ~ " OR CAST(members AS " ~ wide ~ ") * " ~ limits[1].denominator ~ " > CAST(people AS " ~ wide ~ ") * " ~ limits[1].numerator %}
 {% endif %}
+{% if stage == "classes" %}
+SELECT
+    {{ key ~ "," if key }}
+    CASE WHEN {{ short or outside }} THEN 1 ELSE 0 END AS short,
+    people,
+    CASE WHEN people > 0 THEN CAST(members AS DOUBLE) / people END AS presence
+FROM matched
+WHERE members > 0 OR people > 0
+{% else %}
 SELECT
     people AS size,
     COUNT(*) AS classes,
@@ -55,3 +66,4 @@ FROM matched
 WHERE members > 0 OR people > 0
 GROUP BY people
 ORDER BY people
+{% endif %}

@@ -135,7 +135,8 @@ def run_gate(request: GateRequest, opener: OpenEngine = open_engine, written: Se
 
 def _stored(store: FailureStore, show_values: bool) -> str:
     hidden = "with" if show_values else "without"
-    return f"{store.classes:,} classes that fall short are in {str(store.path)!r}, {hidden} their values."
+    said = f"{store.classes:,} classes that fall short are in {str(store.path)!r}, {hidden} their values."
+    return " ".join([said, *(f"Not there: {sentence}" for sentence in store.unnamed)])
 
 
 def _gone(known: Mapping[Key, Accepted], policy: Policy, result: GateResult) -> list[str]:

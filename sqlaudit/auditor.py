@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,11 +12,13 @@ from sqlaudit.columns_of import Resolved, find_column, resolve
 from sqlaudit.distribution_result import WorstClasses
 from sqlaudit.engines.base import Engine, Relation, Statement
 from sqlaudit.errors import UsageError
-from sqlaudit.facts import ClassHistogram, Frame
+from sqlaudit.facts import ClassHistogram, Fact, Frame
+from sqlaudit.failing import AllFailing, FailingClasses
 from sqlaudit.guard import quote
 from sqlaudit.histogram import HistogramBuilder
 from sqlaudit.inputs import population_target, read_inputs
 from sqlaudit.judge import Asked, Judged, judge, merged_facts
+from sqlaudit.listing import Keyed, Short
 from sqlaudit.models import REGISTRY, Context
 from sqlaudit.models.base import Model, Population, QueryModel, SignatureModel
 from sqlaudit.opening import (
@@ -44,7 +46,7 @@ class Auditor:
         engine: an open engine.
         failing_classes: how many failing classes to read, None = all.
         show_values: whether their keys may be read.
-        export: takes all failing classes, one by one, when the rest is done.
+        export: takes all failing classes, to go through one by one, when the rest is done.
         relation: what is audited instead of opening the target; the target then only names it.
         population: the population table, likewise.
         worst_classes: of how many of the worst classes to read how the sensitive values are spread, 0 = of none.
@@ -53,7 +55,7 @@ class Auditor:
     engine: Engine
     failing_classes: int | None = 10
     show_values: bool = False
-    export: Callable[[Iterable[FailingClass]], None] | None = None
+    export: Callable[[AllFailing], None] | None = None
     relation: Relation | None = None
     population: Relation | None = None
     worst_classes: int = 0
@@ -79,8 +81,9 @@ class Auditor:
         parts = [
             self._part(opened, attribute, position) for position, attribute in enumerate(roles.sensitive or (None,))
         ]
+        unnamed = tuple(dict.fromkeys(sentence for part in parts for sentence in part.unnamed))
         if self.export is not None:
-            self.export(failing for part in parts for failing in part.every)
+            self.export(AllFailing(tuple(every for part in parts for every in part.every), unnamed))
         checks = [check for part in parts for check in part.checks]
         failing = sorted((f for part in parts for f in part.failing), key=lambda f: f.size)
         return AuditResult(
@@ -93,6 +96,7 @@ class Auditor:
             warnings=tuple(audit_warnings(self.engine, *published, parts[0].sizes, parts[0].rows)),
             failing=tuple(failing[: self.failing_classes]),
             failing_total=sum(part.failing_total for part in parts),
+            failing_unnamed=unnamed,
             columns=tuple(column.name for column in published[0].columns),
             disclosures=tuple(part.disclosure for part in parts if part.disclosure),
             **provenance(self.engine, already),  # last: what comes before runs statements too
@@ -125,15 +129,25 @@ class Auditor:
         asked = self._defined(builder, attribute, asked)
         population = _population(opened, attribute, frame, [item.model for item in asked], self.engine.dialect)
         judged = judge(histogram, asked, frame, population)
-        shown = _Keyed(builder, histogram, attribute, roles, self.show_values)
-        failing, failing_total, every = self._failing(shown, asked, judged)
+        shown = _Keyed(builder, histogram, attribute, roles, self.show_values, spec.roles.joint)
+        every = _failing(shown, asked, judged)
+        failing, failing_total = self._told(every)
         summary, worst = None, None
         if table is not None and attribute is not None:
             summary = SensitiveSummary(attribute.label, table.distinct, nulls, histogram.form, table.ordered)
             worst = self._worst(shown, asked, judged)
         found = _disclosure(asked, judged)
         return _Part(
-            judged.rows, judged.sizes, judged.checks, tuple(failing), failing_total, summary, every, found, worst
+            judged.rows,
+            judged.sizes,
+            judged.checks,
+            tuple(failing),
+            failing_total,
+            summary,
+            tuple(every),
+            found,
+            worst,
+            judged.unnamed,
         )
 
     @staticmethod
@@ -154,17 +168,18 @@ class Auditor:
             )
         return [item for item in asked if item not in wanting] if persons else asked
 
-    def _failing(
-        self, shown: _Keyed, asked: Sequence[Asked], judged: Judged
-    ) -> tuple[list[FailingClass], int, Iterable[FailingClass]]:
-        """The smallest failing classes (keys only when values may be shown), how many there are, and all of them."""
-        wanted = self.failing_classes != 0 or judged.failing_total is None or self.export is not None
-        if not judged.failing or not wanted:
-            return [], judged.failing_total or 0, ()
-        facts = merged_facts([item.model for item in asked if not isinstance(item.model, QueryModel)])
-        keys, collated, histogram = shown.keys, shown.builder.frame.collated, shown.histogram
-        few, total = histogram.failing(judged.failing, facts, keys, self.failing_classes, collated)
-        return few, total, histogram.stream_failing(judged.failing, facts, keys, collated)
+    def _told(self, every: Sequence[FailingClasses]) -> tuple[list[FailingClass], int]:
+        """The smallest failing classes (keys only when values may be shown), and how many there are."""
+        told: list[FailingClass] = []
+        all_of_them = 0
+        for failing in every:
+            known = failing.shorts[0].classes if len(failing.shorts) == 1 else None
+            if self.failing_classes == 0 and known is not None:
+                all_of_them += known
+                continue
+            few, total = failing.smallest(self.failing_classes)
+            told, all_of_them = told + few, all_of_them + total
+        return told, all_of_them
 
     def _worst(self, shown: _Keyed, asked: Sequence[Asked], judged: Judged) -> WorstClasses | None:
         """The distributions in the worst classes, if they are wanted."""
@@ -183,16 +198,40 @@ class _Keyed:
     attribute: Resolved | None
     roles: ResolvedRoles
     show_values: bool
+    asked_joint: bool
+
+    @property
+    def joint(self) -> bool:
+        """Whether classes differ from one attribute to the next."""
+        return self.asked_joint and len(self.roles.sensitive) > 1
 
     @property
     def keys(self) -> list[str]:
         """What the user calls the columns of the key; empty when values may not be shown."""
         return key_labels(self.roles, self.attribute, self.builder.frame) if self.show_values else []
 
-    @cached_property
+    @property
     def histogram(self) -> ClassHistogram:
         """The classes, apart and with their keys if these may be shown."""
-        if not self.keys or self.merged.form == "wildcard":  # which has its keys already
+        return self.apart if self.keys else self.merged
+
+    def failing(self, shorts: tuple[Short, ...], facts: tuple[Fact, ...]) -> FailingClasses:
+        """The classes that fall short of some requirements."""
+        frame, apart = self.builder.frame, any(isinstance(short.listing, Keyed) for short in shorts)
+        return FailingClasses(
+            self.apart if apart else self.histogram,
+            shorts,
+            facts,
+            tuple(self.keys),
+            frame.collated,
+            len(frame.keys),
+            self.attribute.label if self.attribute and self.joint else None,
+        )
+
+    @cached_property
+    def apart(self) -> ClassHistogram:
+        """The classes, apart and with their keys."""
+        if self.merged.form == "wildcard":  # which has its keys already
             return self.merged
         sensitive = self.attribute.sql if self.attribute else None
         return self.builder.build(sensitive, self.merged.table, keep_keys=True)
@@ -219,9 +258,25 @@ class _Part:
     failing: tuple[FailingClass, ...]
     failing_total: int
     summary: SensitiveSummary | None
-    every: Iterable[FailingClass]
+    every: tuple[FailingClasses, ...]
     disclosure: Disclosure | None
     worst: WorstClasses | None = None
+    unnamed: tuple[str, ...] = ()
+
+
+def _failing(shown: _Keyed, asked: Sequence[Asked], judged: Judged) -> list[FailingClasses]:
+    """What falls short, by what it is about: beside several sensitive attributes, the record and each of them."""
+    facts = tuple(merged_facts([item.model for item in asked if not isinstance(item.model, QueryModel)]))
+    apart = len(shown.roles.sensitive) > 1 and not shown.joint
+    groups = (
+        [judged.short]
+        if not apart
+        else [
+            tuple(short for short in judged.short if short.sensitive is None),
+            tuple(short for short in judged.short if short.sensitive is not None),
+        ]
+    )
+    return [shown.failing(group, facts if place or not apart else ()) for place, group in enumerate(groups) if group]
 
 
 def _disclosure(asked: Sequence[Asked], judged: Judged) -> Disclosure | None:

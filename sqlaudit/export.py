@@ -90,29 +90,34 @@ def replacing(path: Path) -> Iterator[Path]:
             forget(temporary)
 
 
-def failing_batches(failing: Iterable[FailingClass], batch: int = 10_000) -> tuple[list[str], Batches]:
+def failing_batches(
+    failing: Iterable[FailingClass], keys: Sequence[str] = (), figures: Sequence[str] = (), batch: int = 10_000
+) -> tuple[list[str], Batches]:
     """(column names, batches of rows) of failing classes, for `write_rows`; reads one batch at a time.
 
-    The columns: the key's columns when the classes hold their keys, then size, rows, classes, sensitive,
-    falls_short_of, and the class's figures.
+    Args:
+        failing: the classes. keys: the columns of their keys, if they hold any. figures: what is told of them.
+
+    The columns: those of the keys, then size, rows, classes, sensitive, falls_short_of, and the figures. What a class
+    does not have is missing.
     """
-    rest = iter(failing)
-    first = next(rest, None)
-    keys = list(first.key or ()) if first else []
-    own = ["size", "rows", "classes", "sensitive", "falls_short_of", *(first.figures if first else ())]
-    names = keys + [name + "_" if name in keys else name for name in own]
-    return names, _batched(itertools.chain([first] if first else [], rest), batch)
+    own = ["size", "rows", "classes", "sensitive", "falls_short_of", *figures]
+    names = [*keys, *(name + "_" if name in keys else name for name in own)]
+    return names, _batched(failing, keys, figures, batch)
 
 
-def _batched(failing: Iterable[FailingClass], size: int) -> Iterator[list[list[Any]]]:
+def _batched(
+    failing: Iterable[FailingClass], keys: Sequence[str], figures: Sequence[str], size: int
+) -> Iterator[list[list[Any]]]:
     rest = iter(failing)
-    while part := [_failing_row(item) for item in itertools.islice(rest, size)]:
+    while part := [_failing_row(item, keys, figures) for item in itertools.islice(rest, size)]:
         yield part
 
 
-def _failing_row(item: FailingClass) -> list[Any]:
+def _failing_row(item: FailingClass, keys: Sequence[str], figures: Sequence[str]) -> list[Any]:
     own = [item.size, item.rows, item.classes, item.sensitive, ", ".join(item.fails)]
-    return [*(item.key or {}).values(), *own, *item.figures.values()]
+    key = item.key or {}
+    return [*map(key.get, keys), *own, *map(item.figures.get, figures)]
 
 
 def write_text(path: Path, text: str) -> None:

@@ -6,7 +6,7 @@ forms, and turns facts into statements. One scan of the table makes the classes;
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,7 +15,6 @@ import numpy as np
 from sqlaudit.cells import LongCells, PackedCells
 from sqlaudit.disclosure.signatures import Signatures
 from sqlaudit.engines.base import Engine, Row, Statement
-from sqlaudit.result import FailingClass
 from sqlaudit.sql import Raw, render
 
 
@@ -158,78 +157,8 @@ class ClassHistogram:
         absent = [np.zeros_like(n)] * (knowledge + 1 - depth)
         return Signatures.from_columns([n, *counts, *absent, classes])
 
-    def failing(
-        self,
-        predicates: Sequence[tuple[str, str]],
-        facts: Sequence[Fact],
-        keys: Sequence[str],
-        limit: int | None,
-        collated: Sequence[bool] = (),
-    ) -> tuple[list[FailingClass], int]:
-        """The classes that any of the predicates names, smallest first, and how many there are.
-
-        `keys` are labels for q1, q2, …; `collated` says which of these are text, ordered by code point everywhere.
-        """
-        statement = self._failing_statement(predicates, facts, keys, None if limit is None else max(1, limit), collated)
-        rows = self.engine.run(statement)
-        total = int(rows[0][-1]) if rows else 0
-        return [self._failing_class(row[:-1], predicates, facts, keys) for row in rows[:limit]], total
-
-    def stream_failing(
-        self,
-        predicates: Sequence[tuple[str, str]],
-        facts: Sequence[Fact],
-        keys: Sequence[str],
-        collated: Sequence[bool] = (),
-    ) -> Iterator[FailingClass]:
-        """All classes that any of the predicates names, read in batches, for an export."""
-        for batch in self.engine.stream(self._failing_statement(predicates, facts, keys, None, collated)):
-            for row in batch:
-                yield self._failing_class(row[:-1], predicates, facts, keys)
-
-    def _failing_statement(
-        self,
-        predicates: Sequence[tuple[str, str]],
-        facts: Sequence[Fact],
-        keys: Sequence[str],
-        limit: int | None,
-        collated: Sequence[bool],
-    ) -> Statement:
-        key_names = [f"q{position}" for position, _ in enumerate(keys, 1)]
-        named = [(f"fails_{position}", predicate) for position, (_, predicate) in enumerate(predicates)]
-        return self.statement(
-            "failing_classes.sql", facts, "failing classes",
-            key_names=key_names, collated=list(collated), keep=", ".join(key_names),
-            names=[fact.name for fact in facts],
-            predicates=named, condition=" OR ".join(f"({predicate})" for _, predicate in named),
-            limit=limit,
-        )  # fmt: skip
-
-    def _failing_class(
-        self, row: Row, predicates: Sequence[tuple[str, str]], facts: Sequence[Fact], keys: Sequence[str]
-    ) -> FailingClass:
-        at = len(keys)
-        size, classes, table_rows = (int(value) for value in row[at : at + 3])
-        figures = {fact.name: value for fact, value in zip(facts, row[at + 3 :], strict=False) if fact.shown}
-        broken = row[at + 3 + len(facts) :]
-        return FailingClass(
-            size=size,
-            rows=table_rows // classes,
-            figures={name: _plain_number(value) for name, value in figures.items()},
-            fails=tuple(text for (text, _), fails in zip(predicates, broken, strict=True) if fails),
-            sensitive=self.table.name if self.table else None,
-            key=dict(zip(keys, row, strict=False)) if keys else None,
-            classes=classes,
-        )
-
     def _vector(self, row: Row) -> dict[int, int]:
         if self.form == "packed":
             return {lane: int(count) for lane, count in enumerate(row[:-2]) if count}
         pairs = (pair.split(":") for pair in row[0].split(","))
         return {int(lane): int(count) for lane, count in pairs}
-
-
-def _plain_number(value: Any) -> int | float | None:
-    if value is None or isinstance(value, int | float):
-        return value
-    return int(value) if value == int(value) else float(value)

@@ -10,6 +10,7 @@ from typing import Any
 from sqlaudit.disclosure.signatures import Signatures
 from sqlaudit.engines.base import Row, Statement
 from sqlaudit.facts import ClassHistogram, Fact, Frame
+from sqlaudit.listing import Short
 from sqlaudit.models.base import (
     HistogramModel,
     Judgement,
@@ -43,18 +44,26 @@ class Asked:
 class Judged:
     """The checks of one sensitive attribute.
 
-    `failing` holds (requirement text, predicate) of what failed; `failing_total` counts the classes that satisfy any
-    of the predicates, None when that has not been counted. `signatures` are those that a model asked for. `blamed`
-    holds the predicates of what failed on sensitive values, not on sizes alone.
+    `short` says of what failed which classes fall short, `unnamed` (sentences) where nothing tells. `signatures` are
+    those that a model asked for.
     """
 
     rows: int
     sizes: ClassSizes
     checks: tuple[Check, ...]
-    failing: tuple[tuple[str, str], ...]
-    failing_total: int | None
+    short: tuple[Short, ...] = ()
+    unnamed: tuple[str, ...] = ()
     signatures: Signatures | None = None
-    blamed: tuple[str, ...] = ()
+
+    @property
+    def failing(self) -> tuple[tuple[str, str], ...]:
+        """(requirement text, predicate) of what failed, where a predicate over facts tells the classes."""
+        return tuple((short.text, short.predicate) for short in self.short if short.predicate)
+
+    @property
+    def blamed(self) -> tuple[str, ...]:
+        """Predicates of what failed on sensitive values, not on sizes alone."""
+        return tuple(short.predicate for short in self.short if short.predicate and short.of_values)
 
 
 def judge(
@@ -68,17 +77,39 @@ def judge(
     table_rows = sum(int(row["table_rows"]) for row in rows)
     question = Question(histogram, frame, population, _remembering(histogram))
     signatures = _signatures(histogram, asked)
-    checks, failing, blamed = [], [], []
+    checks, named, unnamed = [], [], []
     for item in asked:
         judgement = _judgement(question, item, sizes, rows, carried, signatures)
         check = _check(item, judgement, table_rows)
         checks.append(check)
-        if check.status in (Status.FAIL, Status.WARN) and (predicate := _predicate(item.model, judgement)):
-            failing.append((item.requirement.text, predicate, check.failing_classes))
-            blamed += [predicate] if item.model.needs_sensitive else []
-    total = 0 if not failing else failing[0][2] if len(failing) == 1 else None
-    named = tuple((text, sql) for text, sql, _ in failing)
-    return Judged(table_rows, sizes, tuple(checks), named, total, signatures, tuple(blamed))
+        if not table_rows or check.status in (None, Status.PASS):
+            continue
+        if short := _short(item, judgement, check):
+            named.append(short)
+        else:
+            unnamed.append(_why_unnamed(item, judgement))
+    return Judged(table_rows, sizes, tuple(checks), tuple(named), tuple(unnamed), signatures)
+
+
+def _short(item: Asked, judgement: Judgement, check: Check) -> Short | None:
+    """What names the classes that fall short; None when nothing does."""
+    predicate = "" if judgement.unnamed or judgement.listing else _predicate(item.model, judgement)
+    if check.status is Status.UNDETERMINED or not (predicate or judgement.listing):
+        return None
+    text = item.requirement.text or item.model.name
+    of_values = item.model.needs_sensitive
+    return Short(text, item.sensitive, predicate, judgement.listing, of_values, check.failing_classes)
+
+
+def _why_unnamed(item: Asked, judgement: Judgement) -> str:
+    """A sentence on why no classes are told of a requirement that does not hold."""
+    text = item.requirement.text or item.model.name
+    about = f"{text!r} for {item.sensitive}" if item.sensitive is not None else repr(text)
+    if judgement.unnamed:
+        return f"{about} {judgement.unnamed}."
+    if item.model.verdict_by_level:
+        return f"{about} is a figure of the whole table: no class is to blame."
+    return f"{about} cannot be decided, so nothing tells which classes fall short."
 
 
 def _signatures(histogram: ClassHistogram, asked: Sequence[Asked]) -> Signatures | None:

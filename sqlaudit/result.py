@@ -178,8 +178,9 @@ class FailingClass:
     """A class that falls short of at least one requirement.
 
     `key` holds the quasi-identifier values, and is None unless values were asked for. `figures` holds the
-    class's own figures by fact name, `fails` the requirements it breaks, as the user wrote them. Without keys, classes
-    with the same counts are one entry: `classes` is how many there are, each of `rows` rows.
+    class's own figures by name, `fails` the requirements it breaks, as the user wrote them; `sensitive` the attribute
+    that one of these is about, None when none is. Without keys, classes that look alike are one entry: `classes` is how
+    many there are, each of `rows` rows. A class that only a population has has no rows.
     """
 
     size: int
@@ -257,7 +258,9 @@ def disclosures_dict(disclosures: Sequence[Disclosure]) -> dict[str, Any]:
 class AuditResult(Shown):
     """What one audit found.
 
-    `failing` holds the few failing classes that were asked for, smallest first; `failing_total` how many there are.
+    `failing` holds the few failing classes that were asked for, smallest first; `failing_total` how many there are: a
+    class that falls short for several sensitive attributes counts for each. `failing_unnamed` has a sentence on every
+    requirement that does not hold and has no classes there.
     `disclosures` holds one curve a sensitive attribute, when (c,k)-safety was asked for; `worst_classes` how its values
     are spread in the worst classes.
     """
@@ -273,6 +276,7 @@ class AuditResult(Shown):
     warnings: tuple[Warned, ...] = ()
     failing: tuple[FailingClass, ...] = ()
     failing_total: int | None = None
+    failing_unnamed: tuple[str, ...] = ()
     statements: tuple[Timing, ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
     access: str = ""
@@ -324,6 +328,7 @@ class AuditResult(Shown):
             "warnings": [warning.to_dict() for warning in self.warnings],
             "failing": [failing.to_dict() for failing in self.failing],
             "failing_total": self.failing_total,
+            "failing_unnamed": list(self.failing_unnamed),
             "worst_classes": [worst.to_dict() for worst in self.worst_classes],
             "status": self.status.value,
             "complete": self.complete,

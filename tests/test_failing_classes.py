@@ -18,6 +18,7 @@ from sqlaudit.errors import UsageError
 from sqlaudit.requirements import parse_requirement
 from sqlaudit.result import AuditResult, Status
 from tests import oracle
+from tests.audit_values import values_query
 
 AuditOn = Callable[..., AuditResult]
 TEXT = {"a": "text", "b": "int", "s": "text"}
@@ -141,9 +142,64 @@ def test_each_sensitive_attribute_is_audited_on_its_own(audit_on: AuditOn) -> No
         ("distinct_l_diversity", "s", 2, "pass"),
         ("distinct_l_diversity", "r", 1, "fail"),
     ]
-    assert [(f.sensitive, f.fails) for f in result.failing] == [("s", ("k=4",)), ("r", ("l=2",))]
+    assert [(f.sensitive, f.fails) for f in result.failing] == [(None, ("k=4",)), ("r", ("l=2",))]
     assert result.failing_total == 2
     assert [(s.name, s.distinct) for s in result.sensitive] == [("s", 2), ("r", 2)]
+
+
+def test_classes_that_look_alike_are_one_line_however_few_lines_are_asked_for(audit_on: AuditOn) -> None:
+    """30 classes of 2 rows, all different in their values: one line, and not as many classes as lines were wanted."""
+    rows = [{"a": a, "s": a + b} for a in range(30) for b in range(2)]
+    rows += [{"a": 100, "s": s} for s in range(3)]
+    result = audit_on(
+        rows, {"a": "int", "s": "int"}, qi=["a"], sensitive="s", require=["k=4", "l=4"], failing_classes=1
+    )
+    assert [(item.size, item.classes, item.sensitive, item.fails) for item in result.failing] == [
+        (2, 30, "s", ("k=4", "l=4"))
+    ]
+    assert result.failing_total == 31
+    only_sizes = audit_on(rows, {"a": "int", "s": "int"}, qi=["a"], sensitive="s", require=["k=3", "l=2"])
+    assert [(item.classes, item.sensitive) for item in only_sizes.failing] == [(30, None)]
+
+
+def test_a_class_that_falls_short_for_two_attributes_is_listed_for_each(audit_on: AuditOn) -> None:
+    result = audit_on(
+        TWO, TWO_KINDS, qi=["a"], sensitive=["s", "r"], require=["k=4", "l=3"], show_values=True, failing_classes=None
+    )
+    assert [(item.sensitive, item.fails, (item.key or {})["a"]) for item in result.failing] == [
+        (None, ("k=4",), 1),
+        ("s", ("l=3",), 1),
+        ("r", ("l=3",), 1),
+        ("s", ("l=3",), 2),
+        ("r", ("l=3",), 2),
+    ]
+    assert result.failing_total == sum(check.failing_classes or 0 for check in result.checks) == 5
+
+
+def test_what_each_class_is_told_of(audit_on: AuditOn) -> None:
+    """Disclosure, people of the population, shares and beliefs: figures of the class itself."""
+    rows = [{"a": 1, "s": "x"}, {"a": 1, "s": "y"}, {"a": 2, "s": "x"}, {"a": 2, "s": "x"}]
+    people = [*rows, {"a": 1, "s": "x"}, {"a": 1, "s": "y"}, {"a": 3, "s": "y"}]
+    inputs = {
+        "population": {"query": values_query(people, {"a": "int", "s": "text"})},
+        "original_qi": ["a"],
+        "class_function": {"x": "0", "y": "3"},
+        "width": "1",
+    }
+    require = ["journalist_risk=0.3", "delta_presence=max:0.5,min:0.1", "belief=0.9", "disclosure@0=0.4", "psi=1"]
+    result = audit_on(
+        rows, {"a": "int", "s": "text"}, qi=["a"], sensitive="s", require=require, inputs=inputs, show_values=True
+    )
+    density = 1 / math.sqrt(2 * math.pi)
+    near = density * (1 + math.exp(-4.5))
+    told = {item.key["a"]: (item.size, item.rows, item.fails, item.figures) for item in result.failing if item.key}
+    assert told[1][:3] == (2, 2, (require[3], require[4]))
+    assert told[2][:3] == (2, 2, tuple(require))
+    assert told[3][:3] == (0, 0, (require[1],))
+    names = ("people_in_population", "share_of_population", "highest_belief", "disclosure", "psi_lowest")
+    assert [told[1][3][name] for name in names] == pytest.approx([4, 0.5, 0.5, 0.5, near])
+    assert [told[2][3][name] for name in names] == pytest.approx([2, 1, 1, 1, 2 * density])
+    assert [told[3][3][name] for name in names] == [1, 0, None, None, None]
 
 
 def test_the_other_attributes_may_join_the_quasi_identifiers(audit_on: AuditOn) -> None:

@@ -18,8 +18,10 @@ from sqlaudit import histogram
 from sqlaudit.engines import connect
 from sqlaudit.engines.base import Engine, Relation, Row, Statement
 from sqlaudit.facts import Fact, Frame, SensitiveTable
+from sqlaudit.failing import FailingClasses
 from sqlaudit.guard import quote
 from sqlaudit.histogram import HistogramBuilder
+from sqlaudit.listing import Short
 from sqlaudit.result import AuditResult
 from sqlaudit.spec import NullPolicy, Target
 from tests.audit_values import values_query
@@ -112,9 +114,9 @@ def answers(engine: Standalone, policy: NullPolicy, entity: str | None) -> dict[
     values, totals = builder.totals(disease, True)
     table = SensitiveTable("disease", totals, shape[1] > 0, False, True, values)
     histogram = builder.build(disease, table)
-    listed, total = builder.build(disease, table, keep_keys=True).failing(
-        [("small", "size < 4")], FACTS, ["zip", "age"], 3, (True, False)
-    )
+    keyed = builder.build(disease, table, keep_keys=True)
+    small = (Short("small", None, "size < 4"),)
+    listed, total = FailingClasses(keyed, small, tuple(FACTS), ("zip", "age"), (True, False), 2).smallest(3)
     return {
         "shape": shape,
         "values": values,

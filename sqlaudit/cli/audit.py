@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -35,6 +36,9 @@ from sqlaudit.reports.figures import plural
 from sqlaudit.reports.profile import option_value
 from sqlaudit.result import AuditResult, FailingClass
 from sqlaudit.spec import AuditSpec, Limits, Roles, Target
+
+if TYPE_CHECKING:
+    from sqlaudit.failing import AllFailing
 
 
 @click.command(cls=Sectioned)
@@ -134,7 +138,8 @@ def _audit(
 class _Export:
     """Writes all failing classes to a file; what goes wrong is said, and kept as an exit code.
 
-    The report is worth printing even when the export is not there.
+    The report is worth printing even when the export is not there. Where a requirement does not hold and nothing can
+    be listed, no file is written: an empty one would say that no class falls short.
     """
 
     path: Path
@@ -142,9 +147,13 @@ class _Export:
     code: ExitCode = ExitCode.OK
     classes: int = 0
 
-    def __call__(self, failing: Iterable[FailingClass]) -> None:
+    def __call__(self, failing: AllFailing) -> None:
         """Stream the classes into the file."""
-        names, batches = failing_batches(self._counted(failing))
+        if failing.unnamed and not failing.parts:
+            say(f"{str(self.path)!r} was not written, as there is nothing to list. {' '.join(failing.unnamed)}")
+            self.code = ExitCode.USAGE
+            return
+        names, batches = failing_batches(self._counted(failing), failing.keys, failing.figures)
         try:
             write_rows(self.path, names, batches)
         except UsageError as error:
@@ -152,7 +161,8 @@ class _Export:
             self.code = error.exit_code
             return
         hidden = "" if self.show_values else " Their values are left out; --show-values adds them."
-        say(f"wrote {plural(self.classes, 'class', 'classes')} that fall short to {str(self.path)!r}.{hidden}")
+        missing = "".join(f" Not there: {sentence}" for sentence in failing.unnamed)
+        say(f"wrote {plural(self.classes, 'class', 'classes')} that fall short to {str(self.path)!r}.{hidden}{missing}")
 
     def _counted(self, failing: Iterable[FailingClass]) -> Iterator[FailingClass]:
         for item in failing:

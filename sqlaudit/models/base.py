@@ -17,6 +17,7 @@ from sqlaudit.disclosure.signatures import Signatures
 from sqlaudit.engines.base import Statement
 from sqlaudit.errors import UsageError
 from sqlaudit.facts import ClassHistogram, Fact, Frame, Level, SensitiveTable
+from sqlaudit.listing import Listing
 from sqlaudit.result import ClassSizes, Number
 from sqlaudit.sql import environment
 
@@ -72,6 +73,10 @@ class Judgement:
     note: str = ""
     at_limit: str = ""
     """SQL over facts: the classes that `failing` leaves out and that exact arithmetic found to fall short."""
+    listing: Listing | None = None
+    """What names the classes that fall short where no fact does."""
+    unnamed: str = ""
+    """Why nothing names them, where that is so: what a sentence about the requirement goes on with."""
 
 
 class Model:

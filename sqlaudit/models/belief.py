@@ -8,16 +8,20 @@ sizes of q0 and q* cancel). Floats decide what lies clear of a limit, fractions 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
+from sqlaudit.engines.base import Statement
 from sqlaudit.errors import UsageError
+from sqlaudit.listing import Keyed
 from sqlaudit.models.base import Judgement, Parameter, Population, QueryModel, Question, band, number
 from sqlaudit.models.recursive import THESIS
 from sqlaudit.result import Number
 from sqlaudit.sql import Raw, render
 
+MAX_LISTED = 5_000
+"""Up to this many of them that turn out to fall short are listed to find their classes again."""
 MAX_CASES = 200_000
 """Up to this many different cases at a limit are decided one by one; beyond, the check stays undetermined."""
 
@@ -66,6 +70,8 @@ class Found:
     classes: int
     rows: int
     doubtful: int
+    at_limit: tuple[str, ...] = field(default=(), kw_only=True)
+    """The cases of classes that only the beliefs at a limit make fall short."""
 
 
 class BayesOptimalBelief(QueryModel):
@@ -126,9 +132,18 @@ class BayesOptimalBelief(QueryModel):
                 return Judgement(self.levels_of(found), details=details, note=note)
             found = self._decided(found, cases)
         details["breaches"] = found.breaches
-        return Judgement(self.levels_of(found), found.classes, found.rows, details)
+        judgement = Judgement(self.levels_of(found), found.classes, found.rows, details)
+        if len(found.at_limit) > MAX_LISTED:
+            return replace(judgement, unnamed=f"has more than {MAX_LISTED:,} kinds of classes at its limit")
+        return replace(judgement, listing=self._listing(question, people, found.at_limit))
 
-    def _statement(self, question: Question, people: Population, stage: str) -> Any:
+    def _listing(self, question: Question, people: Population, at_limit: Sequence[str]) -> Keyed:
+        def relation() -> str:
+            return f"({self._statement(question, people, 'classes', at_limit).sql})"
+
+        return Keyed(relation, ("highest", "lowest"), ("highest_belief", "lowest_belief"))
+
+    def _statement(self, question: Question, people: Population, stage: str, at_limit: Sequence[str] = ()) -> Statement:
         frame, limits = question.frame, self.limits()
         factors = self.context.inputs.get("alpha")
         return render(
@@ -140,19 +155,19 @@ class BayesOptimalBelief(QueryModel):
             population_sensitive=Raw(people.sensitive or ""), originals=[Raw(key) for key in people.original],
             factors=[float(factor) for factor in factors] if factors else None,
             limits=list(limits), of_absent=any(limit.of_absent for limit in limits), stage=stage, most=MAX_CASES + 1,
+            at_limit=list(at_limit),
         )  # fmt: skip
 
     def _decided(self, found: Found, cases: Sequence[tuple[Any, ...]]) -> Found:
         """With the beliefs at a limit, too: (breached already, persons' cases of a class, classes, rows) each."""
-        breaches, classes, rows = found.breaches, found.classes, found.rows
+        breaches, classes, rows, at_limit = found.breaches, found.classes, found.rows, []
         for already, text, count, table_rows in cases:
             more = sum(self._breaches_at_limit(case) for case in str(text).split("|"))
             breaches += more * int(count)
             if more and not int(already):
                 classes, rows = classes + int(count), rows + int(table_rows)
-        return Found(
-            found.unknown, found.highest, found.lowest, found.people, found.impossible, breaches, classes, rows, 0
-        )
+                at_limit.append(str(text))
+        return replace(found, breaches=breaches, classes=classes, rows=rows, doubtful=0, at_limit=tuple(at_limit))
 
     def _breaches_at_limit(self, case: str) -> int:
         """The doubtful beliefs of one q0 that are breaches; its values come as lane:n:N(q0,s):N(q*,s):doubtful."""
@@ -203,9 +218,7 @@ class RhoBreach(BayesOptimalBelief):
         judgement = super().judge_query(question)
         breaches = judgement.details.get("breaches")
         levels = {"breaches": breaches, **judgement.levels}
-        return Judgement(
-            levels, judgement.failing_classes, judgement.failing_rows, judgement.details, judgement.note
-        )  # fmt: skip
+        return replace(judgement, levels=levels)
 
 
 class DeltaPositive(BayesOptimalBelief):

@@ -11,8 +11,9 @@ from typing import Any, ClassVar
 from sqlaudit.attribute_inputs import ClassFunction
 from sqlaudit.errors import UsageError
 from sqlaudit.facts import Fact
+from sqlaudit.listing import Estimated
 from sqlaudit.models.base import HistogramModel, Judgement, Model, Parameter, QueryModel, Question, expression
-from sqlaudit.models.presence import MAX_LISTED, combinations, decide, presence_facts
+from sqlaudit.models.presence import MAX_LISTED, TOO_MANY, combinations, decide, presence_facts
 from sqlaudit.models.recursive import THESIS
 from sqlaudit.sql import Raw
 
@@ -74,7 +75,10 @@ class RangeControl(HistogramModel, FunctionModel):
             return Judgement(levels)
         short = [(classes, n) for found, classes, n in ranges if found < limit]
         condition = self._condition(points, Fraction(limit)) if short else ""
-        return Judgement(levels, sum(c for c, _ in short), sum(n for _, n in short), at_limit=condition)
+        unnamed = "" if condition else TOO_MANY
+        return Judgement(
+            levels, sum(c for c, _ in short), sum(n for _, n in short), at_limit=condition, unnamed=unnamed
+        )
 
     def _condition(self, points: Sequence[Fraction], limit: Fraction) -> str:
         if len(points) > MAX_LISTED:
@@ -164,20 +168,39 @@ class SecurityEstimate(QueryModel, FunctionModel):
         limit = self.values["psi"]
         if not self.table.distinct:
             return Judgement({self.side: None}, 0, 0)
-        (row,) = question.ask(
-            question.histogram.statement(
-                "psi.sql", [], "security estimate",
-                source=Raw(question.frame.source), sensitive=Raw(question.frame.sensitive or ""),
-                entity=None if question.frame.entity is None else Raw(question.frame.entity),
-                text=self.table.text, null_lane=self.table.distinct - 1, lane_count=self.table.distinct,
-                numbers=self._numbers(), width=float(self.context.inputs["width"]), factor=self._factor(),
-                limit=None if limit is None else float(limit), side=self.side,
-            )
-        )  # fmt: skip
-        lowest, highest, classes, rows = row
+        parameters = self._parameters(question)
+        statement = question.histogram.statement(
+            "psi.sql", [], "security estimate", condition=self._beyond(self.side), **parameters
+        )
+        lowest, highest, classes, rows = question.ask(statement)[0]
         found = {"lowest": lowest, "highest": highest}
         levels = {self.side: found.pop(self.side), **found}
-        return Judgement(levels) if limit is None else Judgement(levels, int(classes), int(rows))
+        if limit is None:
+            return Judgement(levels)
+        column = f"psi_{self.side}"
+        listing = Estimated(parameters, self._beyond(column), (column,))
+        return Judgement(levels, int(classes), int(rows), listing=listing)
+
+    def _parameters(self, question: Question) -> dict[str, Any]:
+        """What `_estimates.sql` needs."""
+        return {
+            "source": Raw(question.frame.source),
+            "sensitive": Raw(question.frame.sensitive or ""),
+            "entity": None if question.frame.entity is None else Raw(question.frame.entity),
+            "text": self.table.text,
+            "null_lane": self.table.distinct - 1,
+            "lane_count": self.table.distinct,
+            "numbers": self._numbers(),
+            "width": float(self.context.inputs["width"]),
+            "factor": self._factor(),
+        }
+
+    def _beyond(self, column: str) -> str:
+        """SQL: a class's estimate in `column` is beyond the limit; empty without one."""
+        limit = self.values["psi"]
+        if limit is None:
+            return ""
+        return expression("lower_than" if self.side == "lowest" else "higher_than", name=column, limit=float(limit))
 
     def _factor(self) -> float:
         kappa = self.context.inputs.get("kappa", Fraction(1))

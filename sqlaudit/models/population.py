@@ -6,10 +6,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
+from sqlaudit.engines.base import Statement
 from sqlaudit.errors import UsageError
-from sqlaudit.models.base import Judgement, Parameter, QueryModel, Question
+from sqlaudit.listing import Keyed
+from sqlaudit.models.base import Judgement, Parameter, Population, QueryModel, Question, expression
 from sqlaudit.models.risk import EL_EMAM
 from sqlaudit.sql import Raw, render
+
+PEOPLE = ("people", "people_in_population")
+PRESENCE = ("presence", "share_of_population")
+"""What is told of a class: the column, and its label."""
 
 
 @dataclass(frozen=True)
@@ -51,20 +57,25 @@ class PopulationModel(QueryModel):
                 f"{self.name} matches the classes of the table with those of the population, which --nulls distinct "
                 "rules out: use --nulls equal."
             )
-        frame = question.frame
-        statement = render(
-            "population_sizes.sql", question.dialect, step="classes in the population",
-            source=Raw(frame.source), keys=[Raw(key) for key in frame.keys], entity=_raw(frame.entity),
-            population=Raw(people.source), population_keys=[Raw(key) for key in people.keys],
-            population_entity=_raw(people.entity), limits=limits,
-        )  # fmt: skip
-        rows = [tuple(map(int, row)) for row in question.ask(statement)]
+        rows = [tuple(map(int, row)) for row in question.ask(_statement(question, people, limits=limits))]
         if too_many := sum(row[-1] for row in rows):
             raise UsageError(
                 f"{too_many:,} classes have more members in the table than in the population table, so the table is "
                 "no sample of it: the quasi-identifiers must be coded alike in both."
             )
         return [PopulationSize(*row[:-1]) for row in rows]
+
+    def listing(self, question: Question, told: tuple[str, str], **short: Any) -> Keyed:
+        """The classes one by one: those that fall short by `short` (a condition, or limits), and what is told of each
+        (a column, and its label)."""
+
+        def relation() -> str:
+            people = question.population
+            assert people is not None
+            return f"({_statement(question, people, stage='classes', **short).sql})"
+
+        column, label = told
+        return Keyed(relation, (column,), (label,))
 
 
 class JournalistRisk(PopulationModel):
@@ -88,7 +99,8 @@ class JournalistRisk(PopulationModel):
         if limit is None:
             return Judgement(levels)
         short = [found for found in met if Fraction(1, found.size) > limit]
-        return Judgement(levels, sum(found.met for found in short), sum(found.rows for found in short))
+        listing = self.listing(question, PEOPLE, short=expression("people_riskier", limit=Fraction(limit)))
+        return Judgement(levels, sum(found.met for found in short), sum(found.rows for found in short), listing=listing)
 
 
 class MarketerRisk(PopulationModel):
@@ -131,7 +143,8 @@ class KMap(PopulationModel):
         if limit is None:
             return Judgement(levels)
         short = [found for found in met if found.size < limit]
-        return Judgement(levels, sum(found.met for found in short), sum(found.rows for found in short))
+        listing = self.listing(question, PEOPLE, short=expression("people_below", k=limit))
+        return Judgement(levels, sum(found.met for found in short), sum(found.rows for found in short), listing=listing)
 
 
 class DeltaPresence(PopulationModel):
@@ -167,7 +180,27 @@ class DeltaPresence(PopulationModel):
         }
         if high is None:
             return Judgement(levels)
-        return Judgement(levels, sum(one.failing for one in found), sum(one.failing_rows for one in found))
+        listing = self.listing(question, PRESENCE, limits=(Fraction(low), Fraction(high)))
+        return Judgement(
+            levels, sum(one.failing for one in found), sum(one.failing_rows for one in found), listing=listing
+        )
+
+
+def _statement(
+    question: Question,
+    people: Population,
+    *,
+    limits: tuple[Fraction, Fraction] | None = None,
+    stage: str = "sizes",
+    short: str = "",
+) -> Statement:
+    frame = question.frame
+    return render(
+        "population_sizes.sql", question.dialect, step="classes in the population",
+        source=Raw(frame.source), keys=[Raw(key) for key in frame.keys], entity=_raw(frame.entity),
+        population=Raw(people.source), population_keys=[Raw(key) for key in people.keys],
+        population_entity=_raw(people.entity), limits=limits, stage=stage, short=short,
+    )  # fmt: skip
 
 
 def _raw(sql: str | None) -> Raw | None:

@@ -11,8 +11,9 @@ from sqlaudit.models.base import Judgement, expression
 
 WORD = 60
 """Groups that one number of the database tells apart."""
-MAX_LISTED = 500
+MAX_LISTED = 20_000
 """Up to this many combinations are listed in the condition that finds the failing classes again."""
+TOO_MANY = f"has classes of more than {MAX_LISTED:,} kinds that fall short, too many to find again"
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,7 @@ def decide(found: Sequence[tuple[Combination, int]], facts: Sequence[Fact], limi
         sum(combination.classes for combination in short),
         sum(combination.rows for combination in short),
         at_limit=_condition(short, facts),
+        unnamed=TOO_MANY if len(short) > MAX_LISTED else "",
     )
 
 

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import ClassVar
 
-from sqlaudit.disclosure.by_class import class_disclosure
+import numpy as np
+
+from sqlaudit.disclosure.by_class import ClassDisclosure, class_disclosure
 from sqlaudit.disclosure.program import maximum_disclosure
-from sqlaudit.disclosure.signatures import Signatures
-from sqlaudit.models.base import Judgement, Parameter, SignatureModel
+from sqlaudit.disclosure.signatures import IntArray, Signatures
+from sqlaudit.listing import Every, Listed
+from sqlaudit.models.base import Judgement, Parameter, SignatureModel, expression
 
 MAX_KNOWLEDGE = 200
+MAX_LISTED = 20_000
+"""Up to this many signatures are listed to find the classes that fall short again."""
 
 
 class WorstCaseSafety(SignatureModel):
@@ -49,4 +55,24 @@ class WorstCaseSafety(SignatureModel):
             return Judgement(levels)
         by_class = class_disclosure(signatures, k)
         limit = Fraction(self.values["c"])
-        return Judgement(levels, by_class.failing_classes(limit), by_class.failing_rows(limit))
+        short = np.flatnonzero(by_class.failing(limit))
+        judgement = Judgement(levels, by_class.failing_classes(limit), by_class.failing_rows(limit))
+        if len(short) <= MAX_LISTED:
+            return replace(judgement, listing=self._listing(by_class, short))
+        if len(short) == len(signatures):
+            return replace(judgement, listing=Every())
+        unnamed = f"has classes with more than {MAX_LISTED:,} different counts that fall short, too many to find again"
+        return replace(judgement, unnamed=unnamed)
+
+    def _listing(self, found: ClassDisclosure, short: IntArray) -> Listed:
+        """The signatures at some positions, each with its disclosure."""
+        depth = min(found.signatures.k + 1, self.table.distinct)
+
+        def relation() -> str:
+            rows = []
+            for position, disclosure in zip(short.tolist(), found.approximate[short].tolist(), strict=True):
+                n, counts = found.signatures.signature(position)
+                rows.append((":".join(map(str, (n, *counts[:depth]))), disclosure))
+            return expression("listed_signatures", rows=rows)
+
+        return Listed(relation, depth, "disclosure")

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlaudit.errors import UsageError
 from sqlaudit.export import check_destination, write_rows
+from sqlaudit.failing import AllFailing
 from sqlaudit.leftovers import PrivateFolder
 from sqlaudit.result import FailingClass, plain
 
@@ -32,7 +33,8 @@ class FailureStore:
     """Writes failing classes into the table `failures` of a DuckDB file, which every run replaces.
 
     Args:
-        path: the file; other tables in it stay. classes: how many were written.
+        path: the file; other tables in it stay. classes: how many were written. unnamed: sentences on requirements
+            that do not hold and whose classes nothing tells.
 
     Raises:
         UsageError: the file cannot be written, is of another kind, or has a `failures` that is not ours.
@@ -40,6 +42,7 @@ class FailureStore:
 
     path: Path
     classes: int = field(default=0, init=False)
+    unnamed: list[str] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
         check_destination(self.path, (".duckdb", ".db"))
@@ -58,6 +61,8 @@ class FailureStore:
         Raises:
             UsageError: the file cannot be written.
         """
+        if isinstance(failing, AllFailing):
+            self.unnamed += [f"{table}: {sentence}" for sentence in failing.unnamed]
         with PrivateFolder("failures") as folder:
             spool = Path(folder.path, "failures.parquet")
             write_rows(spool, NAMES, self._batches(table, failing))

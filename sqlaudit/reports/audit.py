@@ -141,6 +141,12 @@ def _sizes(result: AuditResult) -> Iterator[Block]:
 
 
 def _failing(result: AuditResult) -> Iterator[Block]:
+    yield from _listed(result)
+    if result.failing_unnamed:
+        yield Bullets(tuple(f"Not listed: {sentence}" for sentence in result.failing_unnamed))
+
+
+def _listed(result: AuditResult) -> Iterator[Block]:
     if not result.failing:
         return
     told = sum(failing.classes for failing in result.failing)
@@ -148,7 +154,9 @@ def _failing(result: AuditResult) -> Iterator[Block]:
     shown = "all of them" if total == told else f"the {count(told)} smallest are shown"
     hidden = all(failing.key is None for failing in result.failing)
     keys = " Their values are hidden; --show-values shows them." if hidden else ""
-    yield Paragraph(f"{plural(total, 'class', 'classes')} in total, {shown}.{keys}")
+    several = len({failing.sensitive for failing in result.failing}) > 1 and not result.roles.get("joint")
+    again = " A class counts for each column that it falls short for." if several else ""
+    yield Paragraph(f"{plural(total, 'class', 'classes')} in total, {shown}.{again}{keys}")
     yield failing_table(result)
 
 

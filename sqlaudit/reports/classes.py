@@ -16,8 +16,18 @@ _BANDS = ((1, 1), (2, 2), (3, 4), (5, 10), (11, 19), (20, 99), (100, None))
 """Bounds that rules and practice draw: 1 is unique, 5 and 11 are usual minimum cell sizes, 20 a cautious one."""
 _LONGEST = 60
 _NUMERIC = ("classes", "persons", "rows", "rows each")
-_FIGURES = {"distinct_values": "different values {}", "largest": "most frequent value {} times"}
-"""How figures of a class are said that are no level of a model."""
+_FIGURES = {
+    "distinct_values": "different values {}",
+    "largest": "most frequent value {} times",
+    "disclosure": "disclosure {}",
+    "people_in_population": "people in the population {}",
+    "share_of_population": "share of the population {}",
+    "highest_belief": "highest belief {}",
+    "lowest_belief": "lowest belief {}",
+    "psi_lowest": "lowest ψ {}",
+    "psi_highest": "highest ψ {}",
+}
+"""How figures of a class are said."""
 
 
 def unit_of(result: AuditResult) -> str:
@@ -58,7 +68,7 @@ def failing_table(result: AuditResult) -> Table:
         persons=unit_of(result) == "person",
         sensitive=len(result.sensitive) > 1,
         keyed=keyed,
-        figures=frozenset(name for check in result.checks for name in check.levels) - {"k"},
+        figures=any(failing.figures for failing in result.failing),
     )
     alike = Counter[tuple[tuple[str, str], ...]]()
     for failing in result.failing:
@@ -81,12 +91,12 @@ class _Shown:
     persons: bool
     sensitive: bool
     keyed: bool
-    figures: frozenset[str]
+    figures: bool
 
     def cells(self, failing: FailingClass) -> dict[str, str]:
         """The cells of one class by heading."""
         said = [_FIGURES.get(name, f"{name} {{}}").format(figure(value)) for name, value in failing.figures.items()
-                if name in _FIGURES or name in self.figures]  # fmt: skip
+                if value is not None]  # fmt: skip
         cells = {"persons": count(failing.size)} if self.persons else {}
         cells |= {"rows" if self.keyed else "rows each": count(failing.rows)}
         cells |= {"falls short of": ", ".join(failing.fails)}

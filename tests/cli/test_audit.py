@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 
@@ -136,8 +137,8 @@ def test_failing_classes_to_a_file(tmp_path: Path) -> None:
     header, *rows = out.read_text("utf-8").splitlines()
     assert header.startswith("size,rows,classes,sensitive,falls_short_of")
     assert [row.split(",")[:5] for row in rows] == [
-        ["1", "1", "1", "disease", "k=3"],
-        ["2", "2", "1", "disease", "k=3"],
+        ["1", "1", "1", "", "k=3"],
+        ["2", "2", "1", "", "k=3"],
     ]
 
 
@@ -147,6 +148,65 @@ def test_failing_classes_with_their_keys(tmp_path: Path) -> None:
     assert ran.err == f"sqlaudit: wrote 2 classes that fall short to '{out}'.\n"
     rows = duckdb.sql(f"SELECT age, sex, size, falls_short_of FROM '{out}' ORDER BY size").fetchall()
     assert rows == [(40, "M", 1, "k=3"), (30, "M", 2, "k=3")]
+
+
+def test_models_that_no_fact_of_a_class_decides_list_their_classes_too(tmp_path: Path) -> None:
+    out, population = tmp_path / "failing.csv", write_csv(tmp_path / "all.csv", "age,sex", *["40,M"] * 3, "50,F")
+    table = write_csv(tmp_path / "t.csv", "age,sex,disease", "40,M,flu", "40,M,cold")
+    inputs = tmp_path / "inputs.yml"
+    inputs.write_text(f"population: {population}\n", encoding="utf-8")
+    ran = run(
+        "audit",
+        table,
+        *ALL,
+        "--inputs",
+        inputs,
+        "--require",
+        "k_map=4",
+        "--require",
+        "delta_presence=max:0.9,min:0.5",
+        "--require",
+        "disclosure@1=0.9",
+        "--show-values",
+        "--failing-classes-to",
+        out,
+    )
+    assert (ran.code, ran.err) == (1, f"sqlaudit: wrote 2 classes that fall short to '{out}'.\n")
+    with out.open(encoding="utf-8", newline="") as file:
+        found = list(csv.DictReader(file))
+    assert [(line["age"], line["sex"], line["size"], line["rows"], line["falls_short_of"]) for line in found] == [
+        ("50", "F", "0", "0", "delta_presence=max:0.9,min:0.5"),
+        ("40", "M", "2", "2", "k_map=4, disclosure@1=0.9"),
+    ]
+    assert [line["people_in_population"] for line in found] == ["1.0", "3.0"]
+    assert "1 class of 2" in ran.said or "2 classes in total, all of them." in ran.said
+
+
+def test_no_file_where_no_class_is_to_blame(tmp_path: Path) -> None:
+    out = tmp_path / "failing.csv"
+    asked = ("audit", patients(tmp_path), *ALL, "--require", "average_risk=0.01", "--failing-classes-to", out)
+    ran = run(*asked)
+    assert ran.code == 2
+    assert ran.err == (
+        f"sqlaudit: '{out}' was not written, as there is nothing to list. 'average_risk=0.01' is a figure of the whole "
+        "table: no class is to blame.\n"
+    )
+    assert not out.exists()
+    assert "Not listed: 'average_risk=0.01' is a figure of the whole table: no class is to blame." in ran.said
+    beside = run(*asked, "--require", "k=3")
+    assert beside.code == 1
+    assert "Not there: 'average_risk=0.01' is a figure of the whole table" in beside.err
+    assert [row.split(",")[4] for row in out.read_text("utf-8").splitlines()[1:]] == ["k=3", "k=3"]
+
+
+def test_joined_attributes_are_exported_under_their_own_names(tmp_path: Path) -> None:
+    table = write_csv(tmp_path / "t.csv", "a,s,r", "1,x,5", "1,y,6")
+    out = tmp_path / "failing.csv"
+    run("audit", table, "--qi", "a", "--sensitive", "s,r", "--joint", "--require", "l=2", "--show-values",
+        "--failing-classes-to", out)  # fmt: skip
+    with out.open(encoding="utf-8", newline="") as file:
+        found = [(line["a"], line["r"], line["s"], line["sensitive"]) for line in csv.DictReader(file)]
+    assert found == [("1", "5", "", "s"), ("1", "6", "", "s"), ("1", "", "x", "r"), ("1", "", "y", "r")]
 
 
 def test_show_sql_is_talk(tmp_path: Path) -> None:

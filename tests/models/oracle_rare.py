@@ -344,7 +344,8 @@ def delta_presence(table: Table, given: Given, max: Fraction, min: Fraction = Fr
     shares = {key: Fraction(sizes[key].size if key in sizes else 0, n) for key, n in people_of(given).items()}
     short = [key for key, share in shares.items() if not min <= share <= max]
     level = sorted(shares.values())[-1] if shares else None
-    return Expected(level, not short, len(short), sum(sizes[key].rows for key in short if key in sizes))
+    failing = tuple(sizes.get(key, Group(0, 0, {}, key)) for key in short)
+    return Expected(level, not short, len(short), sum(group.rows for group in failing), failing)
 
 
 # --- belief ---
@@ -389,7 +390,8 @@ def frequency(value: Any, rows: Sequence[Row], given: Given) -> Fraction:
 def _breached(table: Table, given: Given, level: Any, breach: Callable[[Belief], bool]) -> Expected:
     short = [b for b in beliefs(table, given) if b.posterior is not None and breach(b)]
     groups = [g for g in table.groups if any(b.group is g for b in short)]
-    return Expected(len(short) if level is None else level, not short, len(groups), sum(g.rows for g in groups))
+    found = len(short) if level is None else level
+    return Expected(found, not short, len(groups), sum(g.rows for g in groups), tuple(groups))
 
 
 def posteriors(table: Table, given: Given) -> list[Fraction]:

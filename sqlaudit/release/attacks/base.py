@@ -11,7 +11,9 @@ from sqlaudit.attack_result import Example, Exposure
 from sqlaudit.columns_of import Resolved
 from sqlaudit.engines.base import Engine, Relation
 from sqlaudit.facts import ClassHistogram, Fact, SensitiveTable
+from sqlaudit.failing import FailingClasses
 from sqlaudit.histogram import HistogramBuilder
+from sqlaudit.listing import Short
 from sqlaudit.opening import ResolvedRoles
 from sqlaudit.release.attacks.readers import Readers, readers_for
 from sqlaudit.release.attacks.request import AttackRequest
@@ -140,7 +142,9 @@ def shown_classes(scene: Scene, attribute: Attribute, condition: str, facts: Seq
     keyed = attribute.builder.build(attribute.resolved.sql, attribute.table, keep_keys=True)
     shown = [replace(fact, shown=True) for fact in facts]
     collated = attribute.builder.frame.collated
-    found, _ = keyed.failing([("", condition)], shown, list(attribute.labels), scene.request.top, collated)
+    labels = tuple(attribute.labels)
+    classes = FailingClasses(keyed, (Short("", None, condition),), tuple(shown), labels, tuple(collated), len(labels))
+    found, _ = classes.smallest(scene.request.top)
     lanes = [fact.name for fact in facts if fact.name.endswith("_lane")]
     return tuple(
         Example(one.key, one.size, tuple(attribute.table.values[int(one.figures[lane] or 0)] for lane in lanes))

@@ -219,34 +219,32 @@ WITH class AS (
   FROM class
   JOIN folded
     ON class.id = folded.id
+), short AS (
+  SELECT
+    q1,
+    q2,
+    size AS class_size,
+    classes AS classes,
+    table_rows AS table_rows,
+    n,
+    CASE WHEN size < 4 THEN 1 ELSE 0 END AS fails_0
+  FROM facts
 )
 SELECT
   q1,
   q2,
-  size,
+  class_size,
   classes,
   table_rows,
-  distinct_values,
-  largest,
-  head_2,
-  equal_distance,
-  wide_n,
-  CASE WHEN size < 4 THEN 1 ELSE 0 END AS fails_0,
+  fails_0,
   CAST(SUM(classes) OVER () AS BIGINT) AS failing_total
-FROM facts
+FROM short
 WHERE
-  (
-    size < 4
-  )
+  fails_0 = 1
 ORDER BY
-  size NULLS LAST,
+  class_size NULLS LAST,
   n NULLS LAST,
   q1 NULLS LAST,
   q2 NULLS LAST,
-  distinct_values NULLS LAST,
-  largest NULLS LAST,
-  head_2 NULLS LAST,
-  equal_distance NULLS LAST,
-  wide_n NULLS LAST,
   table_rows NULLS LAST
 LIMIT 3

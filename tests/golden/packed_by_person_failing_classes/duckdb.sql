@@ -1,5 +1,6 @@
 /* sqlaudit: failing classes */
-WITH facts AS MATERIALIZED (
+WITH
+facts AS MATERIALIZED (
     SELECT
         q1, q2, classes, table_rows, size, n
         , (CASE WHEN c0 > 0 THEN 1 ELSE 0 END + CASE WHEN c1 > 0 THEN 1 ELSE 0 END + CASE WHEN c2 > 0 THEN 1 ELSE 0 END + CASE WHEN c3 > 0 THEN 1 ELSE 0 END) AS distinct_values
@@ -58,14 +59,22 @@ SELECT
     , CAST((w0 >> 4) & 3 AS BIGINT) AS c2
     , CAST((w0 >> 6) & 3 AS BIGINT) AS c3
 FROM packed) AS class
+),
+short AS NOT MATERIALIZED (
+    SELECT
+        q1, q2, 
+        size AS class_size,
+        classes AS classes,
+        table_rows AS table_rows,
+        n
+        , CASE WHEN size < 4 THEN 1 ELSE 0 END AS fails_0
+    FROM facts
 )
 SELECT
-q1, q2, 
-    size, classes, table_rows
-, distinct_values, largest, head_2, equal_distance, wide_n, CASE WHEN size < 4 THEN 1 ELSE 0 END AS fails_0
-    , CAST(SUM(classes) OVER () AS BIGINT) AS failing_total
-FROM facts
-WHERE (size < 4)
-ORDER BY size, n, q1 NULLS LAST, q2 NULLS LAST, distinct_values, largest, head_2, equal_distance, wide_n, table_rows
-
+    q1, q2, 
+    class_size, classes, table_rows, fails_0,
+    CAST(SUM(classes) OVER () AS BIGINT) AS failing_total
+FROM short
+WHERE fails_0 = 1
+ORDER BY class_size, n, q1 NULLS LAST, q2 NULLS LAST, table_rows
 LIMIT 3

@@ -108,34 +108,32 @@ SELECT
     w1 >> 30
   ) & 1073741823 AS BIGINT) AS c3
 FROM packed) AS class
+), short AS NOT MATERIALIZED (
+  SELECT
+    q1,
+    q2,
+    size AS class_size,
+    classes AS classes,
+    table_rows AS table_rows,
+    n,
+    CASE WHEN size < 4 THEN 1 ELSE 0 END AS fails_0
+  FROM facts
 )
 SELECT
   q1,
   q2,
-  size,
+  class_size,
   classes,
   table_rows,
-  distinct_values,
-  largest,
-  head_2,
-  equal_distance,
-  wide_n,
-  CASE WHEN size < 4 THEN 1 ELSE 0 END AS fails_0,
+  fails_0,
   CAST(SUM(classes) OVER () AS BIGINT) AS failing_total
-FROM facts
+FROM short
 WHERE
-  (
-    size < 4
-  )
+  fails_0 = 1
 ORDER BY
-  size,
+  class_size,
   n,
   q1 COLLATE "C",
   q2,
-  distinct_values,
-  largest,
-  head_2,
-  equal_distance,
-  wide_n,
   table_rows
 LIMIT 3

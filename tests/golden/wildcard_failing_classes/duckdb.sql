@@ -1,5 +1,6 @@
 /* sqlaudit: failing classes */
-WITH class AS MATERIALIZED (
+WITH
+class AS MATERIALIZED (
     SELECT * FROM (/* sqlaudit: rows that match */
 WITH target AS NOT MATERIALIZED (
     SELECT
@@ -147,14 +148,22 @@ facts AS MATERIALIZED (
     SELECT folded.*, q1, q2
     FROM class
     JOIN folded ON class.id = folded.id
+),
+short AS NOT MATERIALIZED (
+    SELECT
+        q1, q2, 
+        size AS class_size,
+        classes AS classes,
+        table_rows AS table_rows,
+        n
+        , CASE WHEN size < 4 THEN 1 ELSE 0 END AS fails_0
+    FROM facts
 )
 SELECT
-q1, q2, 
-    size, classes, table_rows
-, distinct_values, largest, head_2, equal_distance, wide_n, CASE WHEN size < 4 THEN 1 ELSE 0 END AS fails_0
-    , CAST(SUM(classes) OVER () AS BIGINT) AS failing_total
-FROM facts
-WHERE (size < 4)
-ORDER BY size, n, q1 NULLS LAST, q2 NULLS LAST, distinct_values, largest, head_2, equal_distance, wide_n, table_rows
-
+    q1, q2, 
+    class_size, classes, table_rows, fails_0,
+    CAST(SUM(classes) OVER () AS BIGINT) AS failing_total
+FROM short
+WHERE fails_0 = 1
+ORDER BY class_size, n, q1 NULLS LAST, q2 NULLS LAST, table_rows
 LIMIT 3
