@@ -10,6 +10,7 @@ from sqlglot import exp
 from sqlaudit.engines.base import ColumnInfo, Kind, Relation
 from sqlaudit.errors import PermissionDenied, SqlauditError, UsageError
 from sqlaudit.guard import closest, guard_expression, quote
+from sqlaudit.written import MisreadError
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,8 @@ def resolve(text: str, relation: Relation, dialect: str, option: str) -> Resolve
     An exact name wins, then a name that differs only in case (if there is one such), then an expression.
 
     Raises:
-        UsageError: no such column (the sentence names the closest), or not an expression over columns.
+        UsageError: no such column (the sentence names the closest), or not an expression over columns. Of the latter,
+            `MisreadError` says that something of it would be ignored.
     """
     found = find_column(text, relation)
     if found is not None:
@@ -43,6 +45,8 @@ def resolve(text: str, relation: Relation, dialect: str, option: str) -> Resolve
         raise unknown_column(text, relation, option)
     try:
         tree = guard_expression(text, dialect, option)
+    except MisreadError:
+        raise
     except UsageError:
         raise unknown_column(text, relation, option) from None
     if not list(tree.find_all(exp.Column)):
