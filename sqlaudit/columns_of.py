@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import sqlglot
 from sqlglot import exp
 
+from sqlaudit.division import kinds_of, remark_on, warn
 from sqlaudit.engines.base import ColumnInfo, Kind, Relation
 from sqlaudit.errors import PermissionDenied, SqlauditError, UsageError
 from sqlaudit.guard import closest, guard_expression, quote
@@ -56,6 +57,7 @@ def resolve(text: str, relation: Relation, dialect: str, option: str) -> Resolve
         if match is None:
             raise unknown_column(column.name, relation, option)
         column.set("this", exp.to_identifier(match.name, quoted=True))
+    warn(remark_on(tree, kinds_of(relation.columns), dialect, text))
     if isinstance(tree, exp.Column):
         match = find_column(tree.name, relation)
         if match is not None:

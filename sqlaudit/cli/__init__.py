@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from sqlaudit import __version__
-from sqlaudit.cli.exits import Boundary
+from sqlaudit.cli.exits import Boundary, remarks_told
 from sqlaudit.errors import ExitCode
 
 COMMANDS = {
@@ -78,7 +78,11 @@ class Commands(click.Group):
             return super().main(args, prog_name, **extra)
         given = list(sys.argv[1:] if args is None else args)
         extra.pop("standalone_mode", None)
-        with Boundary() as boundary, self.make_context(prog_name or "sqlaudit", given, **extra) as context:
+        with (
+            Boundary() as boundary,
+            remarks_told(),
+            self.make_context(prog_name or "sqlaudit", given, **extra) as context,
+        ):
             boundary.code = int(self.invoke(context) or 0)
         sys.exit(boundary.code)
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import traceback
+import warnings
+from collections.abc import Iterator
 from types import TracebackType
+from typing import Any
 
 import click
 
-from sqlaudit.errors import ExitCode, Interrupted, SqlauditError
+from sqlaudit.errors import DivisionWarning, ExitCode, Interrupted, SqlauditError
 from sqlaudit.reports.escape import in_encoding, visible
 
 _RANK = (
@@ -29,6 +33,24 @@ def say(sentence: str) -> None:
     """One line of talk on stderr, with our name in front."""
     line = in_encoding(f"sqlaudit: {visible(sentence)}", getattr(sys.stderr, "encoding", None))
     click.echo(line, err=True)
+
+
+@contextlib.contextmanager
+def remarks_told() -> Iterator[None]:
+    """A block in which what a result's reader should know of an expression is said on stderr, each once."""
+    with warnings.catch_warnings():
+        told: set[str] = set()
+
+        def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+            if not issubclass(category, DivisionWarning):
+                usual(message, category, *place, **more)
+            elif str(message) not in told:
+                told.add(str(message))
+                say(str(message))
+
+        usual, warnings.showwarning = warnings.showwarning, show
+        warnings.simplefilter("always", DivisionWarning)
+        yield
 
 
 class Boundary:
