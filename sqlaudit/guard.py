@@ -109,7 +109,7 @@ def guard_query(text: str, dialect: str) -> exp.Query:
         raise _not_a_select(root.key.upper())
     _refuse_writes(root, "--query")
     _refuse_outside(root, dialect, "--query")
-    written = _written(text, dialect, "--query")
+    written = _written(text, dialect, "--query", names=False)
     assert isinstance(written, exp.Query)
     return written
 
@@ -207,11 +207,11 @@ def _statements(text: str, dialect: str, option: str) -> list[str]:
     return [token.text.upper() for token, end, start in zip(tokens, ends, starts, strict=False) if start and not end]
 
 
-def _written(text: str, dialect: str, option: str) -> exp.Expression:
+def _written(text: str, dialect: str, option: str, *, names: bool = True) -> exp.Expression:
     """The statement with its functions as they were written."""
     tree = _parse(text, dialect, option, written_tree)
     _refuse_outside(tree, dialect, option)
-    refuse_lost(text, tree, dialect, option)
+    refuse_lost(text, tree, dialect, option, names=names)
     return tree
 
 

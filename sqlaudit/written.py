@@ -54,17 +54,18 @@ def written_tree(text: str, dialect: str) -> list[exp.Expr | None]:
     return sqlglot.parse(text, dialect=_plain(dialect))
 
 
-def lost(text: str, tree: exp.Expr, dialect: str) -> str:
+def lost(text: str, tree: exp.Expr, dialect: str, *, names: bool = True) -> str:
     """The first word of a text that the SQL of its tree lacks; empty when all of them are there.
 
-    Names, numbers and texts count; keywords, types and the names of functions may be spelled in another way.
+    Numbers, texts and quoted names count, plain names only where nothing but an expression stands: words like NULLS LAST
+    look like names. Keywords, types and the names of functions may be spelled in another way.
 
     Example:
         >>> lost("SELECT income < 50_000", sqlglot.parse_one("SELECT income < 50"), "duckdb")
         '50000'
     """
     there = Counter(_words([tree.sql(dialect=dialect, comments=False)]))
-    for token in _carried(text, dialect):
+    for token in _carried(text, dialect, names):
         for word in _words([token]):
             if word in _RESPELLED:
                 continue
@@ -74,13 +75,13 @@ def lost(text: str, tree: exp.Expr, dialect: str) -> str:
     return ""
 
 
-def refuse_lost(text: str, tree: exp.Expr, dialect: str, option: str) -> None:
+def refuse_lost(text: str, tree: exp.Expr, dialect: str, option: str, *, names: bool = True) -> None:
     """Nothing when every word of a text stands in the SQL of its tree.
 
     Raises:
         MisreadError: one does not; the sentence names it.
     """
-    word = lost(text, tree, dialect)
+    word = lost(text, tree, dialect, names=names)
     if word:
         raise MisreadError(
             f"{option}: {word!r} would get lost where this is read as {SPELLINGS.get(dialect, dialect)} SQL; write it "
@@ -135,17 +136,17 @@ def read_statements(text: str, dialect: str, option: str) -> list[exp.Expression
     """
     refuse_joined(sqlglot.tokenize(text, dialect=dialect), option)
     trees = [tree for tree in written_tree(text, dialect) if isinstance(tree, exp.Expression)]
-    refuse_lost(text, exp.Tuple(expressions=[tree.copy() for tree in trees]), dialect, option)
+    refuse_lost(text, exp.Tuple(expressions=[tree.copy() for tree in trees]), dialect, option, names=False)
     return trees
 
 
-def _carried(text: str, dialect: str) -> list[str]:
+def _carried(text: str, dialect: str, names: bool) -> list[str]:
     tokens = sqlglot.tokenize(text, dialect=dialect)
     followed = [token.text for token in tokens[1:]] + [""]
     return [
         token.text
         for token, after in zip(tokens, followed, strict=True)
-        if token.token_type.name in _CARRYING and not (token.token_type.name == "VAR" and after == "(")
+        if token.token_type.name in _CARRYING and not (token.token_type.name == "VAR" and (after == "(" or not names))
     ]
 
 

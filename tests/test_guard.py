@@ -227,6 +227,8 @@ def test_a_number_that_the_dialect_would_cut_is_refused(text: str, dialect: str)
 def test_a_number_in_a_query_is_not_cut() -> None:
     with pytest.raises(MisreadError, match="--query: a number runs into a word"):
         guard_query("SELECT income - 50_000 FROM t", "postgres")
+    ordered = "SELECT sex FROM t ORDER BY sex NULLS LAST"
+    assert guard_query(ordered, "postgres").sql("postgres") == "SELECT sex FROM t ORDER BY sex"
     assert guard_query("SELECT income AS pay FROM t x", "postgres").sql() == "SELECT income AS pay FROM t AS x"
 
 
