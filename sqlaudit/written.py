@@ -57,8 +57,8 @@ def written_tree(text: str, dialect: str) -> list[exp.Expr | None]:
 def lost(text: str, tree: exp.Expr, dialect: str, *, names: bool = True) -> str:
     """The first word of a text that the SQL of its tree lacks; empty when all of them are there.
 
-    Numbers, texts and quoted names count, plain names only where nothing but an expression stands: words like NULLS LAST
-    look like names. Keywords, types and the names of functions may be spelled in another way.
+    Numbers, texts and quoted names count, plain names only where nothing but an expression stands: words like NULLS
+    LAST look like names. Keywords, types and the names of functions may be spelled in another way.
 
     Example:
         >>> lost("SELECT income < 50_000", sqlglot.parse_one("SELECT income < 50"), "duckdb")
