@@ -12,7 +12,7 @@ from sqlaudit.engines.base import Database, Engine
 from sqlaudit.inputs import further_targets
 from sqlaudit.profile_result import ProfileResult
 from sqlaudit.profiling.columns import EXACT_ROWS
-from sqlaudit.requirements import parse_requirement, requirement_from
+from sqlaudit.requirements import parse_requirements, requirement_from
 from sqlaudit.result import AuditResult
 from sqlaudit.spec import AuditSpec, Limits, NullPolicy, ReadOptions, Requirement, Roles, Target
 
@@ -147,8 +147,9 @@ def requirements(require: Require) -> tuple[Requirement, ...]:
     if isinstance(require, Mapping):
         return tuple(requirement_from(name, value) for name, value in require.items())
     if isinstance(require, str):
-        return (parse_requirement(require),)
-    return tuple(item if isinstance(item, Requirement) else parse_requirement(item) for item in require)
+        return parse_requirements(require)
+    given = ((item,) if isinstance(item, Requirement) else parse_requirements(item) for item in require)
+    return tuple(one for several in given for one in several)
 
 
 def _tuple(names: Sequence[str] | str) -> tuple[str, ...]:

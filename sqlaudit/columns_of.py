@@ -7,9 +7,11 @@ from dataclasses import dataclass
 import sqlglot
 from sqlglot import exp
 
+from sqlaudit.division import kinds_of, remark_on, warn
 from sqlaudit.engines.base import ColumnInfo, Kind, Relation
 from sqlaudit.errors import PermissionDenied, SqlauditError, UsageError
 from sqlaudit.guard import closest, guard_expression, quote
+from sqlaudit.written import MisreadError
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,8 @@ def resolve(text: str, relation: Relation, dialect: str, option: str) -> Resolve
     An exact name wins, then a name that differs only in case (if there is one such), then an expression.
 
     Raises:
-        UsageError: no such column (the sentence names the closest), or not an expression over columns.
+        UsageError: no such column (the sentence names the closest), or not an expression over columns. Of the latter,
+            `MisreadError` says that something of it would be ignored.
     """
     found = find_column(text, relation)
     if found is not None:
@@ -43,6 +46,8 @@ def resolve(text: str, relation: Relation, dialect: str, option: str) -> Resolve
         raise unknown_column(text, relation, option)
     try:
         tree = guard_expression(text, dialect, option)
+    except MisreadError:
+        raise
     except UsageError:
         raise unknown_column(text, relation, option) from None
     if not list(tree.find_all(exp.Column)):
@@ -52,6 +57,7 @@ def resolve(text: str, relation: Relation, dialect: str, option: str) -> Resolve
         if match is None:
             raise unknown_column(column.name, relation, option)
         column.set("this", exp.to_identifier(match.name, quoted=True))
+    warn(remark_on(tree, kinds_of(relation.columns), dialect, text))
     if isinstance(tree, exp.Column):
         match = find_column(tree.name, relation)
         if match is not None:

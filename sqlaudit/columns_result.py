@@ -169,8 +169,9 @@ class ColumnSets(Shown):
         open_sets: sets that were next to be decided when the search stopped, as far as they were known; more may lie
             behind them. 0 when nothing is open.
         effects: what each column contributes. whole: the figures of all columns together, None when not counted.
-        repair: a smallest group of columns without which none of the found sets is left; None when there is no such, or
-            the time budget ended before it was proven to be a smallest one.
+        repair: a smallest group of columns without which no set (of up to max_size columns) violates; None when there
+            is no such, when it does not follow, since not all minimal sets are known or identifying ones were searched,
+            or when the time budget ended before it was proven to be a smallest one.
         engine, time, statements, versions: as in an audit.
     """
 

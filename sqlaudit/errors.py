@@ -71,3 +71,7 @@ class Interrupted(SqlauditError):
     """The user stopped the work."""
 
     exit_code = ExitCode.INTERRUPTED
+
+
+class DivisionWarning(UserWarning):
+    """An expression divides whole numbers, which engines read in two ways."""

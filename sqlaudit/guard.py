@@ -2,21 +2,24 @@
 
 The guard is not the wall (a function may have side effects that no parser sees): the engines' own read-only
 modes are. It turns honest mistakes into one clear sentence. What passes is spelled anew from the parsed tree, so
-an engine runs exactly what the guard has seen.
+an engine runs exactly what the guard has seen; and nothing of what was written is left out on the way (`written.py`).
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from sqlaudit.errors import UsageError
+from sqlaudit.written import SPELLINGS, refuse_alias, refuse_joined, refuse_lost, with_units, written_tree
 
 _WRITES = (exp.Insert, exp.Update, exp.Delete, exp.Merge, exp.Create, exp.Drop, exp.Alter, exp.Command, exp.Into)
+Reader = Callable[..., Sequence[Any]]
 _OPENINGS = {"SELECT", "WITH", "FROM", "TABLE", "("}
 DEEPEST = 60
 """So deep SQL of users may be nested: parsers and databases recurse, and their stacks end somewhere."""
@@ -30,7 +33,6 @@ _OUTSIDE = {
     )
 }  # fmt: skip
 """Functions that run code of the machine, or read or call something that nobody named."""
-_SPELLINGS = {"duckdb": "DuckDB", "postgres": "PostgreSQL", "spark": "Spark"}
 
 
 def quote(name: str, dialect: str) -> str:
@@ -107,7 +109,9 @@ def guard_query(text: str, dialect: str) -> exp.Query:
         raise _not_a_select(root.key.upper())
     _refuse_writes(root, "--query")
     _refuse_outside(root, dialect, "--query")
-    return root
+    written = _written(text, dialect, "--query", names=False)
+    assert isinstance(written, exp.Query)
+    return written
 
 
 def guard_expression(text: str, dialect: str, option: str) -> exp.Expression:
@@ -119,7 +123,7 @@ def guard_expression(text: str, dialect: str, option: str) -> exp.Expression:
         option: how the error calls the text, for instance `--where`.
 
     Raises:
-        UsageError: it does not parse, or holds a subquery, an aggregate, a window, or a second statement.
+        UsageError: it does not parse, or holds a subquery, an aggregate, a window, an alias, or a second statement.
 
     Example:
         >>> guard_expression("year(birth) = 1980", "duckdb", "--where").sql()
@@ -131,11 +135,14 @@ def guard_expression(text: str, dialect: str, option: str) -> exp.Expression:
     if not isinstance(select, exp.Select) or len(select.expressions) != 1 or _present(select) != ["expressions"]:
         raise UsageError(f"{option} takes one expression over the table's columns.")
     expression = select.expressions[0]
+    refuse_alias(expression, option)
     _refuse_writes(expression, option)
     _refuse_outside(expression, dialect, option)
     if list(expression.find_all(exp.Query, exp.AggFunc, exp.Window, exp.Star)):
         raise UsageError(f"{option} takes an expression over the columns of one row: no subquery, aggregate or window.")
-    return expression.unalias()  # type: ignore[no-any-return]
+    written = _written("SELECT " + text, dialect, option).expressions[0]
+    refuse_alias(written, option)
+    return with_units(written, expression)
 
 
 def closest(name: str, names: Iterable[str]) -> str:
@@ -184,7 +191,7 @@ def _not_a_select(word: str) -> UsageError:
 
 
 def _unreadable(option: str, dialect: str, where: str = "") -> UsageError:
-    return UsageError(f"{option} could not be read as {_SPELLINGS.get(dialect, dialect)} SQL{where}.")
+    return UsageError(f"{option} could not be read as {SPELLINGS.get(dialect, dialect)} SQL{where}.")
 
 
 def _statements(text: str, dialect: str, option: str) -> list[str]:
@@ -194,14 +201,23 @@ def _statements(text: str, dialect: str, option: str) -> list[str]:
     except SqlglotError:
         raise _unreadable(option, dialect) from None
     _refuse_brackets((token.text for token in tokens), option)
+    refuse_joined(tokens, option)
     ends = [token.token_type.name == "SEMICOLON" for token in tokens]
     starts = [True, *ends[:-1]]
     return [token.text.upper() for token, end, start in zip(tokens, ends, starts, strict=False) if start and not end]
 
 
-def _parse(text: str, dialect: str, option: str) -> exp.Expression:
+def _written(text: str, dialect: str, option: str, *, names: bool = True) -> exp.Expression:
+    """The statement with its functions as they were written."""
+    tree = _parse(text, dialect, option, written_tree)
+    _refuse_outside(tree, dialect, option)
+    refuse_lost(text, tree, dialect, option, names=names)
+    return tree
+
+
+def _parse(text: str, dialect: str, option: str, reader: Reader = sqlglot.parse) -> exp.Expression:
     try:
-        parsed = sqlglot.parse(text, dialect=dialect)
+        parsed = reader(text, dialect=dialect)
     except SqlglotError as error:
         raise _unreadable(option, dialect, _where(error)) from None
     except RecursionError:

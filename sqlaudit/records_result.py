@@ -75,7 +75,8 @@ class RecordRisk(Shown):
         scores: for each signature (numbers of minimal sample uniques by size) how many records have it, and the scores.
         contributions: for each column the share of the whole SUDA score in minimal sample uniques with it.
         by_set: the column sets that are minimal sample uniques of most records, with their number.
-        risk: individual risk. top: the records with the highest scores; empty unless values may be shown.
+        risk: individual risk. weights: the column of sampling weights, None = the file was taken for the population.
+        top: the records with the highest scores; empty unless values may be shown.
         key: the columns of `top`. engine, time, statements, versions: as in an audit.
     """
 
@@ -96,6 +97,7 @@ class RecordRisk(Shown):
     risk: IndividualRisk
     top: tuple[TopRecord, ...] = ()
     key: tuple[str, ...] = ()
+    weights: str | None = None
     engine: str = ""
     time: str = ""
     statements: tuple[Timing, ...] = ()
@@ -134,6 +136,7 @@ class RecordRisk(Shown):
             ],
             "contributions": [{"column": name, "share": float(share)} for name, share in self.contributions],
             "sets": [{"columns": list(names), "records": count} for names, count in self.by_set],
+            "weights": self.weights,
             "individual_risk": self.risk.to_dict(),
             "key": list(self.key),
             "top": [

@@ -14,7 +14,10 @@ from sqlaudit.guard import closest
 from sqlaudit.models import REGISTRY, Model, Parameter
 from sqlaudit.spec import Requirement
 
-_FORM = re.compile(r"^\s*(?P<name>[^=<>@\s]+)\s*(@\s*(?P<at>[^=<>\s]+))?\s*(=|>=|<=|<)\s*(?P<value>.+?)\s*$")
+_FORM = re.compile(r"^\s*(?P<name>[^=<>@\s]+)\s*(@\s*(?P<at>[^=<>\s]+))?\s*(?P<sign>>=|<=|=|<|>)\s*(?P<value>.+?)\s*$")
+_NEXT = re.compile(r",(?=\s*[^=<>@,:\s]+\s*(?:@[^=<>,]*)?[=<>])")
+"""A comma between two requirements; one between parameters is followed by a name with a colon."""
+_SIDES = {">=": "below (at least)", "<=": "above (at most)", "<": "above (below)"}
 MAX_DECIMALS = 9
 _MOST_DIGITS = 30
 
@@ -49,7 +52,7 @@ def parse_requirement(text: str, severity: str = "error") -> Requirement:
         severity: `error` or `warn`.
 
     Raises:
-        UsageError: unknown model or parameter, or a value of the wrong kind.
+        UsageError: unknown model or parameter, a value of the wrong kind, or a sign that contradicts the model's.
 
     Example:
         >>> parse_requirement("t=0.2").parameters
@@ -59,10 +62,38 @@ def parse_requirement(text: str, severity: str = "error") -> Requirement:
     if match is None:
         raise UsageError(f"A requirement is written model=number, for instance k=5; this one is {text!r}.")
     model = find_model(match["name"])
+    if match["sign"] not in ("=", model.operator):
+        raise UsageError(f"{text.strip()!r}: {contradiction(match['name'], model.operator)}.")
     given = _given(model, match["value"])
     if match["at"] is not None:
         given[_at_parameter(model, text).name] = match["at"]
     return _requirement(model, given, text.strip(), severity)
+
+
+def parse_requirements(text: str, severity: str = "error") -> tuple[Requirement, ...]:
+    """The requirements of a text, one or several with commas between them.
+
+    Args:
+        text: as for `parse_requirement`, or several such. severity: `error` or `warn`.
+
+    Raises:
+        UsageError: as `parse_requirement`.
+
+    Example:
+        >>> [one.text for one in parse_requirements("k=5, recursive_l=c:3,l:2,t<=0.2")]
+        ['k=5', 'recursive_l=c:3,l:2', 't<=0.2']
+    """
+    return tuple(parse_requirement(part, severity) for part in _NEXT.split(text))
+
+
+def contradiction(name: str, operator: str) -> str:
+    """What to say of a sign that turns a model round: nobody should get `at least 5` for having written `at most 5`.
+
+    Example:
+        >>> contradiction("k", ">=")
+        'k is a limit from below (at least); write >= or ='
+    """
+    return f"{name} is a limit from {_SIDES[operator]}; write {operator} or ="
 
 
 def requirement_from(name: str, value: Any, severity: str = "error") -> Requirement:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 import duckdb
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sqlaudit.errors import UsageError
+from sqlaudit.engines.base import Engine, Statement
+from sqlaudit.errors import SqlauditError, UsageError
 from sqlaudit.guard import closest, guard_expression, guard_query, literal, quote, split_name
+from sqlaudit.written import MisreadError
 
 
 @pytest.mark.parametrize(
@@ -75,7 +79,11 @@ def test_the_sentence_names_the_engine() -> None:
         ("CASE WHEN a THEN 1 END", "CASE WHEN a THEN 1 END"),
         ("a IN (1, 2)", "a IN (1, 2)"),
         ("a -- for now", "a /* for now */"),
-        ("a AS b", "a"),
+        ("a < 50_000", "a < 50000"),
+        ("to_char(birth, 'YYYY')", "TO_CHAR(birth, 'YYYY')"),
+        ("format('%s', a)", "FORMAT('%s', a)"),
+        ("datediff(MONTH, a, b)", "DATEDIFF(MONTH, a, b)"),
+        ("trim(both 'x' FROM a)", "TRIM(a, 'x')"),
     ],
 )
 def test_one_expression_passes(text: str, spelled: str) -> None:
@@ -177,3 +185,87 @@ def test_only_plain_values_are_literals() -> None:
     assert literal(["it's", True, 2, {"k": "v"}], "duckdb") == "['it''s', TRUE, 2, {'k': 'v'}]"
     with pytest.raises(TypeError, match="no SQL literal for a float"):
         literal(1.5, "duckdb")
+
+
+_ENGINES = ("duckdb", "postgres", "spark")
+_ALIAS = (
+    "--where: {!r} would only be a new name (an alias) for what stands before it, and be ignored. Put a comma between "
+    "columns, AND between conditions, double quotes around a name with blanks."
+)
+
+
+@pytest.mark.parametrize("dialect", [*_ENGINES, "snowflake", "bigquery", "tsql"])
+@pytest.mark.parametrize(
+    ("text", "alias"),
+    [
+        ("sex zip", "zip"),
+        ("sex AS zip", "zip"),
+        ("age >= 18 x", "x"),
+        ("NOT flag AND age >= 18 x", "x"),
+        ("(sex zip)", "zip"),
+        ("(sex zip, age)", "zip"),
+        ("sex /* and */ zip", "zip"),
+        ("CASE WHEN flag THEN 1 END x", "x"),
+        ("CAST(age AS INT) x", "x"),
+    ],
+)
+def test_an_alias_is_refused(text: str, alias: str, dialect: str) -> None:
+    with pytest.raises(MisreadError) as caught:
+        guard_expression(text, dialect, "--where")
+    assert str(caught.value) == _ALIAS.format(alias)
+
+
+@pytest.mark.parametrize("dialect", ["postgres", "snowflake", "bigquery", "tsql"])
+@pytest.mark.parametrize("text", ["income < 50_000", "1_000 + age", "age BETWEEN 1 AND 5_0", "1.5e3x"])
+def test_a_number_that_the_dialect_would_cut_is_refused(text: str, dialect: str) -> None:
+    with pytest.raises(MisreadError) as caught:
+        guard_expression(text, dialect, "--where")
+    said = "--where: a number runs into a word; write numbers in digits alone: 50000, not 50_000."
+    assert str(caught.value) == said
+
+
+def test_a_number_in_a_query_is_not_cut() -> None:
+    with pytest.raises(MisreadError, match="--query: a number runs into a word"):
+        guard_query("SELECT income - 50_000 FROM t", "postgres")
+    ordered = "SELECT sex FROM t ORDER BY sex NULLS LAST"
+    assert guard_query(ordered, "postgres").sql("postgres") == "SELECT sex FROM t ORDER BY sex"
+    assert guard_query("SELECT income AS pay FROM t x", "postgres").sql() == "SELECT income AS pay FROM t AS x"
+
+
+def test_a_word_that_would_get_lost_is_refused() -> None:
+    with pytest.raises(MisreadError) as caught:
+        guard_expression("zip::varchar(3)", "duckdb", "--qi")
+    assert str(caught.value) == "--qi: '3' would get lost where this is read as DuckDB SQL; write it in another way."
+    assert guard_expression("zip::varchar(3)", "postgres", "--qi").sql("postgres") == "CAST(zip AS VARCHAR(3))"
+
+
+_AS_WRITTEN = """
+age ^ 2 | age % 7 | -age % 7 | 1 - (age - 2) | age / (4 / 2) | age - 1 + 2 | age * 1e3 | NOT age = 39 | zip || age
+zip LIKE 'a!%' ESCAPE '!' | concat_ws('-', zip, age) | lpad(zip, 5, '0') | replace(zip, 'a', 'b') | repeat(zip, 2)
+floor(age / 10.0) | round(age / 3.0, 1) | mod(age, 7) | power(age, 2) | ln(abs(age)) | greatest(age, 10, 50)
+nullif(age, 39) | coalesce(age, 0) | substr(zip, 1, 2) | left(zip, 2) | md5(zip) | extract(week FROM birth)
+date_part('week', birth) | date_trunc('week', birth) | CAST(birth AS varchar) | birth > DATE '1985-01-01'
+birth - DATE '2000-01-01' | split_part(zip, '1', 1) | translate(zip, 'ab', 'ba') | age IS DISTINCT FROM 39
+CASE age WHEN 39 THEN 'a' ELSE 'b' END | age BETWEEN 10 AND 20 + 5 | to_char(birth, 'YYYY-MM') | format('%s', age)
+log(age + 100) | initcap(zip) | chr(age + 60)
+"""
+_ROWS = (
+    "SELECT 39 AS age, 'a12' AS zip, CAST('1980-05-03' AS DATE) AS birth "
+    "UNION ALL SELECT 20, 'b7', CAST('1999-12-31' AS DATE) UNION ALL SELECT NULL, '12', NULL "
+    "UNION ALL SELECT -5, 'A_', CAST('1970-01-01' AS DATE)"
+)
+
+
+def _answer(engine: Engine, sql: str) -> list[str] | None:
+    """The values of an expression over four rows as text; None when the engine knows no such function."""
+    answer = Statement("answer", f"SELECT CAST({sql} AS varchar(90)) FROM ({_ROWS}) AS four ORDER BY age")
+    try:
+        return [str(row[0]) for row in engine.run(answer)]
+    except SqlauditError:
+        return None
+
+
+@pytest.mark.parametrize("text", re.split(r" \| |\n", _AS_WRITTEN.strip()))
+def test_what_runs_means_what_was_written(text: str, engine: Engine) -> None:
+    spelled = guard_expression(text, engine.dialect, "--qi").sql(dialect=engine.dialect)
+    assert _answer(engine, spelled) == _answer(engine, text)

@@ -19,7 +19,7 @@ from sqlaudit.errors import ExitCode, UsageError
 from sqlaudit.release.attacks.request import AttackRequest, Pair, Published, pair_of
 from sqlaudit.release.attacks.run import chosen, plan_attacks
 from sqlaudit.reports.attack import attack_document
-from sqlaudit.requirements import parse_requirement
+from sqlaudit.requirements import parse_requirements
 from sqlaudit.shares import exact_number
 from sqlaudit.spec import Limits, Roles, Target
 
@@ -74,7 +74,7 @@ def _published(require: tuple[str, ...], node: str | None) -> Published | None:
         levels = None if node is None else tuple(int(level) for level in node.split(","))
     except ValueError:
         raise UsageError("--node is one level for each quasi-identifier, for instance 2,1,0.") from None
-    return Published(tuple(parse_requirement(text) for text in require), levels)
+    return Published(tuple(one for text in require for one in parse_requirements(text)), levels)
 
 
 def _request(attacker: dict[str, Any], target: Target, roles: Roles) -> AttackRequest:

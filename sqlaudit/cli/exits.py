@@ -7,13 +7,16 @@ import errno
 import os
 import sys
 import traceback
+import warnings
+from collections.abc import Iterator
 from types import TracebackType
+from typing import Any
 
 import click
 
 from sqlaudit.cli.signals import ENDING
 from sqlaudit.connection_texts import without_connections
-from sqlaudit.errors import ExitCode, Interrupted, SqlauditError
+from sqlaudit.errors import DivisionWarning, ExitCode, Interrupted, SqlauditError
 from sqlaudit.reports.escape import in_encoding, visible
 
 _RANK = (
@@ -35,6 +38,24 @@ def say(sentence: str) -> None:
     line = in_encoding(f"sqlaudit: {visible(without_connections(sentence))}", getattr(sys.stderr, "encoding", None))
     with contextlib.suppress(OSError):  # nobody can be told when stderr is full or gone
         click.echo(line, err=True)
+
+
+@contextlib.contextmanager
+def remarks_told() -> Iterator[None]:
+    """A block in which what a result's reader should know of an expression is said on stderr, each once."""
+    with warnings.catch_warnings():
+        told: set[str] = set()
+
+        def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+            if not issubclass(category, DivisionWarning):
+                usual(message, category, *place, **more)
+            elif str(message) not in told:
+                told.add(str(message))
+                say(str(message))
+
+        usual, warnings.showwarning = warnings.showwarning, show
+        warnings.simplefilter("always", DivisionWarning)
+        yield
 
 
 class Boundary:

@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from sqlaudit import __version__
-from sqlaudit.cli.exits import Boundary
+from sqlaudit.cli.exits import Boundary, remarks_told
 from sqlaudit.cli.signals import ENDING
 from sqlaudit.errors import ExitCode
 from sqlaudit.leftovers import remove_leftovers
@@ -81,7 +81,12 @@ class Commands(click.Group):
         given = list(sys.argv[1:] if args is None else args)
         extra.pop("standalone_mode", None)
         name = prog_name or "sqlaudit"
-        with ENDING.raising(), Boundary() as boundary, self.make_context(name, given, **extra) as context:
+        with (
+            ENDING.raising(),
+            Boundary() as boundary,
+            remarks_told(),
+            self.make_context(name, given, **extra) as context,
+        ):
             boundary.code = int(self.invoke(context) or 0)
         sys.exit(ENDING.code(boundary.code))
 

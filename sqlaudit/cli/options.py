@@ -125,9 +125,9 @@ def _asked(*, require: tuple[str, ...], preset: tuple[str, ...], inputs: Path | 
 def _requirements(texts: tuple[str, ...]) -> tuple[Requirement, ...]:
     if not texts:
         return ()
-    from sqlaudit.requirements import parse_requirement
+    from sqlaudit.requirements import parse_requirements
 
-    return tuple(parse_requirement(text) for text in texts)
+    return tuple(one for text in texts for one in parse_requirements(text))
 
 
 def _presets(names: tuple[str, ...]) -> tuple[Requirement, ...]:

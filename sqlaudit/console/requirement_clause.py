@@ -5,8 +5,7 @@ from __future__ import annotations
 from sqlaudit.console.words import Reader
 from sqlaudit.errors import UsageError
 from sqlaudit.models import REGISTRY
-from sqlaudit.reports.phrases import WORDS
-from sqlaudit.requirements import parse_requirement
+from sqlaudit.requirements import contradiction, parse_requirement
 from sqlaudit.spec import Requirement
 
 _SIGNS = ("=", ">=", "<=", "<", ">")
@@ -52,14 +51,9 @@ def _one(reader: Reader) -> Requirement:
 
 
 def _check_direction(reader: Reader, requirement: Requirement, name: str, sign: str, at: int) -> None:
-    """Nobody should get `at least 5` for having written `at most 5`."""
     operator = REGISTRY[requirement.model].operator
     if sign not in ("=", operator):
-        raise reader.error(
-            f"{name} is a limit from {'below' if operator.startswith('>') else 'above'} ({WORDS[operator]}); write "
-            f"{operator} or =",
-            reader.tokens[at].start,
-        )
+        raise reader.error(contradiction(name, operator), reader.tokens[at].start)
 
 
 def _word(reader: Reader, what: str) -> str:

@@ -62,6 +62,7 @@ class Relation:
         tables: the tables or files that are read, for `--dry-run` and reports.
         parsed: whether every reading parses text again (CSV, JSON), so that more than one reading wants a copy.
         unreadable: columns of the table that this role may not read and that are left out.
+        remarks: what a reader of results should know of the condition that it was opened with.
     """
 
     sql: str
@@ -70,6 +71,7 @@ class Relation:
     tables: tuple[str, ...] = ()
     parsed: bool = False
     unreadable: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from typing import Any
 import duckdb
 from sqlglot import exp
 
+from sqlaudit.division import condition_remarks
 from sqlaudit.engines.base import ColumnInfo, Engine, Relation, Row, Statement
 from sqlaudit.engines.duckdb_catalog import UNNAMED, Name, alias_for, find, relations, spelled, unknown
 from sqlaudit.engines.duckdb_inputs import (
@@ -113,7 +114,9 @@ class DuckDBEngine(Engine):
         self._session.columns[target.relation or target.name] = {row[0]: row[1] for row in described}
         direct = condition is None and source.sql.startswith('"')
         sql = source.sql if direct else self._view(target, source, condition)
-        return Relation(sql, columns_of(described), target.name, source.tables, source.parsed)
+        columns = columns_of(described)
+        remarks = condition_remarks(condition, columns, DIALECT)
+        return Relation(sql, columns, target.name, source.tables, source.parsed, remarks=remarks)
 
     def run(self, statement: Statement, parameters: Sequence[Any] = ()) -> list[Row]:
         """All rows of a statement; `parameters` stand in it as $1, $2, …"""

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from sqlglot import exp
 
+from sqlaudit.division import condition_remarks
 from sqlaudit.engines import postgres_catalog as catalog
 from sqlaudit.engines.base import ColumnInfo, Kind, Relation
 from sqlaudit.engines.postgres_connect import Session
@@ -61,7 +62,14 @@ class Opener:
         columns, cast = self._columns(_select(readable, table, where), during, lambda _: readable)
         plain = not (unreadable or cast or where)
         sql = found.sql if plain else _parenthesized(_select(readable, table, where, cast))
-        return Relation(sql, tuple(columns), target.name, (found.full_name,), unreadable=tuple(unreadable))
+        return Relation(
+            sql,
+            tuple(columns),
+            target.name,
+            (found.full_name,),
+            unreadable=tuple(unreadable),
+            remarks=condition_remarks(where, columns, DIALECT),
+        )
 
     def _where(self, target: Target, unreadable: Sequence[str], found: catalog.Found) -> exp.Expression | None:
         if not target.where:
@@ -87,7 +95,8 @@ class Opener:
         columns, cast = self._columns(_select(names, source, where), during, lambda _: names)
         sql = _parenthesized(query) if not (cast or where) else _parenthesized(_select(names, source, where, cast))
         tables = dict.fromkeys(".".join(part.name for part in table.parts) for table in _tables(query))
-        return Relation(sql, tuple(columns), target.name, tuple(tables))
+        remarks = condition_remarks(where, columns, DIALECT)
+        return Relation(sql, tuple(columns), target.name, tuple(tables), remarks=remarks)
 
     def _columns(self, select: exp.Select, during: str, names: Names) -> tuple[list[ColumnInfo], set[str]]:
         """The columns of a SELECT, and those of them that have to be read as text because they cannot be grouped."""

@@ -13,6 +13,7 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
+from sqlaudit.division import condition_remarks
 from sqlaudit.engines import spark_files
 from sqlaudit.engines.base import Relation
 from sqlaudit.engines.spark_frames import arrow_table
@@ -71,7 +72,10 @@ class Opener:
             frame = self.do("--where", lambda: _analyzed(self.session.sql(select)), names)
             below = self.behind.get(source, source)
             source = self._kept(frame, "rows", below and "(SELECT * FROM " + below + " WHERE " + condition + ")")
-        return Relation(source, columns_of(frame.schema), target.name, tables, parsed)
+        columns = columns_of(frame.schema)
+        return Relation(
+            source, columns, target.name, tables, parsed, remarks=condition_remarks(where, columns, DIALECT)
+        )
 
     def _query(self, target: Target, where: exp.Expression | None) -> Relation:
         root = guard_query(target.query, DIALECT)

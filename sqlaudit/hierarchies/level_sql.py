@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from sqlglot import exp
 
+from sqlaudit.division import remark_on, warn
 from sqlaudit.engines.base import Kind
 from sqlaudit.errors import UsageError
 from sqlaudit.guard import closest, guard_expression, literal, quote
@@ -115,7 +116,7 @@ def level_sql(hierarchy: Hierarchy, number: int, value_sql: str, dialect: str, h
         zoned = "with time zone" in holds.type.lower()
         return expression("hierarchy_date.sql", dialect, value=value, cut=level.part.value, zoned=zoned)
     if isinstance(level, SqlLevel):
-        return _own(hierarchy, number, level, value.sql, dialect)
+        return _own(hierarchy, number, level, value.sql, dialect, holds.kind)
     if isinstance(level, MappedLevel):
         raise ValueError(f"level {number} of {hierarchy.column} lists its values and has no expression")
     return literal(TOP, dialect)
@@ -196,11 +197,12 @@ def _scale(level: WidthLevel, holds: Holds) -> int:
     return max(level.decimals, int(found[1]) if found else 0)
 
 
-def _own(hierarchy: Hierarchy, number: int, level: SqlLevel, value: str, dialect: str) -> str:
+def _own(hierarchy: Hierarchy, number: int, level: SqlLevel, value: str, dialect: str, kind: Kind) -> str:
     """A user's expression with the column put in; no other column may stand in it."""
     option = f"{hierarchy.place or hierarchy.column}, level {number} of {hierarchy.column!r}"
     tree = guard_expression(level.expression, dialect, option)
     names = {hierarchy.column.casefold(), VALUE}
+    warn(remark_on(tree, dict.fromkeys((hierarchy.column.lower(), VALUE), kind), dialect, option))
     for column in list(tree.find_all(exp.Column)):
         if column.name.casefold() not in names:
             known = [hierarchy.column, VALUE]

@@ -16,7 +16,7 @@ from sqlaudit.nodes import Node
 from sqlaudit.policy.losses import LOSS, check_loss, loss_text, read_loss
 from sqlaudit.policy.nodes import NO_TEXTS, Mistakes, choice, mistake_of, place_of, share, text, texts, threshold, whole
 from sqlaudit.policy.spec import ColumnLimit, TestSpec, Threshold
-from sqlaudit.requirements import PRESETS, find_model, parse_requirement, requirement_from
+from sqlaudit.requirements import PRESETS, find_model, parse_requirement, parse_requirements, requirement_from
 from sqlaudit.spec import Requirement, Roles
 
 SEVERITIES = ("error", "warn")
@@ -114,7 +114,8 @@ def _subject_text(item: Node) -> str:
 def _tests(item: Node, common: Common, roles: Roles) -> list[TestSpec]:
     if not item.is_mapping:
         written = "".join(item.text("a requirement").split())
-        return [_with_model(TestSpec("", place_of(item)), parse_requirement(written), common, roles)]
+        test = TestSpec("", place_of(item))
+        return [_with_model(test, one, common, roles) for one in parse_requirements(written)]
     pairs = item.pairs("a requirement")
     subjects = [(key, value) for key, value in pairs if key.value not in OPTIONS]
     if len(subjects) != 1:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from sqlaudit.columns_of import Resolved
+from sqlaudit.division import remark_on_text
 from sqlaudit.engines.base import Engine, Kind, Relation, Statement
 from sqlaudit.guard import quote
 from sqlaudit.profile_result import NEARLY, ColumnFacts, Role
@@ -51,7 +52,8 @@ def audit_warnings(
     """The warnings of an audit.
 
     Codes: `direct_identifier`, `possible_direct_identifier`, `nearly_unique_quasi_identifier`,
-    `float_quasi_identifier`, `spelling_variants`. Messages hold column names and counts only.
+    `float_quasi_identifier`, `spelling_variants`, `division_of_whole_numbers`. Messages hold counts, names and
+    expressions of columns.
 
     Args:
         engine, relation: where the published table is. roles: the roles of its columns.
@@ -66,6 +68,7 @@ def audit_warnings(
     found = [
         _declared(roles.identifiers),
         _likely(seen, relation, roles, where),
+        *_divisions(engine, relation, roles),
         *(_nearly_unique(column, whole) for column in seen if column.is_key and _can_be_unique(classes)),
         *(_float(column.facts) for column in seen if column.is_key),
         *(_variants(column, where) for column in seen if column.named),
@@ -100,6 +103,17 @@ def _sources(relation: Relation, roles: Named, dialect: str) -> list[Source]:
         if column.kind is Kind.TEXT and column.name not in _names(roles)
     ]
     return [*(Source(item.label, item.sql, item.kind) for item in given), *others[:MOST_OTHERS]]
+
+
+def _divisions(engine: Engine, relation: Relation, roles: Named) -> Iterator[Warned]:
+    """Expressions, and a condition, that another engine would read in another way."""
+    code = "division_of_whole_numbers"
+    entity = (roles.entity,) if roles.entity else ()
+    for item in (*roles.quasi_identifiers, *roles.sensitive, *roles.identifiers, *entity):
+        remark = "" if item.column else remark_on_text(item.sql, relation.columns, engine.dialect, item.label)
+        if remark:
+            yield Warned(code, (item.label,), remark)
+    yield from (Warned(code, (), remark) for remark in relation.remarks)
 
 
 def _names(roles: Named) -> set[str | None]:

@@ -262,7 +262,7 @@ class _Search:
                 count_subsets(self.width, self.limit), found.decided, counter.counted, counter.derived,
                 counter.queries, sampled,
             ),
-            repair=self._repair(minimal),
+            repair=self._repair(minimal, found.complete),
         )  # fmt: skip
 
     def _ranked(self, masks: Sequence[int]) -> tuple[int, ...]:
@@ -278,8 +278,12 @@ class _Search:
 
         return tuple(sorted(ordered(masks), key=figure, reverse=True))
 
-    def _repair(self, minimal: Sequence[int]) -> tuple[str, ...] | None:
-        if self.request.find is Find.RANKING:
+    def _repair(self, minimal: Sequence[int], complete: bool) -> tuple[str, ...] | None:
+        """Columns without which no set violates: it follows from all minimal sets, and from nothing less.
+
+        Of columns that identify there is always a set: the columns that are left tell apart whom they can.
+        """
+        if self.request.find is not Find.ALL or not complete or self.request.identifying:
             return None
         try:
             chosen = minimum_hitting_set(minimal, self.stop)

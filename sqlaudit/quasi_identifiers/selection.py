@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sqlaudit.division import kinds_of, remark_on, warn
 from sqlaudit.engines.base import ColumnInfo, Kind, Relation
 from sqlaudit.errors import UsageError
 from sqlaudit.guard import closest, guard_expression, quote
@@ -59,6 +60,7 @@ def choose_column(relation: Relation, dialect: str, text: str) -> Chosen:
     if text.replace("_", "a").replace("-", "a").isalnum():
         raise _unknown(relation, text)
     expression = guard_expression(text, dialect, "--columns")
+    warn(remark_on(expression, kinds_of(relation.columns), dialect, text))
     return Chosen(text, expression.sql(dialect=dialect), Kind.OTHER)
 
 

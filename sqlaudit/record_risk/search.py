@@ -94,7 +94,7 @@ def find_records(
         coded = code_columns(engine, relation, chosen, None, kept)
         risk = _risk(engine, relation, chosen, coded, request.nulls, weight)
         found = _records(engine, relation, request, chosen, coded, size, kept, risk)
-        return replace(found, **provenance(engine, already))
+        return replace(found, weights=weights, **provenance(engine, already))
     finally:
         drop_codes(engine)
 

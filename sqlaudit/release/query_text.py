@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from sqlaudit.errors import UsageError
 from sqlaudit.guard import refuse_deep, too_deep
+from sqlaudit.written import read_statements, refuse_alias
 
 AGGREGATES: dict[Any, str] = {exp.Count: "COUNT", exp.Sum: "SUM", exp.Avg: "AVG"}
 _PARTS = {"expressions", "from_", "from", "where", "group", "kind"}
@@ -61,7 +61,7 @@ def read_queries(texts: Sequence[str], dialect: str) -> list[AggregateQuery]:
     trees: list[exp.Expression] = []
     for text in texts:
         try:
-            trees += [tree for tree in sqlglot.parse(text, dialect=dialect) if isinstance(tree, exp.Expression)]
+            trees += read_statements(text, dialect, f"--queries: after query {len(trees)} a text")
         except SqlglotError:
             raise UsageError(f"--queries: after query {len(trees)} a text could not be read as SQL.") from None
         except RecursionError:
@@ -86,6 +86,9 @@ def _query(tree: exp.Expression, number: int, dialect: str) -> AggregateQuery:
         raise UsageError(f"{option}: select one COUNT(*), SUM or AVG, and columns that the query groups by.")
     name, summed = _aggregate(aggregates[0].unalias(), option)
     where = tree.args.get("where")
+    for part in (summed, where, tree.args.get("group")):
+        if part is not None:
+            refuse_alias(part, option)
     conditions = _conjuncts(where.this) if where else []
     return AggregateQuery(
         number, name, "" if summed is None else summed.sql(dialect=dialect),

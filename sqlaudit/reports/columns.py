@@ -10,6 +10,7 @@ from sqlaudit.reports.columns_pictures import sets_picture
 from sqlaudit.reports.document import Bullets, Column, Document, Facts, Table, Toned, Words, section
 from sqlaudit.reports.figures import count, limit, percent, plural
 from sqlaudit.reports.moments import made
+from sqlaudit.reports.phrases import listing
 
 READS = {
     "equal": "equal to each other",
@@ -39,14 +40,18 @@ def _lead(result: ColumnSets) -> Iterator[Words]:
         yield Toned("No such set exists.", "good") if result.complete else "No such set was found so far."
     elif result.repair:
         yield (
-            f"Without {', '.join(result.repair)} none of the {count(result.sets_found)} sets is left: "
-            "leave these columns out or make them coarser."
+            f"Leave out {listing(result.repair)}, and no set{_size(result)} of the others does so. Whether a coarser "
+            "form is enough, a search with that form among --columns tells."
         )
     yield _proof(result)
 
 
+def _size(result: ColumnSets) -> str:
+    return "" if result.max_size is None else f" of at most {plural(result.max_size, 'column')}"
+
+
 def _definition(result: ColumnSets) -> str:
-    size = "" if result.max_size is None else f" of at most {plural(result.max_size, 'column')}"
+    size = _size(result)
     if result.find == "ranking":
         return f"All column sets{size} were counted; those with most {result.unit} at risk or alone come first."
     kind = {"all": "Minimal", "minimum": "Smallest", "greedy": "Some minimal"}[result.find]

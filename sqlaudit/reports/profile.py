@@ -175,7 +175,7 @@ def _about_sets(target: str, found: ColumnSets) -> Iterator[Words]:
             f"The search ran out of time: only sets of at most {plural(decided, 'column')} are decided.", "warn"
         )
     if found.sets_found and found.repair:
-        yield f"Without {listing(found.repair)} none of these sets is left."
+        yield f"Without {listing(found.repair)} no such set is left."
     yield f"With proof, and what each column adds: sqlaudit columns {shlex.quote(target)} --tolerance 1%"
 
 

@@ -41,7 +41,18 @@ def _lead(result: RecordRisk, suda: bool) -> Iterator[Words]:
     yield f"{count(result.unique_rows)} are unique on all columns together, {paired} share theirs with one other."
     if suda and result.highest is not None:
         yield f"The most special record has a DIS-SUDA score of {figure(result.highest.dis_suda)}."
-    yield f"About {figure(result.risk.expected)} records are expected to be re-identified (individual risk)."
+    yield _expected(result)
+
+
+def _expected(result: RecordRisk) -> str:
+    """What the sum of the risks says, and for which attacker."""
+    expected = f"about {figure(result.risk.expected)} records are expected to be re-identified (individual risk)"
+    if result.weights is not None:
+        return f"{expected[0].upper()}{expected[1:]}, as {result.weights} says how many people a row stands for."
+    return (
+        f"If the file is the whole population, {expected}: no weights were named. Where it is a sample, name the "
+        "column that says how many people a row stands for with --weights."
+    )
 
 
 def _contributions(result: RecordRisk) -> Table:

@@ -10,7 +10,7 @@ from sqlaudit.errors import UsageError
 from sqlaudit.inputs import population_target, read_inputs
 from sqlaudit.models import REGISTRY
 from sqlaudit.reports.escape import visible
-from sqlaudit.requirements import find_model, parse_requirement
+from sqlaudit.requirements import find_model, parse_requirements
 from sqlaudit.spec import NullPolicy, Requirement, Roles, Target
 from sqlaudit.sql import Raw, render
 from sqlaudit.standalone.names import DIALECTS, column, find_dialect, source
@@ -87,7 +87,7 @@ def compile_checks(
     if roles.nulls is NullPolicy.WILDCARD:
         raise NotCarried("--nulls wildcard: classes overlap there, so no GROUP BY makes them; use equal or distinct.")
     given = read_inputs(inputs or {})
-    asked = [_requirement(check) for check in checks] or [Requirement(name) for name in REGISTRY]
+    asked = [one for check in checks for one in _requirements(check)] or [Requirement(name) for name in REGISTRY]
     compiled = []
     for requirement in asked:
         for attribute in _attributes(requirement, roles):
@@ -96,12 +96,12 @@ def compile_checks(
     return compiled
 
 
-def _requirement(check: str | Requirement) -> Requirement:
+def _requirements(check: str | Requirement) -> tuple[Requirement, ...]:
     if isinstance(check, Requirement):
-        return check
-    if "=" in check or "<" in check:
-        return parse_requirement(check)
-    return Requirement(find_model(check).name, {}, check)
+        return (check,)
+    if {"=", "<", ">"} & set(check):
+        return parse_requirements(check)
+    return (Requirement(find_model(check).name, {}, check),)
 
 
 def _attributes(requirement: Requirement, roles: Roles) -> tuple[str | None, ...]:

@@ -94,7 +94,7 @@ def column(text: str, dialect: str, option: str, *, exact: bool = False) -> str:
     if bare.replace(" ", "_").isidentifier():
         return quote(bare, dialect)
     tree = guard_expression(bare, dialect, option)
-    if not list(tree.find_all(exp.Column)) or _has_alias(bare, dialect):
+    if not list(tree.find_all(exp.Column)):
         raise UsageError(
             f"{option}: {text!r} is no column and no expression over columns; put odd names into double quotes."
         )
@@ -145,8 +145,3 @@ def _is_plain(name: str, dialect: str) -> bool:
         return False
     first = tree.expressions[0] if isinstance(tree, exp.Select) else None
     return isinstance(first, exp.Column) and first.name == name
-
-
-def _has_alias(text: str, dialect: str) -> bool:
-    tree = sqlglot.parse_one(f"SELECT {text}", dialect=dialect)
-    return isinstance(tree.expressions[0], exp.Alias)

@@ -83,7 +83,7 @@ def test_no_statement_holds_a_text() -> None:
         ("order", "postgres", '"order"'),
         ("Blood Type", "bigquery", "`Blood Type`"),
         ('"Age"', "snowflake", '"Age"'),
-        ("substr(zip, 1, 3)", "postgres", "SUBSTRING(zip FROM 1 FOR 3)"),
+        ("substr(zip, 1, 3)", "postgres", "SUBSTR(zip, 1, 3)"),
         ("year(birth)", "tsql", "YEAR(birth)"),
     ],
 )
