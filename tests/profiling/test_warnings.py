@@ -98,12 +98,14 @@ def test_direct_identifiers_among_the_published_columns(engine: Engine) -> None:
     assert [(w.code, w.columns) for w in found] == [
         ("direct_identifier", ("mail",)),
         ("possible_direct_identifier", ("who", "patient_id")),
+        ("columns_without_role", ("wage", "who", "patient_id")),
     ]
     assert found[0].message.startswith("mail is a direct identifier among the columns of the table: leave it out")
     assert found[1].message.startswith("who and patient_id look like direct identifiers: ")
     unnamed = warned(engine, rows, Roles(("age", "mail"), entity="patient_id"), KINDS)
     assert {w.code: w.columns for w in unnamed} == {
         "possible_direct_identifier": ("mail", "who"),
+        "columns_without_role": ("sex", "wage", "disease", "who"),
         "nearly_unique_quasi_identifier": ("mail",),
     }
     assert not any("example" in w.message or "Miller" in w.message for w in [*found, *unnamed])
@@ -142,6 +144,7 @@ def test_an_audit_carries_its_warnings(engine: Engine) -> None:
     result = sqlaudit.audit(query=query, db=engine, qi=["age", "sex"], sensitive="disease", require={"k": 2})
     assert [(w.code, w.columns) for w in result.warnings] == [
         ("possible_direct_identifier", ("mail",)),
+        ("columns_without_role", ("mail",)),
         ("spelling_variants", ("sex",)),
     ]
     assert [w["code"] for w in result.to_dict()["warnings"]] == [w.code for w in result.warnings]
