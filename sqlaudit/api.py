@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sqlaudit.auditor import Auditor
+from sqlaudit.coverage import with_accepted
 from sqlaudit.distribution_result import WORST_CLASSES
 from sqlaudit.engines import connect
 from sqlaudit.engines.base import Database, Engine
@@ -14,7 +15,7 @@ from sqlaudit.profile_result import ProfileResult
 from sqlaudit.profiling.columns import EXACT_ROWS
 from sqlaudit.requirements import parse_requirements, requirement_from
 from sqlaudit.result import AuditResult
-from sqlaudit.spec import AuditSpec, Limits, NullPolicy, ReadOptions, Requirement, Roles, Target
+from sqlaudit.spec import AuditSpec, Coverage, Limits, NullPolicy, ReadOptions, Requirement, Roles, Target
 
 Require = Mapping[str, Any] | Iterable[str | Requirement] | None
 
@@ -38,6 +39,9 @@ def audit(
     failing_classes: int | None = 10,
     worst_classes: int = WORST_CLASSES,
     show_values: bool = False,
+    accept_identifier: Sequence[str] | str = (),
+    insensitive: Sequence[str] | str = (),
+    all_columns_named: bool = False,
 ) -> AuditResult:
     """Audit a table and return what was found.
 
@@ -46,7 +50,7 @@ def audit(
         qi: quasi-identifiers: column names or SQL expressions.
         sensitive: sensitive attributes, each audited on its own.
         require: what must hold: `{"k": 5, "recursive_l": {"c": 3, "l": 2}}` or `["k=5", "t=0.2"]`.
-        identifier: direct identifiers, to be warned of.
+        identifier: direct identifiers; one that is in the table fails.
         entity: the column that says which person a row belongs to.
         joint: add the other sensitive attributes to the quasi-identifiers while one is audited.
         nulls: how a NULL in a quasi-identifier is read: equal, distinct or wildcard.
@@ -62,6 +66,9 @@ def audit(
             which saves a statement.
         show_values: whether the quasi-identifier values of these classes, and the sensitive values of the worst, may be
             read.
+        accept_identifier: direct identifiers that may be in the table; they need not be named as `identifier` too.
+        insensitive: columns that need no role, because somebody looked at them.
+        all_columns_named: whether a column without a role (that is not insensitive either) fails.
 
     Raises:
         UsageError: a column, model or value that does not fit.
@@ -74,11 +81,14 @@ def audit(
         >>> result.passed, [(check.model, check.level) for check in result.checks]
         (False, [('k_anonymity', 2), ('distinct_l_diversity', 1)])
     """
+    accepted = _tuple(accept_identifier)
+    declared = with_accepted(_tuple(identifier), accepted)
     spec = AuditSpec(
         make_target(target, query=query, where=where, read=read),
-        Roles(_tuple(qi), _tuple(sensitive), _tuple(identifier), entity, joint, NullPolicy(nulls)),
+        Roles(_tuple(qi), _tuple(sensitive), declared, entity, joint, NullPolicy(nulls)),
         requirements(require),
         inputs or {},
+        Coverage(accepted, _tuple(insensitive), all_columns_named),
     )
     if isinstance(db, Engine):
         return Auditor(db, failing_classes, show_values, worst_classes=worst_classes).audit(spec)

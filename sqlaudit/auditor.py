@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlaudit.attribute_inputs import inputs_of, refuse_unclear
 from sqlaudit.columns_of import Resolved, find_column, resolve
+from sqlaudit.coverage import columns_check, identifier_checks
 from sqlaudit.distribution_result import WorstClasses
 from sqlaudit.engines.base import Engine, Relation, Statement
 from sqlaudit.errors import UsageError
@@ -26,13 +27,15 @@ from sqlaudit.opening import (
     frame_of,
     key_labels,
     load_columns,
+    person_statements,
+    persons_told,
     resolve_roles,
     sensitive_table,
     shown_roles,
 )
 from sqlaudit.profiling.warnings import audit_warnings, warning_statements
 from sqlaudit.provenance import provenance
-from sqlaudit.result import AuditResult, Check, ClassSizes, FailingClass, SensitiveSummary
+from sqlaudit.result import AuditResult, Check, ClassSizes, FailingClass, SensitiveSummary, Warned
 from sqlaudit.spec import AuditSpec, NullPolicy, Requirement, Roles
 from sqlaudit.worst_case.attribute import Disclosure
 from sqlaudit.worst_classes import worst_classes
@@ -84,7 +87,8 @@ class Auditor:
         unnamed = tuple(dict.fromkeys(sentence for part in parts for sentence in part.unnamed))
         if self.export is not None:
             self.export(AllFailing(tuple(every for part in parts for every in part.every), unnamed))
-        checks = [check for part in parts for check in part.checks]
+        warnings = self._warnings(opened, published, parts[0])
+        checks = [check for part in parts for check in part.checks] + _coverage(spec, warnings, parts[0].rows)
         failing = sorted((f for part in parts for f in part.failing), key=lambda f: f.size)
         return AuditResult(
             target=spec.target.name,
@@ -93,7 +97,7 @@ class Auditor:
             classes=parts[0].sizes,
             checks=tuple(checks),
             sensitive=tuple(part.summary for part in parts if part.summary),
-            warnings=tuple(audit_warnings(self.engine, *published, parts[0].sizes, parts[0].rows)),
+            warnings=warnings,
             failing=tuple(failing[: self.failing_classes]),
             failing_total=sum(part.failing_total for part in parts),
             failing_unnamed=unnamed,
@@ -103,6 +107,12 @@ class Auditor:
             worst_classes=tuple(part.worst for part in parts if part.worst),
         )
 
+    def _warnings(self, opened: _Opened, published: tuple[Relation, ResolvedRoles], part: _Part) -> tuple[Warned, ...]:
+        """What a reader should know, and for whom a verdict holds that counts persons."""
+        insensitive = opened.spec.coverage.insensitive
+        found = audit_warnings(self.engine, *published, part.sizes, part.rows, insensitive)
+        return (*found, *persons_told(self.engine, opened.relation, opened.roles, opened.spec.roles))
+
     def plan(self, spec: AuditSpec) -> list[Statement]:
         """The statements an audit would run, as far as they are known before any of them has run."""
         relation = self.engine.open(spec.target)
@@ -111,7 +121,8 @@ class Auditor:
         for attribute in roles.sensitive or (None,):
             builder = HistogramBuilder(self.engine, frame_of(relation, roles, attribute, spec.roles), spec.roles.nulls)
             statements += builder.plan(attribute.sql if attribute else None)
-        return statements + warning_statements(self.engine, relation, roles)
+        statements += warning_statements(self.engine, relation, roles)
+        return statements + person_statements(self.engine, relation, roles, spec.roles)
 
     def _part(self, opened: _Opened, attribute: Resolved | None, position: int) -> _Part:
         spec, roles = opened.spec, opened.roles
@@ -277,6 +288,15 @@ def _failing(shown: _Keyed, asked: Sequence[Asked], judged: Judged) -> list[Fail
         ]
     )
     return [shown.failing(group, facts if place or not apart else ()) for place, group in enumerate(groups) if group]
+
+
+def _coverage(spec: AuditSpec, warnings: Sequence[Warned], rows: int) -> list[Check]:
+    """The checks of direct identifiers, and of columns without a role where each needs one."""
+    checks = [*identifier_checks(spec.roles.identifiers, spec.coverage.accepted_identifiers, rows)]
+    if spec.coverage.all_columns_named:
+        bare = [name for one in warnings if one.code == "columns_without_role" for name in one.columns]
+        checks.append(columns_check(bare, rows))
+    return checks
 
 
 def _disclosure(asked: Sequence[Asked], judged: Judged) -> Disclosure | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlaudit.connection_texts import without_connections
 from sqlaudit.errors import ExitCode
-from sqlaudit.result import Check, Warned
+from sqlaudit.result import UNDER_VERDICT, Check, Warned
 from sqlaudit.shown import Shown
 
 SCHEMA = "sqlaudit-gate/1"
@@ -203,6 +203,7 @@ class GateResult(Shown):
         tables: how many tables were tested. warnings: (table, warning) pairs of the audits.
         baseline: the file with the accepted state, empty without one. gone: tests of the baseline that the policy no
             longer has. notes: further sentences. versions: of sqlaudit and the engines.
+        places: (table, place) pairs: where each table's entry stands.
     """
 
     policy: str
@@ -216,6 +217,7 @@ class GateResult(Shown):
     gone: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
+    places: tuple[tuple[str, Place], ...] = ()
 
     def counted(self) -> dict[Outcome, int]:
         """How many tests ended in each way; outcomes that none has are left out."""
@@ -226,6 +228,16 @@ class GateResult(Shown):
     def passed(self) -> bool:
         """True when nothing keeps the tables from being published."""
         return not self.mistakes and not any(test.blocks for test in self.tests)
+
+    @property
+    def notices(self) -> tuple[tuple[str, Warned], ...]:
+        """What stands directly under the verdict: table by table what it does not cover, worst first."""
+        found = [pair for pair in dict.fromkeys(self.warnings) if pair[1].code in UNDER_VERDICT]
+        return tuple(sorted(found, key=lambda pair: UNDER_VERDICT.index(pair[1].code)))
+
+    def place_of(self, table: str) -> Place:
+        """Where a table stands in the policy: the place of its entry, or the whole file when it is not known."""
+        return dict(self.places).get(table, Place(self.policy))
 
     @property
     def exit_codes(self) -> tuple[ExitCode, ...]:
@@ -241,6 +253,7 @@ class GateResult(Shown):
             "seconds": self.seconds,
             "policy": self.policy,
             "passed": self.passed,
+            "notices": [{"table": table} | notice.to_dict() for table, notice in self.notices],
             "tables": self.tables,
             "counts": {outcome.value: number for outcome, number in self.counted().items()},
             "tests": [test.to_dict() for test in self.tests],

@@ -74,6 +74,17 @@ class HistogramBuilder:
         )  # fmt: skip
         return int(self.engine.run(statement)[0][0])
 
+    def combinations_statement(self) -> Statement:
+        """(persons, those of them with more than one combination of the quasi-identifiers)."""
+        keys = [Raw(key) for key in self.frame.keys]
+        return render(
+            "entities_in_several_classes.sql",
+            self.engine.dialect,
+            step="persons with several combinations",
+            keys=keys,
+            **self._target(None),
+        )
+
     def build(self, sensitive: str | None, table: SensitiveTable | None, *, keep_keys: bool = False) -> ClassHistogram:
         """The classes for one sensitive expression; `keep_keys` keeps them apart with their keys q1, q2, …"""
         wildcard = self.nulls is NullPolicy.WILDCARD

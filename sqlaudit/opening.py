@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlaudit.columns_of import Resolved, resolve
-from sqlaudit.engines.base import Engine, Relation
+from sqlaudit.engines.base import Engine, Relation, Statement
 from sqlaudit.errors import UsageError
 from sqlaudit.facts import Frame, SensitiveTable
 from sqlaudit.histogram import HistogramBuilder
 from sqlaudit.loading import loaded
+from sqlaudit.profiling.uncovered import persons_with_several
+from sqlaudit.result import Warned
 from sqlaudit.spec import NullPolicy, Roles
 
 MAX_VALUES_READ = 10_000
@@ -100,6 +102,23 @@ def frame_of(relation: Relation, roles: ResolvedRoles, attribute: Resolved | Non
         tuple(key in collated for key in keys),
         attribute.sql if attribute else None,
     )
+
+
+def person_statements(engine: Engine, relation: Relation, roles: ResolvedRoles, given: Roles) -> list[Statement]:
+    """The statement that `persons_told` runs; none without an entity."""
+    if roles.entity is None:
+        return []
+    return [HistogramBuilder(engine, frame_of(relation, roles, None, given)).combinations_statement()]
+
+
+def persons_told(engine: Engine, relation: Relation, roles: ResolvedRoles, given: Roles) -> tuple[Warned, ...]:
+    """For whom a verdict holds that counts persons; nothing without an entity."""
+    if roles.entity is None:
+        return ()
+    (statement,) = person_statements(engine, relation, roles, given)
+    persons, several = engine.run(statement)[0]
+    told = persons_with_several(roles.entity.label, int(persons), int(several))
+    return (told,) if told else ()
 
 
 def key_labels(roles: ResolvedRoles, attribute: Resolved | None, frame: Frame) -> list[str]:

@@ -207,6 +207,7 @@ class ProfileResult(Shown):
         together: minimal column sets that pick people out, small sets first; None when they were not searched.
         not_searched: the sentence why they were not; empty when they were, or nobody asked.
         statements: what ran in the database. versions: of sqlaudit and the engine.
+        unreadable: columns of the table that the role may not read; nothing is said of them.
     """
 
     target: str
@@ -220,6 +221,7 @@ class ProfileResult(Shown):
     statements: tuple[Timing, ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
     access: str = ""
+    unreadable: tuple[str, ...] = ()
 
     def named(self, role: Role | str) -> tuple[str, ...]:
         """The columns for which a role is proposed (`Role.SENSITIVE`, or its text `sensitive`)."""
@@ -256,6 +258,7 @@ class ProfileResult(Shown):
             "access": self.access,
             "target": {"name": self.target, "rows": self.rows, "engine": self.engine},
             "columns": [column.to_dict() for column in self.columns],
+            "unreadable": list(self.unreadable),
             "twins": [pair.to_dict() for pair in self.twins],
             "together": _together(self.together) if self.together else None,
             "not_searched": self.not_searched or None,

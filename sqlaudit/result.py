@@ -125,6 +125,31 @@ class Warned:
         return {"code": self.code, "columns": list(self.columns), "message": self.message}
 
 
+UNDER_VERDICT = (
+    "possible_direct_identifier",
+    "possible_quasi_identifier",
+    "unreadable_columns",
+    "empty_quasi_identifier",
+    "several_combinations",
+    "one_combination",
+    "read_by_expressions",
+    "columns_without_role",
+)
+"""The codes of what stands directly under a verdict: what it does not cover, worst first."""
+_ONLY_SAID = ("one_combination", "read_by_expressions", "columns_without_role")
+
+
+def under_verdict(warnings: Sequence[Warned]) -> tuple[Warned, ...]:
+    """The warnings that stand directly under a verdict, worst first. A declared identifier is a check of its own."""
+    found = [warned for warned in warnings if warned.code in UNDER_VERDICT]
+    return tuple(sorted(found, key=lambda warned: UNDER_VERDICT.index(warned.code)))
+
+
+def is_note(warned: Warned) -> bool:
+    """Whether it only says what a verdict is about, and warns of nothing."""
+    return warned.code in _ONLY_SAID
+
+
 @dataclass(frozen=True)
 class ClassSizes:
     """The equivalence classes by size: `sizes` holds (size, number of classes of that size), ascending.
@@ -239,12 +264,15 @@ class Timing:
         return {"name": self.name, "seconds": self.seconds}
 
 
+MEANING = "What a verdict means, for whom it holds and what it leaves open: docs/verdicts.md"
+"""The last sentence of every report with a verdict."""
 NOT_SAID = (
     "Whether the people are in the table at all, or what else is known about them elsewhere: a figure holds for the "
     "quasi-identifiers that were named, not for columns that an attacker may know besides.",
     "What happens when this table is joined with another release, an older version of itself, or a register.",
     "Whether values inside free text, images or codes name a person.",
     "Whether publication is lawful: that is for people to decide, with these figures in hand.",
+    MEANING,
 )
 
 
@@ -309,6 +337,11 @@ class AuditResult(Shown):
         """The checks that carry a requirement."""
         return tuple(check for check in self.checks if check.required is not None or check.status is not None)
 
+    @property
+    def notices(self) -> tuple[Warned, ...]:
+        """What stands directly under the verdict: the warnings of what it does not cover, worst first."""
+        return under_verdict(self.warnings)
+
     def failing_classes(self) -> list[FailingClass]:
         """The failing classes that were read, smallest first (keys only when values were asked for)."""
         return list(self.failing)
@@ -331,6 +364,7 @@ class AuditResult(Shown):
             "failing_unnamed": list(self.failing_unnamed),
             "worst_classes": [worst.to_dict() for worst in self.worst_classes],
             "status": self.status.value,
+            "notices": [notice.to_dict() for notice in self.notices],
             "complete": self.complete,
             "statements": [timing.to_dict() for timing in self.statements],
             "not_said": list(NOT_SAID),

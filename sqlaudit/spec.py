@@ -120,6 +120,21 @@ class Roles:
 
 
 @dataclass(frozen=True)
+class Coverage:
+    """What is said of columns that a verdict does not cover.
+
+    Args:
+        accepted_identifiers: direct identifiers that may be in the table; every other one that was named fails.
+        insensitive: columns that somebody looked at and that need no role.
+        all_columns_named: whether a column without a role is a failure.
+    """
+
+    accepted_identifiers: tuple[str, ...] = ()
+    insensitive: tuple[str, ...] = ()
+    all_columns_named: bool = False
+
+
+@dataclass(frozen=True)
 class Requirement:
     """One requirement: a model by name, its parameters as exact numbers or texts.
 
@@ -162,9 +177,11 @@ class AuditSpec:
         roles: the roles of its columns.
         requirements: what must hold; empty = report every model that needs no further input.
         inputs: further inputs of models by name (categories, class functions, orders, trees, population …).
+        coverage: identifiers that are accepted, and whether every column needs a role.
     """
 
     target: Target
     roles: Roles
     requirements: tuple[Requirement, ...] = ()
     inputs: Mapping[str, Any] = field(default_factory=dict)
+    coverage: Coverage = Coverage()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from sqlaudit.cli.options import (
     Asked,
     FailingOptions,
     Work,
+    coverage_options,
     failing_options,
     limit_options,
     output_options,
@@ -27,6 +28,7 @@ from sqlaudit.cli.output import Output
 from sqlaudit.cli.plan import show_plan
 from sqlaudit.cli.sections import Sectioned
 from sqlaudit.cli.session import session
+from sqlaudit.coverage import with_accepted
 from sqlaudit.distribution_result import WORST_CLASSES
 from sqlaudit.engines.base import Engine
 from sqlaudit.errors import EngineError, ExitCode, Incomplete, UsageError
@@ -35,7 +37,7 @@ from sqlaudit.reports import audit_document
 from sqlaudit.reports.figures import plural
 from sqlaudit.reports.profile import option_value
 from sqlaudit.result import AuditResult, FailingClass
-from sqlaudit.spec import AuditSpec, Limits, Roles, Target
+from sqlaudit.spec import AuditSpec, Coverage, Limits, Roles, Target
 
 if TYPE_CHECKING:
     from sqlaudit.failing import AllFailing
@@ -45,13 +47,14 @@ if TYPE_CHECKING:
 @target_options
 @role_options
 @require_options
+@coverage_options
 @failing_options
 @output_options
 @work_options
 @limit_options
 def command(
-    target: Target, db: str | None, roles: Roles, asked: Asked, failing: FailingOptions, output: Output, work: Work,
-    limits: Limits,
+    target: Target, db: str | None, roles: Roles, asked: Asked, coverage: Coverage, failing: FailingOptions,
+    output: Output, work: Work, limits: Limits,
 ) -> int:  # fmt: skip
     """Tell how easily the people in TARGET can be re-identified.
 
@@ -68,7 +71,8 @@ def command(
     """
     if not roles.quasi_identifiers:
         raise UsageError(_name_them(target, db, roles, limits, work))
-    spec = AuditSpec(target, roles, asked.requirements, asked.inputs)
+    declared = with_accepted(roles.identifiers, coverage.accepted_identifiers)
+    spec = AuditSpec(target, replace(roles, identifiers=declared), asked.requirements, asked.inputs, coverage)
     return run_audit(spec, db, limits, failing, work, output)
 
 

@@ -27,7 +27,7 @@ from sqlaudit.cli.sections import in_section, shared
 from sqlaudit.errors import UsageError
 from sqlaudit.paths import is_folder
 from sqlaudit.reports import FORMATS
-from sqlaudit.spec import Limits, NullPolicy, ReadOptions, Requirement, Roles, Target
+from sqlaudit.spec import Coverage, Limits, NullPolicy, ReadOptions, Requirement, Roles, Target
 
 _PATH = click.Path(path_type=Path)
 FILE_FORMATS = ("csv", "json", "parquet", "arrow")
@@ -158,6 +158,13 @@ def _limits(
     return {"limits": Limits(timeout, memory_limit or "", threads, str(temp_directory or ""))}
 
 
+def _coverage(
+    *, accept_identifier: tuple[str, ...], insensitive: tuple[str, ...], all_columns_named: bool
+) -> dict[str, Coverage]:
+    accepted = split_lists(accept_identifier, "--accept-identifier")
+    return {"coverage": Coverage(accepted, split_lists(insensitive, "--insensitive"), all_columns_named)}
+
+
 def _work(*, show_sql: bool, dry_run: bool, explain: bool) -> dict[str, Any]:
     return {"work": Work(show_sql, dry_run, explain)}
 
@@ -233,6 +240,19 @@ require_options = shared(
     _hold("--inputs", type=_PATH, metavar="FILE", help="What some models need besides: categories, orders, trees ..."),
 )
 """Adds requirements; the command gets `asked: Asked`."""
+
+coverage_options = shared(
+    _coverage,
+    _role("--insensitive", multiple=True, metavar="COLUMNS", help="Columns that were looked at and need no role."),
+    _hold(
+        "--accept-identifier",
+        multiple=True,
+        metavar="COLUMNS",
+        help="Direct identifiers that may be in the table; every other one that is named fails.",
+    ),
+    _hold("--all-columns-named", is_flag=True, help="A column without a role fails."),
+)
+"""Adds what is said of columns that no requirement covers; the command gets `coverage: Coverage`."""
 
 _class = in_section("Classes that fall short")
 failing_options = shared(

@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlaudit.reports.document import Bullets, Column, Document, Paragraph, Table, Toned, Words, section
 from sqlaudit.reports.figures import count, part, percent
+from sqlaudit.reports.notices import notices_block
 from sqlaudit.reports.phrases import VERDICTS, full_title, level_text, limit_text, listing
 from sqlaudit.result import AuditResult, Check
 
@@ -34,11 +35,16 @@ def changed_document(changed: Changed) -> Document:
     known = listing(after.roles.get("quasi_identifiers", ()))
     return Document(
         _headline(changed),
-        (Paragraph(f"Quasi-identifiers now: {known}. \\undo takes the change back."),),
+        (Paragraph(f"Quasi-identifiers now: {known}. \\undo takes the change back."), *notices_block(after.notices)),
         (
             *section("Classes", _table(tuple(_class_rows(before, after)))),
             *section("Models", _table(tuple(_check_rows(before, after)), judged=bool(after.required))),
-            *section("Warnings", Bullets(tuple(Toned(warned.message, "warn") for warned in after.warnings))),
+            *section(
+                "Warnings",
+                Bullets(
+                    tuple(Toned(warned.message, "warn") for warned in after.warnings if warned not in after.notices)
+                ),
+            ),
         ),
     )
 

@@ -34,10 +34,10 @@ def errored(entry: TableEntry, spec: TestSpec, error: SqlauditError) -> GateTest
 
 
 def judged(
-    entry: TableEntry, spec: TestSpec, check: Check, rows: int, classes: int | None, today: datetime.date
+    entry: TableEntry, spec: TestSpec, check: Check, rows: int | None, classes: int | None, today: datetime.date
 ) -> GateTest:  # fmt: skip
     """The test that a check decides."""
-    outcome, message = outcome_of(spec, check, rows)
+    outcome, message = outcome_of(spec, check, rows or 0)
     test = replace(
         blank(entry, spec, outcome, message), sensitive=check.sensitive, check=check, rows=rows, classes=classes
     )

@@ -27,6 +27,7 @@ _WORDS = {
     "--where": "where", "--query": "query", "--inputs": "'inputs'", "--nulls": "nulls:", "--columns": "among",
     "--exclude": "exclude", "--db": "the connection", "--key": "key", "--by-position": "by_position",
     "--distance": "distance:", "--hierarchies": "hierarchies",
+    "--insensitive": "insensitive",
 }  # fmt: skip
 _OPTION = re.compile("|".join(rf"{option}\b" for option in _WORDS))
 _YES = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}

@@ -9,23 +9,26 @@ from typing import Any
 
 from sqlaudit.auditor import Auditor
 from sqlaudit.columns_result import ColumnSet, ColumnSets, percent
+from sqlaudit.coverage import columns_check, identifier_checks
 from sqlaudit.engines.base import Engine
 from sqlaudit.errors import Interrupted, SqlauditError, UsageError
 from sqlaudit.gate_result import ColumnSetFigures, GateTest
+from sqlaudit.opening import persons_told, resolve_roles
 from sqlaudit.policy.judging import blank, errored, judged
 from sqlaudit.policy.losses_run import LossTests
 from sqlaudit.policy.nodes import in_policy_words
 from sqlaudit.policy.spec import ColumnLimit, TableEntry, TestSpec
+from sqlaudit.profiling.warnings import audit_warnings
 from sqlaudit.quasi_identifiers import ColumnRequest, Find, find_columns
 from sqlaudit.result import AuditResult, Check, FailingClass, Status, Warned
-from sqlaudit.spec import AuditSpec, Requirement, Roles, Target
+from sqlaudit.spec import AuditSpec, Coverage, Requirement, Roles, Target
 
 MOST_SETS = 10_000
 _SETS_SAID = 3
 
 Store = Callable[[str, Iterable[FailingClass]], None]
 """Takes the classes that fall short in a table."""
-Key = tuple[str, Target, Roles, int]
+Key = tuple[str, Target, Roles, tuple[str, ...], int]
 
 
 @dataclass
@@ -54,6 +57,7 @@ class TableTests:
         modelled = [spec for spec in entry.tests if spec.model is not None]
         found = self._modelled(entry, modelled) if modelled else {}
         results: list[GateTest] = []
+        known = self._known(entry)
         losses = LossTests(self.engine, self.today)
         for position, spec in enumerate(entry.tests):
             if spec.mistake:
@@ -62,12 +66,44 @@ class TableTests:
                 results.append(self._columns(entry, spec, spec.columns))
             elif spec.loss is not None:
                 results += losses.run(entry, spec, spec.loss)
+            elif spec.identifier or spec.all_named:
+                results.append(self._of_columns(entry, spec, known))
             else:
                 results += found.get(position, [])
+        said = () if isinstance(known, SqlauditError) else known.warnings
+        return results, tuple(replace(one, message=in_policy_words(one.message)) for one in said)
+
+    def _known(self, entry: TableEntry) -> _Known | SqlauditError:
+        """What is known of a table's columns: from its audit, or from a look at them where no model was tested.
+
+        Raises:
+            Interrupted: somebody pressed Ctrl-C.
+        """
+        assert entry.target is not None
         audit = self._audits.get(_key(entry))
-        return results, tuple(
-            replace(one, message=in_policy_words(one.message)) for one in audit.warnings
-        ) if audit else ()
+        if audit is not None:
+            return _Known(audit.warnings, audit.rows, audit.classes.count)
+        try:
+            relation = self.engine.open(entry.target)
+            roles = resolve_roles(entry.roles, relation, self.engine.dialect)
+            found = audit_warnings(self.engine, relation, roles, insensitive=entry.insensitive)
+            told = persons_told(self.engine, relation, roles, entry.roles)
+        except Interrupted:
+            raise
+        except SqlauditError as error:
+            return error
+        return _Known((*found, *told))
+
+    def _of_columns(self, entry: TableEntry, spec: TestSpec, known: _Known | SqlauditError) -> GateTest:
+        """A test of columns and not of their values: an identifier that is there, or columns without a role."""
+        if isinstance(known, SqlauditError):
+            return errored(entry, spec, known)
+        if spec.identifier:
+            (check,) = identifier_checks([spec.identifier], (), known.rows)
+        else:
+            bare = [name for one in known.warnings if one.code == "columns_without_role" for name in one.columns]
+            check = columns_check(bare, known.rows)
+        return judged(entry, spec, check, known.rows, known.classes, self.today)
 
     def _modelled(self, entry: TableEntry, specs: Sequence[TestSpec]) -> Mapping[int, list[GateTest]]:
         """The results of all tests that a privacy model decides, by their position in the entry."""
@@ -95,7 +131,8 @@ class TableTests:
         assert entry.target is not None
         keep = None if self.store is None else _Keep(self.store, entry.name)
         auditor = Auditor(self.engine, 0, self.show_values and self.store is not None, keep)
-        return auditor.audit(AuditSpec(entry.target, roles, requirements, entry.inputs))
+        coverage = Coverage(insensitive=entry.insensitive)
+        return auditor.audit(AuditSpec(entry.target, roles, requirements, entry.inputs, coverage))
 
     def _alone(self, entry: TableEntry, spec: TestSpec) -> list[GateTest]:
         assert spec.model is not None
@@ -149,6 +186,15 @@ class TableTests:
 
 
 @dataclass(frozen=True)
+class _Known:
+    """What is known of a table's columns; without an audit nobody counted rows and classes."""
+
+    warnings: tuple[Warned, ...]
+    rows: int | None = None
+    classes: int | None = None
+
+
+@dataclass(frozen=True)
 class _Keep:
     """Hands the failing classes of a table on."""
 
@@ -163,7 +209,13 @@ def _key(entry: TableEntry) -> Key:
     """What two entries must have in common to share an audit."""
     assert entry.target is not None
     inputs: Any = entry.inputs
-    return entry.connection, replace(entry.target, label=""), entry.roles, id(inputs) if inputs else 0
+    return (
+        entry.connection,
+        replace(entry.target, label=""),
+        entry.roles,
+        entry.insensitive,
+        id(inputs) if inputs else 0,
+    )
 
 
 def _check_of(spec: TestSpec, limit: ColumnLimit, found: ColumnSets) -> Check:

@@ -113,6 +113,8 @@ def _table(table: ProposedTable) -> Iterator[str]:
     if _of(table, Role.DIRECT_IDENTIFIER):
         yield "  # What names a person: take it out of what is published."
         yield from _role("identifiers", _of(table, Role.DIRECT_IDENTIFIER))
+    if table.profile.unreadable:
+        yield f"  # Nobody looked at these, because the role may not read them: {_names(table.profile.unreadable)}"
     yield "  # entity: patient_id # when a person may have several rows"
     yield "  requirements:"
     yield "    - k: 5 # everybody shares these values with four others at least"
@@ -124,6 +126,11 @@ def _table(table: ProposedTable) -> Iterator[str]:
     yield "  # exceptions:"
     yield "  #   - {requirement: k=5, until: 2027-06-30, reason: the old regions go away in May, up_to: 12}"
     yield ""
+
+
+def _names(names: Sequence[str]) -> str:
+    listed = ", ".join(map(scalar, names))
+    return "".join(character if character.isprintable() else " " for character in listed)
 
 
 def _role(role: str, columns: Sequence[ColumnProfile]) -> Iterator[str]:

@@ -8,8 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from sqlaudit.coverage import ALL_NAMED, no_identifier
 from sqlaudit.errors import SqlauditError, UsageError
-from sqlaudit.gate_result import Mistake
+from sqlaudit.gate_result import Mistake, Place
 from sqlaudit.guard import closest
 from sqlaudit.inputs import Inputs, inputs_from, load_inputs
 from sqlaudit.nodes import Node, load_nodes
@@ -35,13 +36,25 @@ from sqlaudit.spec import NullPolicy, ReadOptions, Roles, Target
 
 VERSION = "1"
 TOP = ("version", "connections", "defaults", "tables")
-DEFAULTS = ("connection", "severity", "nulls", "tags", "owner", "requirements")
+DEFAULTS = ("connection", "severity", "nulls", "tags", "owner", "requirements", "all_columns_named")
 ROLES = ("quasi_identifiers", "sensitive", "identifiers", "entity", "joint", "nulls")
-ABOUT = ("name", "description", "owner", "tags", "severity", "derived_from", "inputs", "requirements", "exceptions")
+ABOUT = (
+    "name",
+    "description",
+    "owner",
+    "tags",
+    "severity",
+    "derived_from",
+    "inputs",
+    "requirements",
+    "exceptions",
+    "insensitive",
+    "all_columns_named",
+)
 TABLE = ("table", "file", "query", "connection", "where", "read", *ROLES, *ABOUT)
 READ = ("format", "delimiter", "encoding", "null_values", "all_text", "header")
 FORMATS = ("csv", "json", "parquet", "arrow")
-_EXCEPTION = ("requirement", "sensitive", "until", "reason", "up_to")
+_EXCEPTION = ("requirement", "identifier", "sensitive", "until", "reason", "up_to")
 _SPELLED = {"tab": "\t", "\\t": "\t"}
 
 
@@ -118,7 +131,9 @@ def _filled(
         folder,
         connection,
     )  # fmt: skip
+    places = _role_places(found)
     tests = _tests(found, defaults, common, roles, node, mistakes)
+    tests += coverage_tests(roles, places, place_of(node), named=_named(found, defaults, mistakes))
     derived = attempt(texts("derived_from"), chosen(found, "derived_from"), NO_TEXTS)
     name = attempt(text("name"), found.get("name"), "") or extra.get("name", "") or (target.name if target else "")
     return TableEntry(
@@ -127,7 +142,8 @@ def _filled(
         exceptions=tuple(_exceptions(found, tests, mistakes)), tags=common.tags, owner=common.owner,
         description=attempt(text("description"), found.get("description"), extra.get("description", "")),
         derived_from=(*extra.get("derived_from", ()), *derived),
-        mistakes=tuple(mistakes), role_places=_role_places(found),
+        mistakes=tuple(mistakes), role_places=places,
+        insensitive=attempt(texts("'insensitive'"), chosen(found, "insensitive"), NO_TEXTS),
     )  # fmt: skip
 
 
@@ -240,6 +256,24 @@ def _role_places(found: Mapping[str, Node]) -> dict[str, Any]:
     return places
 
 
+def _named(found: Mapping[str, Node], defaults: Mapping[str, Node], mistakes: Mistakes) -> Place | None:
+    """Where it is said that every column needs a role; None when it is not."""
+    node = found.get("all_columns_named", defaults.get("all_columns_named"))
+    wanted = mistakes.attempt(flag("all_columns_named"), node, False)
+    return place_of(node) if wanted and node is not None else None
+
+
+def coverage_tests(roles: Roles, places: Mapping[str, Place], whole: Place, *, named: Place | None) -> list[TestSpec]:
+    """The tests that a table has beside its requirements: no declared identifier is in it, and every column has a role.
+
+    Args:
+        roles: of the table. places: where columns are named. whole: where the table stands.
+        named: where it is said that every column needs a role; None = it need not.
+    """
+    tests = [TestSpec(no_identifier(name), places.get(name, whole), identifier=name) for name in roles.identifiers]
+    return tests + ([TestSpec(ALL_NAMED, named, all_named=True)] if named is not None else [])
+
+
 def _tests(
     found: Mapping[str, Node], defaults: Mapping[str, Node], common: Common, roles: Roles, node: Node,
     mistakes: Mistakes,
@@ -279,11 +313,14 @@ def _exceptions(
 def _exception(node: Node, tests: Sequence[TestSpec], mistakes: Mistakes) -> PolicyException | None:
     own = Mistakes()
     found = own.section(node, "an exception", _EXCEPTION)
-    missing = [key for key in ("requirement", "until", "reason") if key not in found]
+    subject = "identifier" if "identifier" in found else "requirement"
+    missing = [key for key in (subject, "until", "reason") if key not in found]
     if missing:
         own.append(Mistake(place_of(node), f"an exception needs {' and '.join(missing)}."))
     requirement = own.attempt(text("requirement"), found.get("requirement"), "")
-    if requirement and not any(excepts(requirement, test) for test in tests):
+    if subject == "identifier":
+        requirement = _excepted_identifier(found, tests, own)
+    elif requirement and not any(excepts(requirement, test) for test in tests):
         hint = closest(requirement, [test.requirement for test in tests])
         own.append(Mistake(place_of(found["requirement"]), f"no requirement here is {requirement!r}.{hint}"))
     sensitive = own.attempt(text("sensitive"), found.get("sensitive"), "")
@@ -293,6 +330,18 @@ def _exception(node: Node, tests: Sequence[TestSpec], mistakes: Mistakes) -> Pol
     until = own.attempt(day("until"), found.get("until"), datetime.date.min)
     mistakes += own
     return None if own else PolicyException(requirement, sensitive, until, reason, limit, place_of(node))
+
+
+def _excepted_identifier(found: Mapping[str, Node], tests: Sequence[TestSpec], own: Mistakes) -> str:
+    """The requirement that an exception for a direct identifier means."""
+    node = found["identifier"]
+    if "requirement" in found:
+        own.append(Mistake(place_of(node), "an exception is for a requirement or for an identifier; keep one."))
+    name = own.attempt(text("identifier"), node, "")
+    known = [test.identifier for test in tests if test.identifier]
+    if name and name not in known:
+        own.append(Mistake(place_of(node), f"no direct identifier here is {name!r}.{closest(name, known)}"))
+    return no_identifier(name)
 
 
 def excepts(requirement: str, test: TestSpec) -> bool:

@@ -84,6 +84,7 @@ def run_policy(policy: Policy, options: RunOptions) -> GateResult:
         seconds=round(time.monotonic() - began, 3),
         tables=len(tables),
         warnings=tuple(run.warnings),
+        places=tuple((table.name, table.place) for table in tables),
         versions={"sqlaudit": sqlaudit.__version__, **run.versions},
     )
 

@@ -106,9 +106,21 @@ def _requirements() -> dict[str, Any]:
     return {"$ref": "#/$defs/requirements", "description": "What must hold."}
 
 
+def _all_named() -> dict[str, Any]:
+    return {"type": "boolean", "description": "A column without a role fails, unless it is insensitive."}
+
+
 def _defaults() -> dict[str, Any]:
     connection = _TEXT | {"description": "The connection of tables that name none."}
-    return _object({"connection": connection, "nulls": _nulls(), "requirements": _requirements(), **_common()})
+    return _object(
+        {
+            "connection": connection,
+            "nulls": _nulls(),
+            "requirements": _requirements(),
+            "all_columns_named": _all_named(),
+            **_common(),
+        }
+    )
 
 
 def _table() -> dict[str, Any]:
@@ -125,6 +137,8 @@ def _table() -> dict[str, Any]:
         "read": {"$ref": "#/$defs/read"},
         **{role: _TEXTS | {"description": words} for role, words in _ROLE_WORDS.items()},
         "entity": _TEXT | {"description": "The column that says which person a row is about."},
+        "insensitive": _TEXTS | {"description": "Columns that were looked at and need no role."},
+        "all_columns_named": _all_named(),
         "joint": {"type": "boolean", "description": "Other sensitive columns count as quasi-identifiers."},
         "nulls": _nulls(),
         "derived_from": _TEXTS | {"description": "Names of tables that this one is made of, for --select name+"},
@@ -233,7 +247,7 @@ def _loss() -> dict[str, Any]:
 
 def _exception() -> dict[str, Any]:
     bound = {"type": ["integer", "string"], "description": "How many rows may fall short: 12 or 1%."}
-    return _object(
-        {"requirement": _TEXT, "sensitive": _TEXT, "until": _DATE, "reason": _TEXT, "up_to": bound},
-        "requirement", "until", "reason",
-    )  # fmt: skip
+    identifier = _TEXT | {"description": "A direct identifier that may be in the table for a while."}
+    own = {"requirement": _TEXT, "identifier": identifier, "sensitive": _TEXT, "until": _DATE, "reason": _TEXT}
+    subjects = [{"required": ["requirement"]}, {"required": ["identifier"]}]
+    return _object({**own, "up_to": bound}, "until", "reason") | {"oneOf": subjects}

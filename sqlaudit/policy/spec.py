@@ -120,7 +120,8 @@ class PolicyException:
 
 @dataclass(frozen=True)
 class TestSpec:
-    """One requirement of a table. Exactly one of `model`, `columns`, `loss` and `mistake` is given.
+    """One requirement of a table. Exactly one of `model`, `columns`, `loss`, `identifier`, `all_named` and `mistake` is
+    given.
 
     Args:
         requirement: its text, the same in every run. place: where it is written.
@@ -136,6 +137,8 @@ class TestSpec:
     model: Requirement | None = None
     columns: ColumnLimit | None = None
     loss: LossLimit | None = None
+    identifier: str = ""
+    all_named: bool = False
     mistake: str = ""
     severity: str = "error"
     warn_if: Threshold | None = None
@@ -155,6 +158,7 @@ class TableEntry:
         connection: its name, empty for files. derived_from: the names of entries that it is made of.
         tests: what must hold. exceptions: what may not hold for a while.
         mistakes: what keeps the whole table from being tested. role_places: where each column is named.
+        insensitive: columns that need no role.
     """
 
     name: str
@@ -171,6 +175,7 @@ class TableEntry:
     derived_from: tuple[str, ...] = ()
     mistakes: tuple[Mistake, ...] = ()
     role_places: Mapping[str, Place] = field(default_factory=dict)
+    insensitive: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,7 @@ def profile_target(
         values = _shown(engine, copy, sources, facts) if show_values else {}
         twins = find_twins(engine, copy, sources, facts)
         columns = [ColumnProfile(found, propose(found), values.get(found.name)) for found in facts]
-        result = result_of(engine, target, columns, twins)
+        result = replace(result_of(engine, target, columns, twins), unreadable=relation.unreadable)
         if sets:
             result = with_sets(engine, copy, sources, result)
     finally:

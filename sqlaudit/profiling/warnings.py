@@ -6,21 +6,30 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from sqlaudit.columns_of import Resolved
+from sqlaudit.columns_of import Resolved, columns_read, resolve
 from sqlaudit.division import remark_on_text
 from sqlaudit.engines.base import Engine, Kind, Relation, Statement
+from sqlaudit.errors import UsageError
 from sqlaudit.guard import quote
 from sqlaudit.profile_result import NEARLY, ColumnFacts, Role
 from sqlaudit.profiling.columns import Source, estimated_distinct, facts_of, values_statement
 from sqlaudit.profiling.names import concept_of
 from sqlaudit.profiling.roles import propose
+from sqlaudit.profiling.uncovered import (
+    as_expressions,
+    can_be_looked_at,
+    empty,
+    likely_known,
+    listing,
+    unreadable,
+    without_role,
+)
 from sqlaudit.result import ClassSizes, Warned
 
 FIRST_ROWS = 20_000
 """How many rows are looked at: enough to see how a column is spelled, and nothing beside an audit of a large table."""
 MOST_OTHERS = 20
-"""Text columns without a role that are looked at, in the table's order; of the others only the names."""
-_LISTED = 6
+"""Columns without a role that are looked at, so many with text and so many others; of the rest only the names."""
 
 
 class Named(Protocol):
@@ -44,15 +53,22 @@ class _Seen:
     once: int
     named: bool
     is_key: bool
+    roleless: bool = False
 
 
 def audit_warnings(
-    engine: Engine, relation: Relation, roles: Named, classes: ClassSizes | None = None, rows: int | None = None
+    engine: Engine,
+    relation: Relation,
+    roles: Named,
+    classes: ClassSizes | None = None,
+    rows: int | None = None,
+    insensitive: Sequence[str] = (),
 ) -> list[Warned]:
     """The warnings of an audit.
 
-    Codes: `direct_identifier`, `possible_direct_identifier`, `nearly_unique_quasi_identifier`,
-    `float_quasi_identifier`, `spelling_variants`, `division_of_whole_numbers`. Messages hold counts, names and
+    Codes: `direct_identifier`, `possible_direct_identifier`, `division_of_whole_numbers`, `possible_quasi_identifier`,
+    `unreadable_columns`, `empty_quasi_identifier`, `read_by_expressions`, `columns_without_role`,
+    `nearly_unique_quasi_identifier`, `float_quasi_identifier`, `spelling_variants`. Messages hold counts, names and
     expressions of columns.
 
     Args:
@@ -60,8 +76,10 @@ def audit_warnings(
         classes: the equivalence classes, when they are known: fewer of them than `NEARLY` times the rows prove that no
             quasi-identifier is nearly unique.
         rows: rows of the table, when known; else the rows looked at stand for it.
+        insensitive: columns that need no role, because somebody looked at them.
     """
-    seen = _look(engine, relation, roles)
+    bare = roleless_columns(relation, roles, engine.dialect, insensitive)
+    seen = _look(engine, relation, roles, bare)
     looked_at = max((column.facts.looked_at for column in seen), default=0)
     whole = max(rows or 0, looked_at)
     where = f" (in the first {looked_at:,} rows)" if whole > looked_at else ""
@@ -69,6 +87,11 @@ def audit_warnings(
         _declared(roles.identifiers),
         _likely(seen, relation, roles, where),
         *_divisions(engine, relation, roles),
+        likely_known([column.facts for column in seen if column.roleless], _unseen(seen, bare), where),
+        unreadable(relation.unreadable),
+        empty([column.facts for column in seen if column.is_key], where),
+        _expressions(relation, roles, engine.dialect),
+        without_role(bare),
         *(_nearly_unique(column, whole) for column in seen if column.is_key and _can_be_unique(classes)),
         *(_float(column.facts) for column in seen if column.is_key),
         *(_variants(column, where) for column in seen if column.named),
@@ -82,27 +105,72 @@ def warning_statements(engine: Engine, relation: Relation, roles: Named) -> list
     return [values_statement(engine, relation, sources, first=FIRST_ROWS, step="warnings")] if sources else []
 
 
-def _look(engine: Engine, relation: Relation, roles: Named) -> list[_Seen]:
+def roleless_columns(
+    relation: Relation, roles: Named, dialect: str, insensitive: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """The columns that no role reads, and that nobody said to be insensitive.
+
+    Raises:
+        UsageError: an insensitive column that is not there, or that has a role.
+    """
+    entity = (roles.entity,) if roles.entity else ()
+    named = (*roles.quasi_identifiers, *roles.sensitive, *roles.identifiers, *entity)
+    read = {column for role in named for column in columns_read(role, relation, dialect)}
+    for name in insensitive:
+        column = resolve(name, relation, dialect, "--insensitive").column
+        if column is None or column in read:
+            said = "is an expression" if column is None else "has a role already"
+            raise UsageError(f"--insensitive: {name!r} {said}; name columns that need no role.")
+        read.add(column)
+    return tuple(column.name for column in relation.columns if column.name not in read)
+
+
+def _expressions(relation: Relation, roles: Named, dialect: str) -> Warned | None:
+    """Which columns nothing but expressions over them stand for."""
+    made = [role for role in (*roles.quasi_identifiers, *roles.sensitive) if role.column is None]
+    whole = _names(roles)
+    read = [sorted(columns_read(role, relation, dialect) - whole) for role in made]
+    labels = [role.label for role, columns in zip(made, read, strict=True) if columns]
+    return as_expressions(labels, list(dict.fromkeys(name for columns in read for name in columns)))
+
+
+def _unseen(seen: Sequence[_Seen], bare: Sequence[str]) -> list[str]:
+    """The columns without a role that were not looked at."""
+    known = {column.facts.name for column in seen}
+    return [name for name in bare if name not in known]
+
+
+def _look(engine: Engine, relation: Relation, roles: Named, bare: Sequence[str]) -> list[_Seen]:
     sources = _sources(relation, roles, engine.dialect)
     rows = {
         int(row[0]): row for statement in warning_statements(engine, relation, roles) for row in engine.run(statement)
     }
     keys, named = len(roles.quasi_identifiers), len(roles.quasi_identifiers) + len(roles.sensitive)
     return [
-        _Seen(facts_of(source, rows.get(i)), int(rows[i][7]) if i in rows else 0, i < named, i < keys)
+        _Seen(
+            facts_of(source, rows.get(i)),
+            int(rows[i][7]) if i in rows else 0,
+            i < named,
+            i < keys,
+            i >= named and source.name in bare,
+        )
         for i, source in enumerate(sources)
     ]
 
 
 def _sources(relation: Relation, roles: Named, dialect: str) -> list[Source]:
-    """Quasi-identifiers, then sensitive attributes, then other texts: they are published as well."""
+    """Quasi-identifiers, then sensitive attributes, then other columns: they are published as well."""
     given = [*roles.quasi_identifiers, *roles.sensitive]
     others = [
         Source(column.name, quote(column.name, dialect), column.kind)
         for column in relation.columns
-        if column.kind is Kind.TEXT and column.name not in _names(roles)
+        if can_be_looked_at(column.kind) and column.name not in _names(roles)
     ]
-    return [*(Source(item.label, item.sql, item.kind) for item in given), *others[:MOST_OTHERS]]
+    texts = [source for source in others if source.kind is Kind.TEXT]
+    figures = [source for source in others if source.kind is not Kind.TEXT]
+    looked_at = {source.name for source in (*texts[:MOST_OTHERS], *figures[:MOST_OTHERS])}
+    chosen = [source for source in others if source.name in looked_at]
+    return [*(Source(item.label, item.sql, item.kind) for item in given), *chosen]
 
 
 def _divisions(engine: Engine, relation: Relation, roles: Named) -> Iterator[Warned]:
@@ -128,7 +196,7 @@ def _declared(identifiers: Sequence[Resolved]) -> Warned | None:
     verb, them = ("is a direct identifier", "it") if len(names) == 1 else ("are direct identifiers", "them")
     return Warned(
         "direct_identifier", names,
-        f"{_listing(names)} {verb} among the columns of the table: leave {them} out, or whoever sees a row needs no "
+        f"{listing(names)} {verb} among the columns of the table: leave {them} out, or whoever sees a row needs no "
         "quasi-identifier.",
     )  # fmt: skip
 
@@ -146,7 +214,7 @@ def _likely(seen: Sequence[_Seen], relation: Relation, roles: Named, where: str)
     verb = "looks like a direct identifier" if len(names) == 1 else "look like direct identifiers"
     return Warned(
         "possible_direct_identifier", tuple(names),
-        f"{_listing(names)} {verb}{where}: whoever is named in a row can be found whatever the size of the class. "
+        f"{listing(names)} {verb}{where}: whoever is named in a row can be found whatever the size of the class. "
         "`sqlaudit profile` gives the reasons.",
     )  # fmt: skip
 
@@ -199,9 +267,3 @@ def _variants(column: _Seen, where: str) -> Warned | None:
         "spelling_variants", (facts.name,),
         f"{facts.name}: {number} from another one only in case or spaces{where}, {so}.",
     )  # fmt: skip
-
-
-def _listing(names: Sequence[str]) -> str:
-    if len(names) > _LISTED:
-        return ", ".join(names[: _LISTED - 1]) + f" and {len(names) - _LISTED + 1} more"
-    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from sqlaudit.coverage import IDENTIFIER
 from sqlaudit.reports.advice import next_steps, standing_out
 from sqlaudit.reports.audit_pictures import disclosure_pictures, risk_picture, sizes_picture, statements_code
 from sqlaudit.reports.classes import failing_table, risk_facts, size_table, unit_of
@@ -22,6 +23,7 @@ from sqlaudit.reports.document import (
 )
 from sqlaudit.reports.figures import count, plural
 from sqlaudit.reports.moments import made
+from sqlaudit.reports.notices import notices_block
 from sqlaudit.reports.phrases import (
     VERDICTS,
     full_title,
@@ -46,7 +48,7 @@ def audit_document(result: AuditResult) -> Document:
     """
     return Document(
         headline(result),
-        (_about(result), *_verdicts(result)),
+        (_about(result), *_verdicts(result), *notices_block(result.notices)),
         (
             *section("What stands out", Bullets(standing_out(result))),
             *section("Classes that fall short", *_failing(result)),
@@ -58,7 +60,7 @@ def audit_document(result: AuditResult) -> Document:
             *section("How large the classes are", *_sizes(result)),
             *section("All figures", *_tables(result), _notes(result), *disclosure_pictures(result.disclosures)),
             *section("Sensitive values in the worst classes", *distribution_blocks(result)),
-            *section("Warnings", Bullets(tuple(Toned(w.message, "warn") for w in result.warnings))),
+            *section("Warnings", Bullets(tuple(_warnings(result)))),
             *section("What to look at next", Bullets(next_steps(result))),
             *_how(result),
             *section("What this audit does not say", Bullets(NOT_SAID)),
@@ -66,6 +68,14 @@ def audit_document(result: AuditResult) -> Document:
         ),
         worst_facts(result),
     )
+
+
+def _warnings(result: AuditResult) -> Iterator[Toned]:
+    """What stands neither under the verdict nor in a check of its own."""
+    said = {*result.notices, *(one for one in result.warnings if one.code == IDENTIFIER)}
+    for warned in result.warnings:
+        if warned not in said:
+            yield Toned(warned.message, "warn")
 
 
 def worst_facts(result: AuditResult) -> tuple[Words, ...]:

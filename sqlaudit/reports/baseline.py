@@ -8,7 +8,7 @@ from typing import Any
 from sqlaudit.gate_result import GateResult, GateTest, Moment, Outcome
 from sqlaudit.reports.document import Bullets, Column, Document, Paragraph, Table, Toned, Words, section
 from sqlaudit.reports.figures import count, figure, plural
-from sqlaudit.reports.gate import told_line
+from sqlaudit.reports.gate import notices_of, told_line
 
 SCHEMA = "sqlaudit-history/1"
 Key = tuple[str, str, str]
@@ -23,7 +23,10 @@ def accepted_document(result: GateResult) -> Document:
     mistakes = [Toned(f"{mistake.place}: {mistake.message}", "bad") for mistake in result.mistakes]
     return Document(
         Toned(f"Accepted the state of {plural(len(accepted), 'test')}, {len(short)} of which fall short today"),
-        (Paragraph(f"From now on `sqlaudit test --baseline {result.baseline}` fails only on what got worse."),),
+        (
+            Paragraph(f"From now on `sqlaudit test --baseline {result.baseline}` fails only on what got worse."),
+            *notices_of(result),
+        ),
         (
             *section(
                 "Accepted although it falls short", Bullets(tuple(told_line(test, result.policy) for test in short))

@@ -26,6 +26,7 @@ from sqlaudit.reports.document import (
 )
 from sqlaudit.reports.figures import count, figure, percent, plural
 from sqlaudit.reports.moments import made
+from sqlaudit.reports.notices import notices_block
 from sqlaudit.reports.phrases import listing
 
 _ANSWERS = {
@@ -55,7 +56,7 @@ def compare_document(result: CompareResult) -> Document:
     """The result of a comparison as a document for any layout."""
     return Document(
         _headline(result),
-        (Bullets(tuple(_lead(result))),),
+        (Bullets(tuple(_lead(result))), *notices_block(result.audit.notices)),
         (
             *section("Is it a generalization?", *_generalization(result)),
             *_parts(audit_document(result.audit), _OF_AUDIT, "Is it safe?"),

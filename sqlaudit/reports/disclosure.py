@@ -22,7 +22,9 @@ from sqlaudit.reports.document import (
 )
 from sqlaudit.reports.figures import count, figure, level_against, limit, part, plural
 from sqlaudit.reports.moments import made
+from sqlaudit.reports.notices import notices_block
 from sqlaudit.reports.phrases import listing
+from sqlaudit.result import MEANING
 
 if TYPE_CHECKING:
     from sqlaudit.worst_case.attribute import WeakClasses
@@ -38,6 +40,7 @@ NOT_SAID = (
     "That an attacker has such knowledge: the curve says how much of it would be enough.",
     "What somebody learns who knows other things, for instance how values depend on each other in the population.",
     "What happens when this table is joined with another release, or an older version of itself.",
+    MEANING,
 )
 _LONGEST_FRACTION = 13
 _LARGEST_SHOWN = 4
@@ -48,11 +51,17 @@ def disclosure_document(result: DisclosureResult) -> Document:
     found = (part for attribute in result.attributes for part in _attribute(result, attribute))
     return Document(
         _headline(result),
-        (Bullets(tuple(words for attribute in result.attributes for words in _lead(result, attribute))),),
+        (
+            Bullets(tuple(words for attribute in result.attributes for words in _lead(result, attribute))),
+            *notices_block(result.notices),
+        ),
         (
             *found,
             *section("What the figures mean", Bullets(WHAT_IT_IS)),
-            *section("Warnings", Bullets(tuple(warning.message for warning in result.warnings))),
+            *section(
+                "Warnings",
+                Bullets(tuple(warning.message for warning in result.warnings if warning not in result.notices)),
+            ),
             *_how(result),
             *section("The SQL that ran", *statements_code(result.statements)),
             *section("What this does not say", Bullets(NOT_SAID)),

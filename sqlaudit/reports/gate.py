@@ -9,8 +9,9 @@ from sqlaudit.gate_result import Drift, GateResult, GateTest, Outcome
 from sqlaudit.reports.document import Bullets, Column, Document, Facts, Paragraph, Section, Table, Toned, Words, section
 from sqlaudit.reports.figures import count, figure, limit, percent, plural
 from sqlaudit.reports.moments import moment
-from sqlaudit.reports.phrases import WORDS, full_title, level_text, limit_text, short_cell, shortfall
-from sqlaudit.result import Check, Status
+from sqlaudit.reports.notices import notices_block
+from sqlaudit.reports.phrases import WORDS, full_title, level_text, limit_text, short_cell, shortfall, statement_of
+from sqlaudit.result import MEANING, Check, Status
 
 OUTCOMES: dict[Outcome, Toned] = {
     Outcome.PASS: Toned("holds", "good"),
@@ -35,6 +36,7 @@ _STATUS = {Outcome.PASS: Status.PASS, Outcome.UNDETERMINED: Status.UNDETERMINED}
 _NOT_SAID = (
     "That the roles are right: a policy holds for the columns that it names, not for what else an attacker may know.",
     "Whether publication is lawful: that is for people to decide, with these figures in hand.",
+    MEANING,
 )
 
 
@@ -43,13 +45,14 @@ def gate_document(result: GateResult) -> Document:
     told = [test for test in result.tests if test.outcome in (Outcome.WARN, Outcome.EXCEPTED, Outcome.ACCEPTED)]
     return Document(
         gate_headline(result),
-        (_about(result), Bullets(tuple(_lead(result)))),
+        (_about(result), Bullets(tuple(_lead(result))), *notices_of(result)),
         (
             *section("Warnings and exceptions", Bullets(tuple(told_line(test, result.policy) for test in told))),
             *section("Since the baseline", Bullets(tuple(_drift(result)))),
             *section("All tests", _tests(result)),
             *section("What the audits warn of", Bullets(tuple(dict.fromkeys(
                 f"{table}: {warning.message}" for table, warning in result.warnings
+                if (table, warning) not in result.notices
             )))),
             *section("Notes", Bullets(result.notes)),
             *_how(result),
@@ -106,6 +109,8 @@ def _figures(test: GateTest) -> str:
         return ""
     if check.model == "column_sets":
         return _column_sets(check, test.unit)
+    if (stated := statement_of(check)) is not None:
+        return stated
     judged = replace(check, status=_STATUS.get(test.outcome, Status.FAIL))
     said = f"{full_title(check)} is {level_text(judged)}"
     if check.required is not None:
@@ -142,6 +147,12 @@ def _lead(result: GateResult) -> Iterator[Words]:
     for test in result.tests:
         if test.blocks:
             yield told_line(test, result.policy)
+
+
+def notices_of(result: GateResult) -> tuple[Bullets, ...]:
+    """What the verdict does not cover, table by table."""
+    said = (replace(notice, message=f"{table}: {notice.message}") for table, notice in result.notices)
+    return notices_block(said)
 
 
 def _drift(result: GateResult) -> Iterator[Words]:

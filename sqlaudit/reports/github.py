@@ -9,6 +9,7 @@ from sqlaudit.reports.document import text_of
 from sqlaudit.reports.escape import visible
 from sqlaudit.reports.gate import OUTCOMES, gate_headline, sentence
 from sqlaudit.reports.places import relative
+from sqlaudit.result import MEANING, Warned, is_note
 
 _COMMANDS = {
     Outcome.FAIL: "error", Outcome.UNDETERMINED: "error", Outcome.ERROR: "error", Outcome.WARN: "warning",
@@ -17,7 +18,7 @@ _COMMANDS = {
 
 
 def render_github(result: GateResult, root: Path) -> str:
-    """The run as one line a finding, and the verdict as the last line.
+    """The run as one line a finding, then the verdict, and under it what it does not cover.
 
     Args:
         result: what the run found. root: the root of the repository.
@@ -27,7 +28,13 @@ def render_github(result: GateResult, root: Path) -> str:
         if test.outcome in _COMMANDS:
             title = f"{test.name} {text_of(OUTCOMES[test.outcome])}"
             lines.append(_command(_COMMANDS[test.outcome], test.place, root, title, sentence(test)))
-    return "\n".join([*lines, visible(text_of(gate_headline(result)))]) + "\n"
+    told = [_notice(result, table, notice, root) for table, notice in result.notices]
+    return "\n".join([*lines, visible(text_of(gate_headline(result))), *told, visible(MEANING)]) + "\n"
+
+
+def _notice(result: GateResult, table: str, notice: Warned, root: Path) -> str:
+    kind = "notice" if is_note(notice) else "warning"
+    return _command(kind, result.place_of(table), root, table, notice.message)
 
 
 def _command(kind: str, place: Place, root: Path, title: str, message: str) -> str:

@@ -8,6 +8,7 @@ from xml.etree import ElementTree as ET
 from sqlaudit.gate_result import GateResult, GateTest, Mistake, Outcome
 from sqlaudit.reports.escape import visible
 from sqlaudit.reports.gate import sentence
+from sqlaudit.result import MEANING
 
 _SKIPPED = (Outcome.EXCEPTED, Outcome.ACCEPTED, Outcome.SKIPPED)
 _TAGS = {Outcome.FAIL: "failure", Outcome.UNDETERMINED: "failure", Outcome.ERROR: "error"}
@@ -17,11 +18,13 @@ def render_junit(result: GateResult) -> str:
     """The run as JUnit XML; mistakes of the policy are errors of a suite of their own.
 
     Exceptions and accepted failures are skipped cases; warnings are cases that hold, with what they say as output.
+    What the verdict on a table does not cover is the output of its suite.
     """
     root = ET.Element("testsuites", name="sqlaudit")
     tables = dict.fromkeys(test.table for test in result.tests)
     for table in tables:
-        _suite(root, table, [test for test in result.tests if test.table == table], result.time)
+        notices = [notice.message for name, notice in result.notices if name == table]
+        _suite(root, table, [test for test in result.tests if test.table == table], result.time, notices)
     if result.mistakes:
         _policy(root, result)
     for name in ("tests", "failures", "errors"):
@@ -30,11 +33,18 @@ def render_junit(result: GateResult) -> str:
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
 
 
-def _suite(root: ET.Element, table: str, tests: Sequence[GateTest], time: str) -> None:
+def _suite(root: ET.Element, table: str, tests: Sequence[GateTest], time: str, notices: Sequence[str]) -> None:
     suite = ET.SubElement(root, "testsuite", name=visible(table), tests=str(len(tests)), timestamp=time[:19])
     for test in tests:
         _case(suite, test)
     _count(suite)
+    if tests:
+        ET.SubElement(suite, "system-out").text = visible_lines([*notices, MEANING])
+
+
+def visible_lines(sentences: Sequence[str]) -> str:
+    """Sentences, one a line."""
+    return "\n".join(visible(sentence) for sentence in sentences)
 
 
 def _count(suite: ET.Element) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from sqlaudit.coverage import COLUMNS_NAMED, IDENTIFIER
 from sqlaudit.reports.document import Tone, Toned
 from sqlaudit.reports.figures import count, figure, level_against, limit, percent, plural
 from sqlaudit.result import Check, Status
@@ -83,11 +84,26 @@ def required_sentence(check: Check, classes: int, rows: int) -> Toned:
     """The verdict on one requirement as a sentence, with what falls short."""
     about = f" for {check.sensitive}" if check.sensitive is not None else ""
     verdict, tone = _opening(check)
+    if (stated := statement_of(check)) is not None:
+        return Toned(verdict + stated, tone)
     said = f"{verdict}{full_title(check)}{about} is {level_text(check)}"
     if check.required is not None:
         wanted = f"{WORDS.get(check.operator, check.operator)} {limit(check.required)}"
         said += f"; {wanted.strip()} is required"
     return Toned(f"{said}.{shortfall(check, classes, rows)}{_why(check)}", tone)
+
+
+def statement_of(check: Check) -> str | None:
+    """The sentence of a check that is about columns and not about a figure; None for the checks of models."""
+    if check.model == IDENTIFIER:
+        there = f"{check.parameters['column']} is a direct identifier in the table"
+        accepted = check.details.get("accepted")
+        return f"{there}, which was accepted by its name." if accepted else f"{there}: leave it out, or accept it."
+    if check.model == COLUMNS_NAMED:
+        names = check.details.get("columns", ())
+        verb = "column has" if len(names) == 1 else "columns have"
+        return f"{len(names):,} {verb} no role: {listing(names)}." if names else "Every column has a role."
+    return None
 
 
 def shortfall(check: Check, classes: int, rows: int) -> str:

@@ -74,6 +74,11 @@ def _lead(result: ProfileResult) -> Iterator[Words]:
         yield f"{listing(telling)} {verb} people out, should others know {them}."
     if result.named(Role.SENSITIVE):
         yield f"Others should not learn {listing(result.named(Role.SENSITIVE))}."
+    if result.unreadable:
+        one = len(result.unreadable) == 1
+        said = "1 column is" if one else f"{len(result.unreadable):,} columns are"
+        said += " not looked at, because this role may not read " + ("it" if one else "them")
+        yield Toned(f"{said}: {listing(result.unreadable)}.", "warn")
     if not result.rows:
         yield Toned("There is no row to look at; roles are proposed by names only.", "warn")
 

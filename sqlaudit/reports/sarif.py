@@ -11,6 +11,7 @@ from sqlaudit.reports.escape import visible
 from sqlaudit.reports.gate import sentence
 from sqlaudit.reports.phrases import title_of
 from sqlaudit.reports.places import relative
+from sqlaudit.result import MEANING, Warned, is_note
 
 SCHEMA_URI = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 MISTAKE = "policy"
@@ -22,18 +23,21 @@ _ALLOWED = (Outcome.EXCEPTED, Outcome.ACCEPTED)
 def sarif_data(result: GateResult, root: Path) -> dict[str, Any]:
     """The run as a SARIF log.
 
-    Tests that hold, and those that were not run, are no findings. An exception, or an accepted state, is a suppression.
+    Tests that hold, and those that were not run, are no findings; what the verdict does not cover is one, of level
+    warning or note. An exception, or an accepted state, is a suppression.
 
     Args:
         result: what the run found. root: what the addresses of files are relative to.
     """
     told = [test for test in result.tests if test.outcome not in (Outcome.PASS, Outcome.SKIPPED)]
-    rules = _rules(told, bool(result.mistakes))
+    rules = _rules(told, [notice for _, notice in result.notices], bool(result.mistakes))
     numbers = {rule["id"]: position for position, rule in enumerate(rules)}
     findings = [_mistake(mistake, root, numbers) for mistake in result.mistakes]
     findings += [_finding(test, root, numbers) for test in told]
+    findings += [_notice(result, table, notice, root, numbers) for table, notice in result.notices]
     driver = {
         "name": "sqlaudit", "version": result.versions.get("sqlaudit", ""), "rules": rules,
+        "fullDescription": {"text": MEANING},
     }  # fmt: skip
     broken = bool(result.mistakes) or any(test.outcome is Outcome.ERROR for test in result.tests)
     invocation = {"executionSuccessful": not broken}
@@ -46,8 +50,9 @@ def sarif_data(result: GateResult, root: Path) -> dict[str, Any]:
     return {"$schema": SCHEMA_URI, "version": "2.1.0", "runs": [run]}
 
 
-def _rules(told: list[GateTest], mistakes: bool) -> list[dict[str, Any]]:
+def _rules(told: list[GateTest], notices: list[Warned], mistakes: bool) -> list[dict[str, Any]]:
     titles = {_rule(test): title_of(test.check) if test.check else test.requirement for test in told}
+    titles |= {notice.code: notice.code.replace("_", " ").capitalize() for notice in notices}
     if mistakes:
         titles[MISTAKE] = "The policy can be read"
     return [{"id": name, "shortDescription": {"text": visible(title)}} for name, title in sorted(titles.items())]
@@ -75,6 +80,19 @@ def _finding(test: GateTest, root: Path, numbers: dict[str, int]) -> dict[str, A
     if test.change is not None:
         found["baselineState"] = _DRIFT[test.change.drift]
     return found
+
+
+def _notice(result: GateResult, table: str, notice: Warned, root: Path, numbers: dict[str, int]) -> dict[str, Any]:
+    """What the verdict on a table does not cover, at the table's entry."""
+    key = "\0".join((table, notice.code, *notice.columns))
+    return {
+        "ruleId": notice.code,
+        "ruleIndex": numbers[notice.code],
+        "level": "note" if is_note(notice) else "warning",
+        "message": {"text": visible(f"{table}: {notice.message}")},
+        "locations": [_location(result.place_of(table), root)],
+        "partialFingerprints": {"notice/v1": hashlib.sha256(key.encode()).hexdigest()},
+    }
 
 
 def _suppression(test: GateTest) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from sqlaudit.disclosure.witness import Person, RankedAtom, Witness
-from sqlaudit.result import Timing, Warned, plain
+from sqlaudit.result import Timing, Warned, plain, under_verdict
 from sqlaudit.shown import Shown
 from sqlaudit.worst_case.attribute import Disclosure, Failing, WeakClasses, exact_text
 from sqlaudit.worst_case.places import Place
@@ -141,6 +141,12 @@ class DisclosureResult(Shown):
         """The disclosure of every sensitive attribute."""
         return tuple(attribute.disclosure for attribute in self.attributes)
 
+    @property
+    def notices(self) -> tuple[Warned, ...]:
+        """What stands directly under the answer; declared identifiers too, of which no check speaks here."""
+        declared = tuple(warned for warned in self.warnings if warned.code == "direct_identifier")
+        return declared + under_verdict(self.warnings)
+
     def to_dict(self) -> dict[str, Any]:
         """The result as the documented JSON."""
         listed = [self._attribute(attribute) for attribute in self.attributes]
@@ -154,6 +160,7 @@ class DisclosureResult(Shown):
             "threshold": None if self.threshold is None else float(self.threshold),
             "disclosure": listed[0],
             "disclosures": listed,
+            "notices": [notice.to_dict() for notice in self.notices],
             "warnings": [warning.to_dict() for warning in self.warnings],
             "statements": [timing.to_dict() for timing in self.statements],
         }

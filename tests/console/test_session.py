@@ -173,9 +173,13 @@ def test_roles_are_checked_and_shown(opened: Console) -> None:
     with pytest.raises(UsageError, match=r"Did you mean 'age'\?"):
         opened.run("\\qi agee")
     opened.run("\\qi age sex\n\\sensitive disease\n\\require k=2 l >= 2")
-    assert opened.words("\\qi").endswith("sensitive columns disease person column none requirements k=2, l=2")
+    assert opened.words("\\qi").endswith(
+        "sensitive columns disease direct identifiers none person column none requirements k=2, l=2"
+    )
     opened.run("\\require none\n\\sensitive none")
-    assert opened.words("\\require").endswith("sensitive columns none person column none requirements none")
+    assert opened.words("\\require").endswith(
+        "sensitive columns none direct identifiers none person column none requirements none"
+    )
     with pytest.raises(UsageError, match=r"^\\require, line 1, column 2: k is a limit from below"):
         opened.run("\\require k<5")
 

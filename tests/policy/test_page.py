@@ -24,7 +24,8 @@ ROWS = re.findall(r"^\| `([^|]+)` \|", PAGE, re.MULTILINE)
     "keys",
     [
         reading.TOP, reading.DEFAULTS, reading.TABLE, reading.READ, requirements.OPTIONS, losses.KEYS, CONNECTION,
-        ("max_size", "k", "share", "among", "exclude"), ("requirement", "until", "reason", "up_to"), METHODS,
+        ("max_size", "k", "share", "among", "exclude"), ("requirement", "identifier", "until", "reason", "up_to"),
+        METHODS,
     ],
     ids=lambda keys: keys[0],
 )  # fmt: skip

@@ -77,7 +77,7 @@ def test_everything_that_a_policy_can_say(tmp_path: Path) -> None:
     assert list(found) == [
         "k=5", "l=2", "recursive_l=c:3,l:2", "disclosure@3=0.8",
         "column_sets=max_size:3,k:5,share:1%,among:all,exclude:note",
-        "k=11",
+        "k=11", "no direct identifier name",
     ]  # fmt: skip
     recursive = found["recursive_l=c:3,l:2"]
     assert (recursive.severity, recursive.tags, recursive.owner, recursive.place.line) == (

@@ -98,12 +98,14 @@ def test_direct_identifiers_among_the_published_columns(engine: Engine) -> None:
     assert [(w.code, w.columns) for w in found] == [
         ("direct_identifier", ("mail",)),
         ("possible_direct_identifier", ("who", "patient_id")),
+        ("columns_without_role", ("wage", "who", "patient_id")),
     ]
     assert found[0].message.startswith("mail is a direct identifier among the columns of the table: leave it out")
     assert found[1].message.startswith("who and patient_id look like direct identifiers: ")
     unnamed = warned(engine, rows, Roles(("age", "mail"), entity="patient_id"), KINDS)
     assert {w.code: w.columns for w in unnamed} == {
         "possible_direct_identifier": ("mail", "who"),
+        "columns_without_role": ("sex", "wage", "disease", "who"),
         "nearly_unique_quasi_identifier": ("mail",),
     }
     assert not any("example" in w.message or "Miller" in w.message for w in [*found, *unnamed])
@@ -122,7 +124,10 @@ def test_of_large_tables_the_first_rows_are_looked_at(engine: Engine, monkeypatc
 def test_expressions_and_strange_names(engine: Engine) -> None:
     kinds = {"select": "text", 'a "b"': "text", "age": "int"}
     found = warned(engine, [("x", "y", 31), ("X", "y", 34)], Roles(("select", 'a "b"', "age / 10.0")), kinds)
-    assert [(w.code, w.columns) for w in found] == [("spelling_variants", ("select",))]
+    assert [(w.code, w.columns) for w in found] == [
+        ("read_by_expressions", ("age",)),
+        ("spelling_variants", ("select",)),
+    ]
 
 
 def test_it_takes_one_statement(engine: Engine) -> None:
@@ -142,6 +147,7 @@ def test_an_audit_carries_its_warnings(engine: Engine) -> None:
     result = sqlaudit.audit(query=query, db=engine, qi=["age", "sex"], sensitive="disease", require={"k": 2})
     assert [(w.code, w.columns) for w in result.warnings] == [
         ("possible_direct_identifier", ("mail",)),
+        ("columns_without_role", ("mail",)),
         ("spelling_variants", ("sex",)),
     ]
     assert [w["code"] for w in result.to_dict()["warnings"]] == [w.code for w in result.warnings]

@@ -135,6 +135,8 @@ def test_whole_text_at_eighty_columns() -> None:
         "  • Whether values inside free text, images or codes name a person.",
         "  • Whether publication is lawful: that is for people to decide, with these",
         "    figures in hand.",
+        "  • What a verdict means, for whom it holds and what it leaves open:",
+        "    docs/verdicts.md",
     ]
 
 

@@ -35,6 +35,15 @@ def sensitive(session: Session, rest: str) -> None:
         show(session)
 
 
+def identifiers(session: Session, rest: str) -> None:
+    """Set the direct identifiers, which must not be in the table, or show all roles."""
+    names = _names(session, rest, "\\identifier")
+    if names is not None:
+        _set(session, replace(session.state.roles, identifiers=names))
+    else:
+        show(session)
+
+
 def entity(session: Session, rest: str) -> None:
     """Set the column that says which person a row is about, or show all roles."""
     names = _names(session, rest, "\\entity")
@@ -66,6 +75,7 @@ def show(session: Session) -> None:
         ("acts on", _called(target)),
         ("quasi-identifiers", ", ".join(state.roles.quasi_identifiers) or "none"),
         ("sensitive columns", ", ".join(state.roles.sensitive) or "none"),
+        ("direct identifiers", ", ".join(state.roles.identifiers) or "none"),
         ("person column", state.roles.entity or "none"),
         ("requirements", ", ".join(one.text for one in state.requirements) or "none"),
     )
@@ -100,6 +110,7 @@ def _set(session: Session, roles: Roles) -> None:
 COMMANDS = (
     Command("qi", "[COLUMNS|none]", "quasi-identifiers: age sex year(birth)", quasi_identifiers, "columns"),
     Command("sensitive", "[COLUMNS|none]", "sensitive columns, each looked at on its own", sensitive, "columns"),
+    Command("identifier", "[COLUMNS|none]", "direct identifiers, which must not be in it", identifiers, "columns"),
     Command("entity", "[COLUMN|none]", "which person a row is about; sizes then count persons", entity, "columns"),
     Command("require", "[LIMITS|none]", "what must hold: k=5 l=2, or k >= 5, t <= 0.2", require, "models"),
 )
