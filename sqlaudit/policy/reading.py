@@ -39,7 +39,7 @@ DEFAULTS = ("connection", "severity", "nulls", "tags", "owner", "requirements")
 ROLES = ("quasi_identifiers", "sensitive", "identifiers", "entity", "joint", "nulls")
 ABOUT = ("name", "description", "owner", "tags", "severity", "derived_from", "inputs", "requirements", "exceptions")
 TABLE = ("table", "file", "query", "connection", "where", "read", *ROLES, *ABOUT)
-READ = ("format", "delimiter", "encoding", "null_values", "all_text", "header")
+READ = ("format", "delimiter", "encoding", "null_values", "all_text", "header", "hive_partitioning")
 FORMATS = ("csv", "json", "parquet", "arrow")
 _EXCEPTION = ("requirement", "sensitive", "until", "reason", "up_to")
 _SPELLED = {"tab": "\t", "\\t": "\t"}
@@ -201,6 +201,7 @@ def _read_options(node: Node, mistakes: Mistakes) -> ReadOptions:
         attempt(_null_values, found.get("null_values"), NO_TEXTS),
         attempt(flag("all_text"), found.get("all_text"), False),
         attempt(flag("header"), found.get("header"), no_header),
+        attempt(flag("hive_partitioning"), found.get("hive_partitioning"), False),
     )  # fmt: skip
 
 
