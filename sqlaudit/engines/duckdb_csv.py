@@ -67,6 +67,8 @@ def csv_source(
     common = _common(files, options)
     shape = _find_shape(session, files, options, common)
     names = _header(session, files, shape, common)
+    if shape.header and options.header is None:
+        _refuse_data(session, files, shape, names, common)
     if len(files.paths) > 1:
         shape = replace(shape, columns=_common_types(session, files, shape, common, options))
     if options.all_text:
@@ -255,6 +257,28 @@ def _changed(session: Session, files: Files, shape: Shape, common: dict[str, Any
     statement = expression("read_changed.sql", DIALECT, source=Raw(call), columns=columns)
     found = session.fetch(statement, "open " + files.label)[0]
     return {name for (name, _), changed in zip(typed, found, strict=True) if changed}
+
+
+def _refuse_data(session: Session, files: Files, shape: Shape, names: list[str], common: dict[str, Any]) -> None:
+    """Refuse a first line that was taken for the header and may be a person, where all columns are text.
+
+    Among texts nothing tells names from values but that values come again: `f` is seldom the name of a column of `f`.
+
+    Raises:
+        InputError: a field of the first line is a value of its column as well.
+    """
+    if any(type_name != "VARCHAR" for _, type_name in shape.columns):
+        return
+    arguments = {"auto_detect": False, **shape.arguments(), **common, "columns": dict(shape.columns)}
+    call = Raw(called("read_csv", files.texts, arguments))
+    columns = [quote(name, DIALECT) for name, _ in shape.columns]
+    statement = expression("read_header_values.sql", DIALECT, source=call, columns=columns)
+    found = session.fetch(statement, "open " + files.label, names)[0][0]
+    if found:
+        raise InputError(
+            f"Line 1 of {files.label!r} was taken for the header, but {found} of its {len(names)} fields are values of "
+            "their columns as well, as in a line of data; say --no-header if it is one (header: false), else --header."
+        )
 
 
 def _common_types(

@@ -1,8 +1,8 @@
 """How JSON files are read: by DuckDB's own reader, unless that would round a number.
 
 The reader makes a DOUBLE of every number with a point, and of whole numbers from 2^64 on, whatever type is asked for.
-So the file is looked through once for numbers that a DOUBLE changes. Where there is one, every record is read as it stands
-in the file, and columns that their type would change are text.
+So the file is looked through once for numbers that a DOUBLE changes. Where there is one, every record is read as it
+stands in the file, and columns that their type would change are text.
 """
 
 from __future__ import annotations
