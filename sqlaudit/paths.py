@@ -52,12 +52,16 @@ def resolved(path: str | Path) -> Path:
 
 @dataclass(frozen=True)
 class Stamp:
-    """What tells a file from another one in its place, and from itself after a change: times are nanoseconds."""
+    """What tells a file from another one in its place, and from itself after a change: times are nanoseconds.
+
+    The time of change (mtime) can be set back by anybody who may write; that of the entry (ctime) is the system's own.
+    """
 
     device: int
     inode: int
     size: int
     changed: int
+    touched: int
 
 
 def stamp(path: Path) -> Stamp | None:
@@ -66,7 +70,7 @@ def stamp(path: Path) -> Stamp | None:
         facts = path.stat()
     except OSError:
         return None
-    return Stamp(facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns)
+    return Stamp(facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns)
 
 
 def no_name(path: str | Path) -> InputError:

@@ -33,6 +33,7 @@ class ReadOptions:
         null_values: texts that mean NULL.
         all_text: read every column as text.
         header: whether the first CSV line has names; None = detect.
+        hive_partitioning: read the values of folders named `column=value` as columns, as text.
     """
 
     format: str = ""
@@ -41,6 +42,7 @@ class ReadOptions:
     null_values: tuple[str, ...] = ()
     all_text: bool = False
     header: bool | None = None
+    hive_partitioning: bool = False
 
 
 @dataclass(frozen=True)

@@ -43,8 +43,9 @@ _useful = in_section("What is still of use")
 def _tables(
     *, original: str, release: str, other_release: str | None, db: str | None, file_format: str | None,
     separator: str | None, encoding: str | None, nulls_as: str | None, header: bool | None, all_text: bool,
+    hive: bool,
 ) -> dict[str, Any]:  # fmt: skip
-    read = read_options(file_format, separator, encoding, nulls_as, header, all_text)
+    read = read_options(file_format, separator, encoding, nulls_as, header, all_text, hive)
     names = {"original": original, "release": release, "other": other_release}
     given = {role: name for role, name in names.items() if name is not None}
     if not all(given.values()):

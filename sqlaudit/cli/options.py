@@ -66,6 +66,7 @@ class FailingOptions:
 def _target(
     *, name: str | None, db: str | None, query: str | None, where: str | None, file_format: str | None,
     separator: str | None, encoding: str | None, nulls_as: str | None, header: bool | None, all_text: bool,
+    hive: bool,
 ) -> dict[str, Any]:  # fmt: skip
     if not name and not query:
         raise UsageError("Name a file, table or view to look at, or give a SELECT with --query.")
@@ -73,26 +74,28 @@ def _target(
         raise UsageError("Give a table or file, or a --query, not both.")
     if query and where:
         raise UsageError("--where restricts a table or file; put the condition into the --query itself.")
-    read = read_options(file_format, separator, encoding, nulls_as, header, all_text)
+    read = read_options(file_format, separator, encoding, nulls_as, header, all_text, hive)
     return {"target": Target(relation=name or "", query=query or "", where=where or "", read=read), "db": db}
 
 
 def _several(
     *, names: tuple[str, ...], db: str | None, file_format: str | None, separator: str | None, encoding: str | None,
     nulls_as: str | None, header: bool | None, all_text: bool,
+    hive: bool,
 ) -> dict[str, Any]:  # fmt: skip
-    read = read_options(file_format, separator, encoding, nulls_as, header, all_text)
+    read = read_options(file_format, separator, encoding, nulls_as, header, all_text, hive)
     return {"names": names, "db": db, "read": read}
 
 
 def read_options(
     file_format: str | None, separator: str | None, encoding: str | None, nulls_as: str | None, header: bool | None,
-    all_text: bool,
+    all_text: bool, hive: bool,
 ) -> ReadOptions:  # fmt: skip
     """How files are read, from what `read_parameters` were given."""
     return ReadOptions(
         format=file_format or "", delimiter=delimiter(separator), encoding=encoding or "",
         null_values=null_values(nulls_as), all_text=all_text, header=header,
+        hive_partitioning=hive,
     )  # fmt: skip
 
 
@@ -191,6 +194,7 @@ read_parameters = (
     _what("--null-values", "nulls_as", metavar="TEXTS", help='Texts that mean "missing", for instance "?,NA".'),
     _what("--header/--no-header", default=None, help="Whether the first CSV line has the column names."),
     _what("--all-text", is_flag=True, help="Read every CSV column as text (keeps leading zeros)."),
+    _what("--hive-partitioning", "hive", is_flag=True, help="Read folders named column=value as columns, too."),
 )
 target_options = shared(
     _target,

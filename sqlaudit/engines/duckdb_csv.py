@@ -9,16 +9,19 @@ fit), the shape that was found is pinned for every later statement, and a line t
 from __future__ import annotations
 
 import codecs
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from sqlaudit.engines.base import Row
+from sqlaudit.engines.duckdb_calls import called, hive
 from sqlaudit.engines.duckdb_paths import Files
 from sqlaudit.engines.duckdb_session import DIALECT, Session
 from sqlaudit.errors import InputError, UsageError
-from sqlaudit.guard import literal
+from sqlaudit.guard import quote
 from sqlaudit.spec import ReadOptions
+from sqlaudit.sql import Raw, expression
 
 _DELIMITERS = ",;\t|"
 _NEVER = "\x1f\x1e\x1d\x1c"
@@ -52,7 +55,9 @@ class Shape:
         return {"delim": self.delimiter, "quote": self.quote, "escape": self.escape, "header": self.header, **_STRICT}
 
 
-def csv_source(session: Session, files: Files, options: ReadOptions) -> tuple[str, list[str]]:
+def csv_source(
+    session: Session, files: Files, options: ReadOptions, folders: Sequence[str] = ()
+) -> tuple[str, list[str]]:
     """A call of read_csv that reads the files as they are, and the names that their header has.
 
     Raises:
@@ -62,19 +67,16 @@ def csv_source(session: Session, files: Files, options: ReadOptions) -> tuple[st
     common = _common(files, options)
     shape = _find_shape(session, files, options, common)
     names = _header(session, files, shape, common)
+    if shape.header and options.header is None:
+        _refuse_data(session, files, shape, names, common)
     if len(files.paths) > 1:
         shape = replace(shape, columns=_common_types(session, files, shape, common, options))
     if options.all_text:
-        shape = replace(shape, columns=tuple((name, "VARCHAR") for name, _ in shape.columns), formats=())
+        shape = _as_text(shape, {name for name, _ in shape.columns})
     nulls = {"nullstr": _null_texts(options)}
+    shape = _as_text(shape, _changed(session, files, shape, {**common, **nulls}))
     pinned = {"auto_detect": False, **shape.arguments(), "columns": dict(shape.columns), **dict(shape.formats)}
-    return _call(files.texts, {**pinned, **common, **nulls}), names
-
-
-def _call(source: str | list[str], arguments: dict[str, Any], function: str = "read_csv") -> str:
-    """The call of a table function over one or several files, written out."""
-    given = [literal(source, DIALECT), *(name + " = " + literal(value, DIALECT) for name, value in arguments.items())]
-    return function + "(" + ", ".join(given) + ")"
+    return called("read_csv", files.texts, {**pinned, **common, **nulls, **hive(folders)}), names
 
 
 def _common(files: Files, options: ReadOptions) -> dict[str, Any]:
@@ -158,7 +160,7 @@ def _sniff(
         arguments["delim"] = delimiter
     if options.header is not None:
         arguments["header"] = options.header
-    call = _call(files.texts[0], arguments, "sniff_csv")
+    call = called("sniff_csv", files.texts[0], arguments)
     columns = "list_transform(Columns, lambda c: [c.name, c.type])"
     wanted = ", ".join(("Delimiter", "Quote", "Escape", "HasHeader", columns, "DateFormat", "TimestampFormat"))
     try:
@@ -199,7 +201,7 @@ def _first_line(session: Session, files: Files, common: dict[str, Any]) -> str:
     """The first line as it stands in the file; it is looked at for delimiters and never shown."""
     arguments = {"auto_detect": False, "delim": _NEVER, "quote": "", "escape": "", "header": False, "skip": 0}
     tolerant = {"strict_mode": False, "ignore_errors": True, "null_padding": True}
-    call = _call(files.texts[:1], {**arguments, **tolerant, **common, "columns": {"line": "VARCHAR"}})
+    call = called("read_csv", files.texts[:1], {**arguments, **tolerant, **common, "columns": {"line": "VARCHAR"}})
     rows = session.fetch("SELECT line FROM " + call + " LIMIT 1", "open " + files.label)
     return str(rows[0][0] or "") if rows else ""
 
@@ -209,7 +211,9 @@ def _read_through(session: Session, files: Files, delimiter: str, first: str, co
     width = first.count(delimiter) + 1
     columns = {f"c{i}": "VARCHAR" for i in range(width)}
     shape = Shape(delimiter, '"', '"', False, tuple(columns.items()))
-    call = _call(files.texts[:1], {"auto_detect": False, **shape.arguments(), **common, "columns": columns})
+    call = called(
+        "read_csv", files.texts[:1], {"auto_detect": False, **shape.arguments(), **common, "columns": columns}
+    )
     session.fetch("SELECT count(COLUMNS(*)) FROM " + call, "open " + files.label)
 
 
@@ -221,7 +225,9 @@ def _header(session: Session, files: Files, shape: Shape, common: dict[str, Any]
     arguments = {"auto_detect": False, **shape.arguments(), "header": False, **common, "columns": columns}
     headers = []
     for text in files.texts:
-        rows = session.fetch("SELECT * FROM " + _call([text], arguments) + " LIMIT 1", "open " + files.label)
+        rows = session.fetch(
+            "SELECT * FROM " + called("read_csv", [text], arguments) + " LIMIT 1", "open " + files.label
+        )
         headers.append([str(name or "").strip() for name in rows[0]] if rows else [])
     for path, header in zip(files.paths, headers, strict=True):
         if header != headers[0]:
@@ -230,11 +236,56 @@ def _header(session: Session, files: Files, shape: Shape, common: dict[str, Any]
     return headers[0]
 
 
+def _as_text(shape: Shape, names: set[str]) -> Shape:
+    """The shape with some columns as text."""
+    columns = tuple((name, "VARCHAR" if name in names else type_name) for name, type_name in shape.columns)
+    dated = any(type_name.startswith(("DATE", "TIME")) for _, type_name in columns)
+    return replace(shape, columns=columns, formats=shape.formats if dated else ())
+
+
+def _changed(session: Session, files: Files, shape: Shape, common: dict[str, Any]) -> set[str]:
+    """The columns with a value that their type would change: 1.4 among whole numbers, or digits that a DOUBLE lacks.
+
+    The types come from a sample of a large file, and a DOUBLE takes numbers of any length; so all lines are looked at.
+    """
+    typed = [(name, type_name) for name, type_name in shape.columns if type_name != "VARCHAR"]
+    if not typed:
+        return set()
+    texts = {name: "VARCHAR" for name, _ in shape.columns}
+    call = called("read_csv", files.texts, {"auto_detect": False, **shape.arguments(), **common, "columns": texts})
+    columns = [(quote(name, DIALECT), type_name) for name, type_name in typed]
+    statement = expression("read_changed.sql", DIALECT, source=Raw(call), columns=columns)
+    found = session.fetch(statement, "open " + files.label)[0]
+    return {name for (name, _), changed in zip(typed, found, strict=True) if changed}
+
+
+def _refuse_data(session: Session, files: Files, shape: Shape, names: list[str], common: dict[str, Any]) -> None:
+    """Refuse a first line that was taken for the header and may be a person, where all columns are text.
+
+    Among texts nothing tells names from values but that values come again: `f` is seldom the name of a column of `f`.
+
+    Raises:
+        InputError: a field of the first line is a value of its column as well.
+    """
+    if any(type_name != "VARCHAR" for _, type_name in shape.columns):
+        return
+    arguments = {"auto_detect": False, **shape.arguments(), **common, "columns": dict(shape.columns)}
+    call = Raw(called("read_csv", files.texts, arguments))
+    columns = [quote(name, DIALECT) for name, _ in shape.columns]
+    statement = expression("read_header_values.sql", DIALECT, source=call, columns=columns)
+    found = session.fetch(statement, "open " + files.label, names)[0][0]
+    if found:
+        raise InputError(
+            f"Line 1 of {files.label!r} was taken for the header, but {found} of its {len(names)} fields are values of "
+            "their columns as well, as in a line of data; say --no-header if it is one (header: false), else --header."
+        )
+
+
 def _common_types(
     session: Session, files: Files, shape: Shape, common: dict[str, Any], options: ReadOptions
 ) -> tuple[tuple[str, str], ...]:
     """Types that fit all files: what DuckDB says when it looks into each of them."""
     arguments = {**shape.arguments(), **common, **dict(shape.formats), "files_to_sniff": -1}
     arguments |= {"sample_size": _SAMPLE, "auto_type_candidates": _TYPES, "nullstr": _null_texts(options)}
-    described = session.describe("SELECT * FROM " + _call(files.texts, arguments), "open " + files.label)
+    described = session.describe("SELECT * FROM " + called("read_csv", files.texts, arguments), "open " + files.label)
     return tuple((row[0], row[1]) for row in described)

@@ -8,17 +8,19 @@ from dataclasses import dataclass, fields
 from sqlglot import exp
 
 from sqlaudit.engines.base import Row
+from sqlaudit.engines.duckdb_calls import called, hive
 from sqlaudit.engines.duckdb_csv import csv_source
 from sqlaudit.engines.duckdb_frames import arrow_files, scannable
+from sqlaudit.engines.duckdb_json import json_source
+from sqlaudit.engines.duckdb_parquet import parquet_names
 from sqlaudit.engines.duckdb_paths import Files
-from sqlaudit.engines.duckdb_session import DIALECT, Session
+from sqlaudit.engines.duckdb_session import Session
+from sqlaudit.engines.hive import partition_columns, refuse_same
 from sqlaudit.errors import InputError, UsageError
-from sqlaudit.guard import literal
 from sqlaudit.spec import ReadOptions
 
 _CSV_ONLY = ("delimiter", "encoding", "null_values", "header")
 PARSED = ("csv", "json")
-_JSON_WHOLE = 32_000_000
 _READERS = ("read_", "parquet_", "sniff_", "glob")
 
 
@@ -53,19 +55,20 @@ def file_source(session: Session, files: Files, options: ReadOptions, frame_name
         InputError: files that are not what they claim to be.
     """
     _refuse_options(files, options)
+    folders = partition_columns(files.paths, files.label) if options.hive_partitioning else ()
     if files.format == "csv":
-        sql, names = csv_source(session, files, options)
+        sql, names = csv_source(session, files, options, folders)
     elif files.format == "json":
-        sql = _json(session, files, options)
-        names = _json_names(session.describe("SELECT * FROM " + sql, "open " + files.label))
+        sql, names = json_source(session, files, options, folders)
     elif files.format == "parquet":
-        sql = "read_parquet(" + literal(files.texts, DIALECT) + ")"
-        names = _parquet_names(session, files)
+        sql = called("read_parquet", files.texts, hive(folders))
+        names = parquet_names(session, files)
     else:
-        frame, names = arrow_files(files)
+        frame, names = arrow_files(files, folders)
         session.register(frame_name, frame)
         sql = frame_name
-    return Source(sql, tuple(names), (files.label,), files.format in PARSED)
+    refuse_same(names, folders, files.label)
+    return Source(sql, (*names, *folders), (files.label,), files.format in PARSED)
 
 
 def frame_source(session: Session, frame: object, frame_name: str) -> Source:
@@ -134,50 +137,3 @@ def _refuse_reader(table: exp.Table) -> None:
     name = call.name.lower() if isinstance(call, exp.Anonymous) else ""
     if isinstance(call, exp.ReadCSV | exp.ReadParquet) or name.startswith(_READERS):
         raise UsageError("A query reads files by name: write FROM 'file.csv' instead of calling a function for it.")
-
-
-def _json(session: Session, files: Files, options: ReadOptions) -> str:
-    sample = "-1" if files.bytes <= _JSON_WHOLE else "20480"
-    call = "read_json(" + literal(files.texts, DIALECT) + ", union_by_name = TRUE, sample_size = " + sample
-    if options.all_text:
-        described = session.describe("SELECT * FROM " + call + ")", "open " + files.label)
-        call += ", columns = " + literal({row[0]: "VARCHAR" for row in described}, DIALECT)
-    return call + ")"
-
-
-def _json_names(described: Sequence[Row]) -> list[str]:
-    """The keys; DuckDB gives `A_1` to a key `A` beside `a`, and the keys themselves can't be asked for."""
-    names = [row[0] for row in described]
-    spelled = {name.lower(): name for name in names}
-    result = []
-    for name in names:
-        base, _, number = name.rpartition("_")
-        other = spelled.get(base.lower())
-        result.append(base if number.isdigit() and other is not None and other != base else name)
-    return result
-
-
-def _parquet_names(session: Session, files: Files) -> list[str]:
-    """The names of the top-level columns, in the first file.
-
-    Raises:
-        InputError: a decimal of more than 38 digits, which DuckDB would round.
-    """
-    wanted = "SELECT name, num_children, precision FROM parquet_schema("
-    rows = session.fetch(wanted + literal(files.texts[0], DIALECT) + ")", "open " + files.label)
-    names, at = [], 1
-    while at < len(rows):
-        name, _, precision = rows[at]
-        if precision is not None and precision > 38:
-            raise InputError(f"Column {name!r} of {files.label!r} has {precision} digits, more than DuckDB keeps (38).")
-        names.append(str(name))
-        at = _after(rows, at)
-    return names
-
-
-def _after(rows: Sequence[Row], at: int) -> int:
-    """The position behind a schema element and everything inside it."""
-    end = at + 1
-    for _ in range(rows[at][1] or 0):
-        end = _after(rows, end)
-    return end

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from sqlaudit.errors import UsageError
 from sqlaudit.guard import quote
@@ -18,6 +20,9 @@ _SUFFIXES = {
 }
 _PACKED = (".gz", ".zst", ".bz2")
 _PARSED = ("csv", "json")
+FORMATS = ("csv", "json", "parquet", "orc")
+ALONE = {"recursiveFileLookup": True}
+"""Read what is in the files, and nothing from the names of their folders."""
 
 
 @dataclass(frozen=True)
@@ -48,16 +53,33 @@ def files(text: str, read: ReadOptions) -> Files:
         UsageError: a format or an option that Spark does not have.
     """
     format_name = read.format or _format(text) or ("parquet" if Path(text).is_dir() else "")
-    if format_name not in ("csv", "json", "parquet", "orc"):
+    if format_name not in FORMATS:
         raise UsageError(f"Spark reads Parquet, ORC, CSV and JSON files; {text!r} is none by its name.")
     path = text if "://" in text else str(Path(text).absolute())
+    by_folder = _folders(path, read)
     if format_name == "csv":
-        return Files(path, format_name, _csv(text, read))
-    refuse_read_options(read, f"{format_name} on Spark", ("all_text",) if format_name == "json" else ())
+        return Files(path, format_name, _csv(text, read) | by_folder)
+    allowed = ("all_text", "hive_partitioning") if format_name == "json" else ("hive_partitioning",)
+    refuse_read_options(read, f"{format_name} on Spark", allowed)
     if format_name == "json":
         options = {"mode": "FAILFAST", "primitivesAsString": read.all_text, "multiLine": _is_one_document(text)}
-        return Files(path, format_name, options)
-    return Files(path, format_name, {})
+        return Files(path, format_name, options | by_folder)
+    return Files(path, format_name, by_folder)
+
+
+def _folders(path: str, read: ReadOptions) -> dict[str, Any]:
+    """The options that read folders named `column=value` from the first one on, or keep Spark from reading any."""
+    if not read.hive_partitioning:
+        return ALONE
+    parts = path.split("/")
+    first = next((i for i, part in enumerate(parts) if "=" in part or any(sign in part for sign in "*?[{")), None)
+    return {} if first is None else {"basePath": "/".join(parts[:first]) or "/"}
+
+
+def below_folders(inputs: Iterable[str]) -> list[Path]:
+    """The paths of the files that lie in folders named `column=value`, from their addresses as Spark tells them."""
+    paths = [Path(unquote(urlsplit(address).path)) for address in inputs]
+    return [path for path in paths if any("=" in folder for folder in path.parts[:-1])]
 
 
 def from_item(found: Files) -> str:

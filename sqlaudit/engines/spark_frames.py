@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
-from sqlaudit.engines.duckdb_frames import scannable
+from sqlaudit.engines.duckdb_frames import long_as_text, scannable
 from sqlaudit.errors import InputError
 
 
@@ -22,8 +23,8 @@ def arrow_table(frame: Any) -> Any:
         found = found.collect()
     if type(found).__module__.partition(".")[0] == "pandas":
         try:
-            found = pa.Table.from_pandas(found, preserve_index=False)
-        except pa.ArrowException:
+            found = long_as_text(pa.Table.from_pandas(_with_wide_integers(found), preserve_index=False))
+        except (pa.ArrowException, OverflowError):
             raise InputError("A column of the frame holds values that do not fit together.") from None
     elif hasattr(found, "to_arrow"):
         found = found.to_arrow()
@@ -31,6 +32,16 @@ def arrow_table(frame: Any) -> Any:
         found = found.to_table()
     columns = [_decoded(column) for column in found.columns]
     return pa.Table.from_arrays(columns, names=names)
+
+
+def _with_wide_integers(frame: Any) -> Any:
+    """The frame with integers beyond 64 bits as decimals, for Arrow has no wider integers."""
+    for i, kind in enumerate(frame.dtypes):
+        column = frame.iloc[:, i]
+        if str(kind) == "object" and any(isinstance(value, int) and not -(2**63) <= value < 2**63 for value in column):
+            frame = frame.copy(deep=False)
+            frame.isetitem(i, column.where(column.notna(), None).map(Decimal, na_action="ignore"))
+    return frame
 
 
 def _decoded(column: Any) -> Any:

@@ -6,6 +6,7 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -16,6 +17,8 @@ from sqlglot.errors import SqlglotError
 from sqlaudit.division import condition_remarks
 from sqlaudit.engines import spark_files
 from sqlaudit.engines.base import Relation
+from sqlaudit.engines.hive import partition_columns, refuse_same
+from sqlaudit.engines.spark_exact import exact_schema
 from sqlaudit.engines.spark_frames import arrow_table
 from sqlaudit.engines.spark_values import columns_of
 from sqlaudit.errors import UsageError
@@ -80,6 +83,7 @@ class Opener:
     def _query(self, target: Target, where: exp.Expression | None) -> Relation:
         root = guard_query(target.query, DIALECT)
         spark_files.refuse_read_options(target.read, "a query")
+        self._refuse_folders(root)
         text = root.sql(dialect=DIALECT, comments=False)
         frame = self.do("--query", lambda: _analyzed(self.session.sql(text)), self._known_in(root))
         tables = tuple(dict.fromkeys(".".join(part.name for part in table.parts) for table in _tables(root)))
@@ -91,10 +95,45 @@ class Opener:
 
     def _file(self, target: Target, where: exp.Expression | None) -> Relation:
         found = spark_files.files(target.relation, target.read)
-        reader = self.session.read.format(found.format).options(**found.options)
-        frame = self.do(f"the file {target.relation!r}", lambda: _analyzed(reader.load(found.path)))
-        source = self._kept(frame, "file", spark_files.from_item(found))
+        label = f"the file {target.relation!r}"
+        frame = self.do(label, lambda: _analyzed(self._reader(found).load(found.path)))
+        if target.read.hive_partitioning:
+            self._refuse_same(found, frame, target.relation)
+        if found.parsed and not target.read.all_text:
+            schema = self.do(label, lambda: exact_schema(self._reader(found), found.format, frame.schema, found.path))
+            if schema is not None:
+                frame = self.do(label, lambda: _analyzed(self._reader(found).schema(schema).load(found.path)))
+        behind = "" if spark_files.below_folders(frame.inputFiles()) else spark_files.from_item(found)
+        source = self._kept(frame, "file", behind)
         return self._relation(target, source, (target.relation,), frame, where, parsed=found.parsed)
+
+    def _reader(self, found: spark_files.Files) -> Any:
+        return self.session.read.format(found.format).options(**found.options)
+
+    def _inputs(self, found: spark_files.Files) -> list[str]:
+        return list(self._reader(found).load(found.path).inputFiles())
+
+    def _refuse_same(self, found: spark_files.Files, frame: Any, label: str) -> None:
+        """Refuse a column that the files have, and their folders too: Spark would take the folders' values."""
+        folders = partition_columns(spark_files.below_folders(frame.inputFiles()), label)
+        if folders:
+            alone = {name: value for name, value in found.options.items() if name != "basePath"} | spark_files.ALONE
+            reader = self.session.read.format(found.format).options(**alone)
+            inside = self.do(f"the file {label!r}", lambda: _analyzed(reader.load(found.path)))
+            refuse_same([field.name for field in inside.schema.fields], folders, label)
+
+    def _refuse_folders(self, root: exp.Query) -> None:
+        """Refuse files of a query (parquet.`path`) in folders named `column=value`, which Spark takes for columns."""
+        for table in _tables(root):
+            if table.db.lower() not in spark_files.FORMATS or table.catalog:
+                continue
+            found = spark_files.Files(table.name, table.db.lower(), spark_files.ALONE)
+            inputs = self.do("--query", partial(self._inputs, found))
+            if spark_files.below_folders(inputs):
+                raise UsageError(
+                    "--query reads files in folders named column=value, which Spark takes for columns; name the "
+                    "files as the target, with --hive-partitioning if the folders are columns."
+                )
 
     def _frame(self, frame: Any) -> str:
         """A view over a frame. One of Spark's own comes through a global view, since its session is another one."""

@@ -18,11 +18,12 @@ NEEDED = {
     "spark.sql.parser.escapedStringLiterals": "false",
     "spark.sql.ansi.doubleQuotedIdentifiers": "false",
     "spark.sql.decimalOperations.allowPrecisionLoss": "true",
+    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
     "spark.sql.files.ignoreCorruptFiles": "false",
     "spark.sql.files.ignoreMissingFiles": "false",
 }
-"""Overflow is an error and no wrong number; times are UTC; `${env:…}` in a text stays text; a file that cannot be
-read is an error and not left out."""
+"""Overflow is an error and no wrong number; times are UTC; `${env:…}` in a text stays text, and so does the
+name of a folder; a file that cannot be read is an error and not left out."""
 WISHED = {
     "spark.sql.adaptive.enabled": "true",
     "spark.sql.adaptive.skewJoin.enabled": "true",

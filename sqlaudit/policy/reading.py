@@ -52,7 +52,7 @@ ABOUT = (
     "all_columns_named",
 )
 TABLE = ("table", "file", "query", "connection", "where", "read", *ROLES, *ABOUT)
-READ = ("format", "delimiter", "encoding", "null_values", "all_text", "header")
+READ = ("format", "delimiter", "encoding", "null_values", "all_text", "header", "hive_partitioning")
 FORMATS = ("csv", "json", "parquet", "arrow")
 _EXCEPTION = ("requirement", "identifier", "sensitive", "until", "reason", "up_to")
 _SPELLED = {"tab": "\t", "\\t": "\t"}
@@ -217,6 +217,7 @@ def _read_options(node: Node, mistakes: Mistakes) -> ReadOptions:
         attempt(_null_values, found.get("null_values"), NO_TEXTS),
         attempt(flag("all_text"), found.get("all_text"), False),
         attempt(flag("header"), found.get("header"), no_header),
+        attempt(flag("hive_partitioning"), found.get("hive_partitioning"), False),
     )  # fmt: skip
 
 

@@ -161,6 +161,7 @@ def _read() -> dict[str, Any]:
         "null_values": {"type": "array", "items": {"type": "string"}, "description": "Texts that mean NULL."},
         "all_text": {"type": "boolean"},
         "header": {"type": "boolean"},
+        "hive_partitioning": {"type": "boolean", "description": "Folders named column=value are columns, too."},
     })  # fmt: skip
 
 

@@ -256,3 +256,14 @@ def _random_file(path: Path, table: list[list[str]], delimiter: str) -> Target:
     named = delimiter if len(names) == 1 else ""
     options = ReadOptions(all_text=True, header=True, delimiter=named)
     return Target(relation=written(path, text.getvalue()), read=options)
+
+
+def test_a_first_line_that_may_be_a_person_is_not_taken_for_names(tmp_path: Path) -> None:
+    path = written(tmp_path / "p.csv", f"ann,f,{SECRET}\nbob,m,xy\neve,f,{SECRET}\n")
+    assert error_of(InputError, Target(relation=path)) == (
+        f"Line 1 of {path!r} was taken for the header, but 2 of its 3 fields are values of their columns as well, as "
+        "in a line of data; say --no-header if it is one (header: false), else --header."
+    )
+    assert len(rows_of(path, header=False)) == 3
+    assert len(rows_of(path, header=True)) == 2
+    assert len(rows_of(written(tmp_path / "q.csv", "name,sex\nann,f\nbob,m\n"))) == 2

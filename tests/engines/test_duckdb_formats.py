@@ -60,16 +60,6 @@ def test_globs_of_parquet_and_arrow(tmp_path: Path) -> None:
     assert error_of(UsageError, Target(relation=str(tmp_path / "p*"))) == expected
 
 
-def test_folders_that_hold_a_column(tmp_path: Path) -> None:
-    for year in (2019, 2020):
-        folder = tmp_path / f"year={year}"
-        folder.mkdir()
-        parquet(folder / "p.parquet", pa.table({"a": [year - 2000]}))
-    pattern = str(tmp_path / "*" / "*.parquet")
-    assert types_of(pattern) == {"a": "BIGINT", "year": "BIGINT"}
-    assert sorted(rows_of(pattern)) == [(19, 2019), (20, 2020)]
-
-
 def test_only_text_formats_are_parsed_at_every_reading(tmp_path: Path) -> None:
     parsed = {
         "a.csv": read(Target(relation=written(tmp_path / "a.csv", "a\n1\n")))[0].parsed,

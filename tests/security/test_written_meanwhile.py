@@ -19,6 +19,7 @@ from sqlaudit.console.workspace import Workspace
 from sqlaudit.engines import connect
 from sqlaudit.engines.base import Executed
 from sqlaudit.errors import EngineError, InputError
+from sqlaudit.paths import stamp
 from sqlaudit.spec import Limits, Target
 from tests.console.helpers import console
 from tests.postgres_load import Loader
@@ -177,3 +178,16 @@ def test_the_console_opens_a_file_anew_for_every_statement(tmp_path: Path) -> No
         overwritten(file, other)
         with pytest.raises(InputError, match="was changed while it was read"):
             list(rows)
+
+
+def test_a_file_that_is_rewritten_in_place_with_its_time_restored_is_another_one(tmp_path: Path) -> None:
+    file = tmp_path / "p.parquet"
+    copied(file, 21)
+    before, times = stamp(file), file.stat()
+    file.write_bytes(file.read_bytes())
+    os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
+    after = stamp(file)
+    assert before is not None
+    assert after is not None
+    assert (before.inode, before.size, before.changed) == (after.inode, after.size, after.changed)
+    assert before != after
