@@ -12,7 +12,7 @@ from sqlaudit.guard import closest, quote, split_name
 Name = tuple[str, str, str]
 """Catalog, schema, table."""
 
-_RESERVED = {"main", "memory", "system", "temp"}
+_RESERVED = {"main", "memory", "system", "temp", "input", "information_schema", "pg_catalog"}
 _RELATIONS = """
 SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = $1 AND NOT internal
 UNION ALL
