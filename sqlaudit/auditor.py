@@ -28,6 +28,7 @@ from sqlaudit.opening import (
     sensitive_table,
     shown_roles,
 )
+from sqlaudit.profiling.called import called_warning
 from sqlaudit.profiling.warnings import audit_warnings, warning_statements
 from sqlaudit.provenance import provenance
 from sqlaudit.result import AuditResult, Check, ClassSizes, FailingClass, SensitiveSummary
@@ -90,7 +91,10 @@ class Auditor:
             classes=parts[0].sizes,
             checks=tuple(checks),
             sensitive=tuple(part.summary for part in parts if part.summary),
-            warnings=tuple(audit_warnings(self.engine, *published, parts[0].sizes, parts[0].rows)),
+            warnings=(
+                *audit_warnings(self.engine, *published, parts[0].sizes, parts[0].rows),
+                *called_warning(_written(spec), self.engine.dialect),
+            ),
             failing=tuple(failing[: self.failing_classes]),
             failing_total=sum(part.failing_total for part in parts),
             columns=tuple(column.name for column in published[0].columns),
@@ -172,6 +176,11 @@ class Auditor:
             return None
         collated = shown.builder.frame.collated
         return worst_classes(shown.histogram, asked, judged, self.worst_classes, shown.keys, collated, self.show_values)
+
+
+def _written(spec: AuditSpec) -> list[str]:
+    """The SQL that the user wrote."""
+    return [spec.target.query, spec.target.where, *(name for names in spec.roles.by_role().values() for name in names)]
 
 
 @dataclass(frozen=True)

@@ -58,6 +58,8 @@ class Relation:
         tables: the tables or files that are read, for `--dry-run` and reports.
         parsed: whether every reading parses text again (CSV, JSON), so that more than one reading wants a copy.
         unreadable: columns of the table that this role may not read and that are left out.
+        respelled: columns whose equal values may be written differently (a collation, a type of an extension), and that
+            are read by one text for all values that are equal.
     """
 
     sql: str
@@ -66,6 +68,7 @@ class Relation:
     tables: tuple[str, ...] = ()
     parsed: bool = False
     unreadable: tuple[str, ...] = ()
+    respelled: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -172,7 +172,7 @@ def test_conditions_restrict_a_table(db: str) -> None:
 
 
 _NO_FUNCTION = (
-    "DuckDB has no function '{0}'; a macro of the database is called by its full name, \"clinic\".\"main\".{0}(…)."
+    'DuckDB has no function \'{0}\'; a macro of the database is called by its full name, "clinic"."main".{0}(…).'
 )
 _ROW = "--where takes an expression over the columns of one row: no subquery, aggregate or window."
 
