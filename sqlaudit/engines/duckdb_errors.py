@@ -30,6 +30,7 @@ _CONVERTED = re.compile(r'^Error when converting column "(.*)"\. Could', re.MULT
 _NO_COLUMN = re.compile(r'^Binder Error: Referenced column "(.*)" not found')
 _NO_FIELD = re.compile(r'^Binder Error: .* does not have a column named "(.*)"')
 _NO_FUNCTION = re.compile(r"^Catalog Error: \w+ Function with name (\S+) does not exist")
+_NO_CATALOG = re.compile(r'^(?:Binder|Catalog) Error: (?:Catalog|Schema with name) "?([^"]*?)"? does not exist')
 _NO_TABLE = re.compile(r'^Catalog Error: Table with name "?(.*?)"? does not exist')
 _WRONG_TYPES = re.compile(
     r"^Binder Error: No function matches the given name and argument types '(\w+)\(([\w, ()]*)\)'"
@@ -197,6 +198,8 @@ _FILE_SIGNS = {
 
 
 def _io(text: str, place: Place) -> SqlauditError | None:
+    if missing := _NO_CATALOG.match(text):
+        return UsageError(f"There is no database or schema {missing[1]!r}, which the step {place.step!r} names.")
     for signs, raised, sentence in _IO_SIGNS:
         if any(sign in text for sign in signs):
             return raised(_capital(sentence.format(file=place.called(text), step=place.step)))
