@@ -33,6 +33,7 @@ from sqlaudit.opening import (
     sensitive_table,
     shown_roles,
 )
+from sqlaudit.profiling.called import called_warning
 from sqlaudit.profiling.warnings import audit_warnings, warning_statements
 from sqlaudit.provenance import provenance
 from sqlaudit.result import AuditResult, Check, ClassSizes, FailingClass, SensitiveSummary, Warned
@@ -111,7 +112,8 @@ class Auditor:
         """What a reader should know, and for whom a verdict holds that counts persons."""
         insensitive = opened.spec.coverage.insensitive
         found = audit_warnings(self.engine, *published, part.sizes, part.rows, insensitive)
-        return (*found, *persons_told(self.engine, opened.relation, opened.roles, opened.spec.roles))
+        told = persons_told(self.engine, opened.relation, opened.roles, opened.spec.roles)
+        return (*found, *told, *called_warning(_written(opened.spec), self.engine.dialect))
 
     def plan(self, spec: AuditSpec) -> list[Statement]:
         """The statements an audit would run, as far as they are known before any of them has run."""
@@ -198,6 +200,11 @@ class Auditor:
             return None
         collated = shown.builder.frame.collated
         return worst_classes(shown.histogram, asked, judged, self.worst_classes, shown.keys, collated, self.show_values)
+
+
+def _written(spec: AuditSpec) -> list[str]:
+    """The SQL that the user wrote."""
+    return [spec.target.query, spec.target.where, *(name for names in spec.roles.by_role().values() for name in names)]
 
 
 @dataclass(frozen=True)

@@ -145,6 +145,37 @@ def guard_expression(text: str, dialect: str, option: str) -> exp.Expression:
     return with_units(written, expression)
 
 
+def names_cte(table: exp.Table) -> bool:
+    """Whether a name without a schema means a WITH of the query around it, and not a table of the database.
+
+    Example:
+        >>> query = guard_query("WITH p AS (SELECT * FROM p) SELECT * FROM p", "postgres")
+        >>> [names_cte(table) for table in query.find_all(exp.Table, bfs=False)]
+        [True, False]
+    """
+    name = table.name if table.this.quoted else table.name.lower()
+    inside: exp.Expr = table
+    node = table.parent
+    while node is not None:
+        if isinstance(node, exp.With):
+            ends = next((place for place, cte in enumerate(node.expressions) if cte is inside), 0)
+            seen = node.expressions if node.recursive else node.expressions[:ends]
+        elif isinstance(inside, exp.With):  # its tables were compared with the WITH itself
+            seen = []
+        else:
+            around = node.args.get("with_") or node.args.get("with")
+            seen = around.expressions if isinstance(around, exp.With) else []
+        if any(name == _folded(cte) for cte in seen):
+            return True
+        inside, node = node, node.parent
+    return False
+
+
+def _folded(cte: exp.CTE) -> str:
+    alias = cte.args["alias"].this
+    return str(alias.name if alias.quoted else alias.name.lower())
+
+
 def closest(name: str, names: Iterable[str]) -> str:
     """A hint that names the closest of the known names, empty when none is close.
 

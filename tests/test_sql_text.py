@@ -87,7 +87,7 @@ def standalone(engine_name: str, request: pytest.FixtureRequest) -> Iterator[Sta
         load: Loader = request.getfixturevalue("load")
         load("patients", PATIENTS)
         with connect(request.getfixturevalue("lasting_postgres_url")) as engine:
-            yield Standalone("postgres", engine.run)
+            yield Standalone("postgres", lambda statement: engine.run(_in_public(statement)))
         return
     if engine_name == "spark":
         from tests.spark_session import small_engine
@@ -102,6 +102,11 @@ def standalone(engine_name: str, request: pytest.FixtureRequest) -> Iterator[Sta
         connection.execute("CREATE TABLE patients (zip VARCHAR, age BIGINT, person BIGINT, disease VARCHAR)")
         connection.executemany("INSERT INTO patients VALUES (?, ?, ?, ?)", [list(row.values()) for row in PATIENTS])
         yield Standalone("duckdb", lambda statement: connection.execute(statement.sql).fetchall())
+
+
+def _in_public(statement: Statement) -> Statement:
+    """An engine of PostgreSQL looks no name up outside of pg_catalog."""
+    return Statement(statement.name, statement.sql.replace("FROM patients", "FROM public.patients"))
 
 
 def answers(engine: Standalone, policy: NullPolicy, entity: str | None) -> dict[str, Any]:

@@ -1,5 +1,5 @@
-{# What has a name already, in one schema or in the one that views are made in. #}
+{# What has a name already, in one schema. #}
 SELECT CASE relkind WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' WHEN 'S' THEN 'sequence' WHEN 'i' THEN 'index' ELSE 'table' END
 FROM pg_catalog.pg_class
 WHERE relname = %(name)s
-    AND relnamespace = (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = COALESCE(%(schema)s::text, current_schema()))
+    AND relnamespace = (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = %(schema)s::TEXT)

@@ -1,10 +1,17 @@
 -- Everything that can be audited under a name: tables, partitioned tables, views, materialized views, foreign tables.
+-- `path` are the schemas that the role looks names up in, in their order, which pg_table_is_visible does not know now.
 -- Asked with a name first; when nothing has exactly that name, without one, to find it in other letters or to guess.
 SELECT
     c.oid::BIGINT AS id,
     n.nspname::TEXT AS schema,
     c.relname::TEXT AS name,
-    pg_table_is_visible(c.oid) AS on_search_path,
+    array_position(%(path)s::TEXT[], n.nspname::TEXT) IS NOT NULL AND NOT EXISTS (
+        SELECT 1
+        FROM pg_class AS before
+        JOIN pg_namespace AS home ON home.oid = before.relnamespace
+        WHERE before.relname = c.relname
+            AND array_position(%(path)s::TEXT[], home.nspname::TEXT) < array_position(%(path)s::TEXT[], n.nspname::TEXT)
+    ) AS on_search_path,
     c.relispopulated AS has_data,
     has_schema_privilege(n.oid, 'USAGE') AS schema_usable,
     row_security_active(c.oid) AS row_security,

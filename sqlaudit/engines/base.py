@@ -63,6 +63,8 @@ class Relation:
         parsed: whether every reading parses text again (CSV, JSON), so that more than one reading wants a copy.
         unreadable: columns of the table that this role may not read and that are left out.
         remarks: what a reader of results should know of the condition that it was opened with.
+        respelled: columns whose equal values may be written differently (a collation, a type of an extension), and that
+            are read by one text for all values that are equal.
     """
 
     sql: str
@@ -72,6 +74,7 @@ class Relation:
     parsed: bool = False
     unreadable: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
+    respelled: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

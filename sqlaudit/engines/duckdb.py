@@ -38,6 +38,7 @@ from sqlaudit.engines.duckdb_types import (
     with_zones,
     without_zones,
 )
+from sqlaudit.engines.duckdb_wal import refuse_unread_log
 from sqlaudit.errors import InputError, PermissionDenied, UsageError
 from sqlaudit.guard import guard_expression, guard_query, quote
 from sqlaudit.paths import exists as lies_there
@@ -240,7 +241,9 @@ class DuckDBEngine(Engine):
 
     def _attach(self, path: Path) -> None:
         alias = UNNAMED if self._secret else alias_for(path)  # statements are shown, and hold this name
+        path = path.resolve()  # DuckDB looks for the log beside the name it is given, and a link has none
         self._session.attach(path, alias, self._db)
+        refuse_unread_log(path, self._db)  # now that nobody else may write
         self._catalog = alias
         self._known = relations(self._session.fetch, alias)
 

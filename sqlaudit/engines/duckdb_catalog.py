@@ -14,7 +14,7 @@ Name = tuple[str, str, str]
 
 UNNAMED = "source"
 """What a database file is attached as whose own name may not be used, or not be told."""
-_RESERVED = {"main", "memory", "system", "temp"}
+_RESERVED = {"main", "memory", "system", "temp", "input", "information_schema", "pg_catalog"}
 _RELATIONS = """
 SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = $1 AND NOT internal
 UNION ALL

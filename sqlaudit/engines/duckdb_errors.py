@@ -22,7 +22,7 @@ from sqlaudit.errors import (
     SqlauditError,
     UsageError,
 )
-from sqlaudit.guard import closest
+from sqlaudit.guard import closest, quote
 
 _LINE = re.compile(r"^[\w ]+Error: CSV Error on Line: (\d+)\b")
 _FIELDS = re.compile(r"^Expected Number of Columns: (\d+) Found: (\d+)", re.MULTILINE)
@@ -30,6 +30,7 @@ _CONVERTED = re.compile(r'^Error when converting column "(.*)"\. Could', re.MULT
 _NO_COLUMN = re.compile(r'^Binder Error: Referenced column "(.*)" not found')
 _NO_FIELD = re.compile(r'^Binder Error: .* does not have a column named "(.*)"')
 _NO_FUNCTION = re.compile(r"^Catalog Error: \w+ Function with name (\S+) does not exist")
+_NO_CATALOG = re.compile(r'^(?:Binder|Catalog) Error: (?:Catalog|Schema with name) "?([^"]*?)"? does not exist')
 _NO_TABLE = re.compile(r'^Catalog Error: Table with name "?(.*?)"? does not exist')
 _WRONG_TYPES = re.compile(
     r"^Binder Error: No function matches the given name and argument types '(\w+)\(([\w, ()]*)\)'"
@@ -48,12 +49,14 @@ class Place:
         columns: what was opened, by the user's name for it: its columns and their types.
         files: absolute path to the name that the user gave, for all opened files.
         timeout: the seconds that were allowed, when that time is over; None otherwise.
+        catalog: the name that the audited database has there, empty without one.
     """
 
     step: str
     columns: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
     timeout: float | None = None
+    catalog: str = ""
 
     def file(self, text: str) -> str:
         """The user's name for the file that a message is about, empty when that is not sure."""
@@ -195,6 +198,8 @@ _FILE_SIGNS = {
 
 
 def _io(text: str, place: Place) -> SqlauditError | None:
+    if missing := _NO_CATALOG.match(text):
+        return UsageError(f"There is no database or schema {missing[1]!r}, which the step {place.step!r} names.")
     for signs, raised, sentence in _IO_SIGNS:
         if any(sign in text for sign in signs):
             return raised(_capital(sentence.format(file=place.called(text), step=place.step)))
@@ -231,7 +236,7 @@ def _binder(text: str, place: Place) -> SqlauditError | None:
     if missing := _NO_COLUMN.match(text) or _NO_FIELD.match(text):
         return UsageError(f"There is no column {missing[1]!r}.{closest(missing[1], place.names)}")
     if missing := _NO_FUNCTION.match(text):
-        return UsageError(f"DuckDB has no function {missing[1]!r}.")
+        return UsageError(f"DuckDB has no function {missing[1]!r}{_own_function(missing[1], place)}.")
     if missing := _NO_TABLE.match(text):
         return UsageError(f"There is no table or view {missing[1]!r}, which the step {place.step!r} reads.")
     if wrong := _WRONG_TYPES.match(text):
@@ -239,6 +244,14 @@ def _binder(text: str, place: Place) -> SqlauditError | None:
     if "cannot contain aggregates" in text:
         return UsageError("An expression over the columns of one row may hold no aggregate.")
     return None
+
+
+def _own_function(name: str, place: Place) -> str:
+    """How a macro of the database is called, since none of them stands for a function of DuckDB's."""
+    if not place.catalog:
+        return ""
+    full = ".".join(quote(part, "duckdb") for part in (place.catalog, "main"))
+    return f"; a macro of the database is called by its full name, {full}.{name}(…)"
 
 
 def _not_planned(_: str, place: Place) -> SqlauditError:
@@ -266,6 +279,16 @@ def _damaged(text: str, place: Place) -> SqlauditError | None:
     return None
 
 
+def _log(text: str, place: Place) -> SqlauditError | None:
+    """A write-ahead log that DuckDB itself refuses."""
+    if "WAL" not in text:
+        return None
+    return InputError(
+        f"The write-ahead log beside {place.called(text)} is damaged, or belongs to another database or to another "
+        "state of it: put back the right one, or audit a complete copy."
+    )
+
+
 def _internal(_: str, place: Place) -> SqlauditError:
     return EngineError(f"DuckDB failed inside in the step {place.step!r}; nothing was changed.")
 
@@ -276,6 +299,7 @@ _EXPLANATIONS: tuple[
     (duckdb.OutOfMemoryException, _memory),
     (duckdb.PermissionException, _permission),
     (duckdb.Error, _csv),
+    (duckdb.Error, _log),
     ((duckdb.IOException, duckdb.ResourceInUseException, duckdb.ConnectionException, duckdb.BinderException), _io),
     (duckdb.Error, _damaged),
     ((duckdb.InvalidInputException, duckdb.IOException, duckdb.SerializationException), _file),

@@ -69,7 +69,7 @@ class Session:
         self.files: dict[str, str] = {}
         self.progress: ProgressHook | None = None
         self._sealed = self._closed = False
-        self._used = ""
+        self._catalog = ""
         self._frames: dict[str, Any] = {}
         _check(limits)
         self._cursors: set[duckdb.DuckDBPyConnection] = set()
@@ -106,8 +106,6 @@ class Session:
         """A second connection that sees the same relations; give it back with `release`."""
         cursor = self._connection.cursor()
         self._cursors.add(cursor)
-        if self._used:
-            cursor.execute(self._used)
         for name, frame in self._frames.items():
             cursor.register(name, frame)
         return cursor
@@ -132,11 +130,14 @@ class Session:
             raise translate(error, self._place(step)) from None
 
     def attach(self, path: Path, alias: str, label: str) -> None:
-        """Attach a database file read-only and make it the place where unqualified names are looked up."""
+        """Attach a database file read-only.
+
+        It is never made the place where names are looked up (`USE`): a macro of it that is called `abs`, `min` or `+`
+        would then stand for the built-in function in every statement of ours.
+        """
         self.files[str(path)] = label
+        self._catalog = alias
         self.fetch("ATTACH ? AS " + quote(alias, DIALECT) + " (READ_ONLY)", "open " + label, [str(path)])
-        self._used = "USE " + quote(alias, DIALECT)
-        self.fetch(self._used, "open " + label)
 
     def register(self, name: str, frame: Any) -> None:
         """Make a frame readable under a name.
@@ -197,7 +198,7 @@ class Session:
 
     def _place(self, step: str) -> Place:
         timeout = self._deadline.seconds if self._deadline.over else None
-        return Place(step, self.columns, self.files, timeout)
+        return Place(step, self.columns, self.files, timeout, self._catalog)
 
 
 def _connected(limits: Limits, spill: Path) -> duckdb.DuckDBPyConnection:

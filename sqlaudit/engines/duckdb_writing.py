@@ -11,7 +11,7 @@ import duckdb
 from sqlaudit.engines.duckdb_catalog import alias_for
 from sqlaudit.engines.duckdb_errors import Place, translate
 from sqlaudit.engines.writing import View, taken
-from sqlaudit.errors import EngineError
+from sqlaudit.errors import EngineError, UsageError
 from sqlaudit.guard import quote
 from sqlaudit.whereabouts import whereabouts
 
@@ -20,6 +20,16 @@ SELECT 'view' FROM duckdb_views() WHERE database_name = $1 AND schema_name = $2 
 UNION ALL
 SELECT 'table' FROM duckdb_tables() WHERE database_name = $1 AND schema_name = $2 AND lower(table_name) = lower($3)
 """
+
+_SHADOWS = """
+SELECT DISTINCT lower(own.function_name) AS name
+FROM duckdb_functions() AS own
+JOIN duckdb_functions() AS built_in ON lower(built_in.function_name) = lower(own.function_name)
+WHERE own.database_name = $1 AND NOT own.internal AND built_in.internal
+ORDER BY name
+LIMIT 4
+"""
+"""Macros of the database that stand for built-in functions in each view of it."""
 
 
 def make_view(db: str, view: View, replace: bool) -> None:
@@ -30,6 +40,7 @@ def make_view(db: str, view: View, replace: bool) -> None:
     try:
         with duckdb.connect(config={"autoinstall_known_extensions": "false"}) as connection:
             connection.execute("ATTACH ? AS " + quote(alias, "duckdb"), [str(path)])
+            _refuse_shadows(connection, alias, db)
             connection.execute("USE " + quote(alias, "duckdb"))
             _make(connection, alias, view, replace)
     except duckdb.IOException:
@@ -56,6 +67,17 @@ def _make(connection: duckdb.DuckDBPyConnection, alias: str, view: View, replace
     except BaseException:
         connection.execute("ROLLBACK")
         raise
+
+
+def _refuse_shadows(connection: duckdb.DuckDBPyConnection, alias: str, db: str) -> None:
+    """A view is bound in its database again whenever it is read, so such macros would change what it shows."""
+    names = [str(name) for (name,) in connection.execute(_SHADOWS, [alias]).fetchall()]
+    if names:
+        listed = ", ".join(map(repr, names[:3])) + (" and others" if len(names) > 3 else "")
+        raise UsageError(
+            f"{db!r} has macros with the names of built-in functions ({listed}), which a view in it would call: drop "
+            "or rename them, or write the release to a file."
+        )
 
 
 def _one(connection: duckdb.DuckDBPyConnection, sql: str, parameters: Sequence[Any]) -> str:

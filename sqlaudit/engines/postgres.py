@@ -11,6 +11,7 @@ from typing import Any, Self, TypeAlias, TypeVar
 
 from sqlaudit.engines.base import ColumnInfo, Engine, Relation, Row, Statement
 from sqlaudit.errors import EngineError, Incomplete, Interrupted, MissingDriver, SqlauditError, UsageError
+from sqlaudit.guard import quote
 from sqlaudit.spec import Limits, Target
 from sqlaudit.sql import environment
 from sqlaudit.whereabouts import Whereabouts, whereabouts
@@ -71,14 +72,17 @@ class PostgresEngine(Engine):
         self._thread = 0
         self._streams = 0
         self._columns: list[str] = []
-        self._server_limit = 0
-        chosen = connecting.settings(self.limits)
+        self._server_limit: int | None = None  # not known yet
+        self._path: list[str] = []  # the schemas in which the role's names without a schema are looked up, in order
+        self._settings: dict[str, str | None] = connecting.settings(self.limits)
         self._connection = connecting.connect(whereabouts(db), self._seconds_left())
         left = self._seconds_left()
         self._deadline = Deadline(None if left is None else left + connecting.GRACE_SECONDS, self._sever)
         with ExitStack() as on_failure:
             on_failure.callback(self.close)
-            self._session = connecting.Session(*self._ask("session.sql", chosen)[0][-5:])
+            with self._at_work("the start of the audit"):
+                ((self._path, self._settings["role"], _),) = self._catalog("pin.sql", {})
+            self._session = connecting.Session(*self._ask("session.sql", {})[0])
             with self._at_work("the start of the audit"):
                 self._connection.execute(b"SAVEPOINT sqlaudit")
             on_failure.pop_all()
@@ -97,21 +101,31 @@ class PostgresEngine(Engine):
             PermissionDenied: a GRANT is missing, or row-level security hides rows.
             EngineError: a materialized view without data, or another failure of the server.
         """
-        relation = Opener(self._ask, self._probe, self._session).open(target)
+        relation = Opener(self._ask, self._probe, self._session, self._respelled).open(target)
         self._columns += [column.name for column in relation.columns]
         return relation
 
     def _ask(self, template: str, parameters: Mapping[str, Any]) -> list[Row]:
-        text = environment().get_template("postgres/" + template).render()
+        self._settle("PostgreSQL's catalog")
         with self._at_work("PostgreSQL's catalog"):
-            return self._connection.execute(text.encode(), parameters).fetchall()
+            return self._catalog(template, parameters)
+
+    def _catalog(self, template: str, parameters: Mapping[str, Any]) -> list[Row]:
+        text = environment().get_template("postgres/" + template).render()
+        return self._connection.execute(text.encode(), {**parameters, "path": self._path}).fetchall()
 
     def _probe(self, select: str, during: str, names: Names | None = None) -> Described:
         text = select + " LIMIT 0"
-        self._limit_time(during)
+        self._settle(during)
         with self._at_work(during, text, names):
             cursor = self._connection.execute(text.encode())
         return self._described(cursor)
+
+    def _respelled(self, select: str, columns: Sequence[str]) -> Sequence[bool]:
+        """Which columns of a SELECT have a collation that finds texts equal which are written differently."""
+        template = environment().get_template("postgres/collations.sql")
+        text = template.render(select=select, columns=[quote(name, self.dialect) for name in columns])
+        return self._execute(text, "the collations of columns", lambda cursor: cursor.fetchall())[0]
 
     @staticmethod
     def _described(cursor: Cursor) -> Described:
@@ -144,7 +158,7 @@ class PostgresEngine(Engine):
         return taken
 
     def _execute(self, text: str, during: str, take: Callable[[Cursor], T], parameters: Sequence[Any] = ()) -> T:
-        self._limit_time(during)
+        self._settle(during)
         with self._at_work(during, text, lambda _: self._columns):
             if parameters:  # a raw cursor knows $1 and leaves a % in somebody's expression alone
                 return take(psycopg.RawCursor(self._connection).execute(text.encode(), parameters))
@@ -191,7 +205,7 @@ class PostgresEngine(Engine):
     def result_columns(self, statement: Statement) -> tuple[ColumnInfo, ...]:
         """The columns of a statement's result with their kinds, without running it."""
         text = "SELECT * FROM (\n" + statement.sql + "\n) AS statement"
-        return tuple(describe(self._ask, self._probe(text, _step(statement))))
+        return tuple(column.info for column in describe(self._ask, self._probe(text, _step(statement))))
 
     def explain(self, statement: Statement) -> str:
         """PostgreSQL's plan for a statement."""
@@ -213,17 +227,19 @@ class PostgresEngine(Engine):
             return None
         return self.limits.timeout - (time.monotonic() - self.started)
 
-    def _limit_time(self, during: str) -> None:
-        """Tell the server how long the next statement may take; never longer than its own limit for this role."""
+    def _settle(self, during: str) -> None:
+        """Say every setting that matters again, since what was read before may have changed it.
+
+        Among them: how long the next statement may take, never longer than the server's own limit for this role.
+        """
         left = self._seconds_left()
-        if left is None:
-            return
-        if left <= 0:
+        if left is not None and left <= 0:
             raise self._out_of_time(during)
-        milliseconds = max(1, int(left * 1000))
-        if self._server_limit:
-            milliseconds = min(milliseconds, self._server_limit)
-        self._ask("time_left.sql", {"milliseconds": str(milliseconds)})
+        limits = [] if left is None else [max(1, int(left * 1000))]
+        limits += [self._server_limit] if self._server_limit else []
+        milliseconds = None if self._server_limit is None else str(min(limits, default=0))
+        with self._at_work(during):
+            self._catalog("settings.sql", {**self._settings, "milliseconds": milliseconds})
 
     def _out_of_time(self, during: str) -> Incomplete:
         return Incomplete(f"The time limit of {self.limits.timeout:g} seconds was reached in {during}.")

@@ -109,6 +109,11 @@ def _relations(ask: Ask, name: str | None, schema: str | None) -> list[Found]:
     return [Found(*row) for row in ask("relations.sql", {"name": name, "schema": schema})]
 
 
+def home(ask: Ask, name: str) -> str | None:
+    """The schema in which the role finds a relation of exactly this name, None when it finds none."""
+    return next((found.schema for found in _relations(ask, name, None) if found.on_search_path), None)
+
+
 def visible(ask: Ask) -> list[Found]:
     """The relations that can be named without a schema, for hints."""
     return [found for found in _relations(ask, None, None) if found.on_search_path]
@@ -178,12 +183,28 @@ def readable_columns(ask: Ask, found: Found, role: str) -> tuple[list[str], list
     return readable, [name for name, may_read in columns if not may_read]
 
 
-def describe(ask: Ask, described: Sequence[tuple[str, int, int]]) -> list[ColumnInfo]:
+@dataclass(frozen=True)
+class Described:
+    """A column of a result.
+
+    Args:
+        info: its name, type and kind. collatable: whether a collation says which of its values are equal.
+        foreign: whether its type is of an extension, with operators of its own.
+    """
+
+    info: ColumnInfo
+    collatable: bool
+    foreign: bool
+
+
+def describe(ask: Ask, described: Sequence[tuple[str, int, int]]) -> list[Described]:
     """Columns from what the server says about a result: name, type number, type modifier (a domain is its base)."""
     kinds = ask("types.sql", {"oids": [oid for _, oid, _ in described], "modifiers": [mod for *_, mod in described]})
     return [
-        ColumnInfo(name, written, Kind.TEXT if is_enum else _KINDS.get(type_name, Kind.OTHER))
-        for (name, *_), (written, type_name, is_enum) in zip(described, kinds, strict=True)
+        Described(
+            ColumnInfo(name, written, Kind.TEXT if is_enum else _KINDS.get(type_name, Kind.OTHER)), collatable, foreign
+        )
+        for (name, *_), (written, type_name, is_enum, collatable, foreign) in zip(described, kinds, strict=True)
     ]
 
 

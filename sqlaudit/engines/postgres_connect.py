@@ -152,7 +152,7 @@ def sever(connection: psycopg.Connection[Any]) -> None:
 
 
 def settings(limits: Limits) -> dict[str, str | None]:
-    """The parameters of `postgres/session.sql` that follow from the budgets.
+    """The parameters of `postgres/settings.sql` that follow from the budgets.
 
     Raises:
         UsageError: a budget that PostgreSQL has no setting for, or that cannot be read.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from sqlglot import exp
@@ -15,7 +15,7 @@ from sqlaudit.engines.base import ColumnInfo, Kind, Relation
 from sqlaudit.engines.postgres_connect import Session
 from sqlaudit.engines.postgres_errors import NO_TABLE
 from sqlaudit.errors import PermissionDenied, SqlauditError, UsageError
-from sqlaudit.guard import guard_expression, guard_query, quote
+from sqlaudit.guard import guard_expression, guard_query, names_cte, quote
 from sqlaudit.spec import ReadOptions, Target
 
 DIALECT = catalog.DIALECT
@@ -33,16 +33,37 @@ class Probe(Protocol):
 
 
 @dataclass(frozen=True)
+class _Read:
+    """Columns that are read otherwise than they are.
+
+    Args:
+        as_text: those without equality, by their texts.
+        one_each: those that are equal in other ways than their texts, by one text for all values that are equal. So all
+            that follows (joins, dictionaries, DuckDB beside the server) finds equal what the database does, and no
+            operator is looked up outside of pg_catalog.
+    """
+
+    as_text: tuple[str, ...] = ()
+    one_each: tuple[str, ...] = ()
+
+    @property
+    def changed(self) -> bool:
+        return bool(self.as_text or self.one_each)
+
+
+@dataclass(frozen=True)
 class Opener:
     """Opens targets on one connection.
 
     Args:
         ask: runs a query over the catalog. probe: plans a SELECT. session: the role and the database.
+        respelled: says which columns of a SELECT have a nondeterministic collation.
     """
 
     ask: catalog.Ask
     probe: Probe
     session: Session
+    respelled: Callable[[str, Sequence[str]], Sequence[bool]]
 
     def open(self, target: Target) -> Relation:
         """The relation of a target; see `Engine.open` for what is raised."""
@@ -59,9 +80,9 @@ class Opener:
         where = self._where(target, unreadable, found)
         table = exp.table_(found.name, db=found.schema, quoted=True)
         during = "--where" if where else f"the table {found.full_name!r}"
-        columns, cast = self._columns(_select(readable, table, where), during, lambda _: readable)
-        plain = not (unreadable or cast or where)
-        sql = found.sql if plain else _parenthesized(_select(readable, table, where, cast))
+        columns, read = self._columns(_select(readable, table, where), during, lambda _: readable)
+        plain = not (unreadable or read.changed or where)
+        sql = found.sql if plain else _parenthesized(_select(readable, table, where, read))
         return Relation(
             sql,
             tuple(columns),
@@ -69,6 +90,7 @@ class Opener:
             (found.full_name,),
             unreadable=tuple(unreadable),
             remarks=condition_remarks(where, columns, DIALECT),
+            respelled=read.one_each,
         )
 
     def _where(self, target: Target, unreadable: Sequence[str], found: catalog.Found) -> exp.Expression | None:
@@ -82,6 +104,8 @@ class Opener:
 
     def _open_query(self, target: Target) -> Relation:
         query = guard_query(target.query, DIALECT)
+        tables = dict.fromkeys(".".join(part.name for part in table.parts) for table in _tables(query))
+        self._qualify(query)
         where = guard_expression(target.where, DIALECT, "--where") if target.where else None
         source = query.subquery("target")
         try:
@@ -92,19 +116,37 @@ class Opener:
         if twice:
             raise UsageError(f"--query gives several columns the name {twice[0]!r}; name each once (AS).")
         during = "--where" if where else "--query"
-        columns, cast = self._columns(_select(names, source, where), during, lambda _: names)
-        sql = _parenthesized(query) if not (cast or where) else _parenthesized(_select(names, source, where, cast))
-        tables = dict.fromkeys(".".join(part.name for part in table.parts) for table in _tables(query))
+        columns, read = self._columns(_select(names, source, where), during, lambda _: names)
+        plain = not (read.changed or where)
+        sql = _parenthesized(query) if plain else _parenthesized(_select(names, source, where, read))
         remarks = condition_remarks(where, columns, DIALECT)
-        return Relation(sql, tuple(columns), target.name, tuple(tables), remarks=remarks)
+        return Relation(sql, tuple(columns), target.name, tuple(tables), remarks=remarks, respelled=read.one_each)
 
-    def _columns(self, select: exp.Select, during: str, names: Names) -> tuple[list[ColumnInfo], set[str]]:
-        """The columns of a SELECT, and those of them that have to be read as text because they cannot be grouped."""
-        columns = catalog.describe(self.ask, self.probe(_sql(select), during, names))
+    def _qualify(self, query: exp.Query) -> None:
+        """Give each table of a query the schema in which the role would find it, since statements look nowhere."""
+        for table in _tables(query):
+            if not table.db:
+                name = table.name if table.this.quoted else table.name.lower()
+                schema = catalog.home(self.ask, name)
+                if schema is not None:
+                    table.set("db", exp.to_identifier(schema, quoted=True))
+
+    def _columns(self, select: exp.Select, during: str, names: Names) -> tuple[list[ColumnInfo], _Read]:
+        """The columns of a SELECT, and which of them are read otherwise than they are."""
+        found = catalog.describe(self.ask, self.probe(_sql(select), during, names))
+        columns = [column.info for column in found]
         unusual = [column.name for column in columns if column.kind is Kind.OTHER]
-        if not unusual or self._can_group(select, unusual):
-            return columns, set()
-        return columns, {name for name in unusual if not self._can_group(select, [name])}
+        as_text: tuple[str, ...] = ()
+        if unusual and not self._can_group(select, unusual):
+            as_text = tuple(name for name in unusual if not self._can_group(select, [name]))
+        one_each = tuple(name for name in self._equal_otherwise(select, found) if name not in as_text)
+        return [replace(c, type="text") if c.name in one_each else c for c in columns], _Read(as_text, one_each)
+
+    def _equal_otherwise(self, select: exp.Select, found: Sequence[catalog.Described]) -> list[str]:
+        """Columns whose equal values may be other texts: by a collation, or by operators of an extension."""
+        asked = [column.info.name for column in found if column.collatable and not column.foreign]
+        collated = dict(zip(asked, self.respelled(_sql(select), asked), strict=True)) if asked else {}
+        return [column.info.name for column in found if column.foreign or collated.get(column.info.name)]
 
     def _can_group(self, select: exp.Select, names: Sequence[str]) -> bool:
         keys = [_column(name) for name in names]
@@ -162,9 +204,8 @@ def _columns_denied(names: Sequence[str], found: catalog.Found, role: str) -> Pe
 
 def _tables(query: exp.Query) -> list[exp.Table]:
     """The tables a query reads, without its own CTEs and functions."""
-    own = {cte.alias for cte in query.find_all(exp.CTE)}
     tables = [table for table in query.find_all(exp.Table) if isinstance(table.this, exp.Identifier)]
-    return [table for table in tables if table.args.get("db") or table.name not in own]
+    return [table for table in tables if table.db or not names_cte(table)]
 
 
 def _column(name: str) -> exp.Column:
@@ -176,15 +217,22 @@ def _star(source: exp.Expression) -> exp.Select:
 
 
 def _select(
-    names: Sequence[str], source: exp.Expression, where: exp.Expression | None, as_text: Iterable[str] = ()
+    names: Sequence[str], source: exp.Expression, where: exp.Expression | None, read: _Read | None = None
 ) -> exp.Select:
-    text = set(as_text)
-    columns = [
-        exp.alias_(exp.cast(_column(name), "text"), name, quoted=True) if name in text else _column(name)
-        for name in names
-    ]
+    columns = [_spelled(name, read or _Read()) for name in names]
     select = exp.select(*columns).from_(source.copy())
     return select.where(where.copy()) if where is not None else select
+
+
+def _spelled(name: str, read: _Read) -> exp.Expr:
+    column = _column(name)
+    if name not in read.as_text + read.one_each:
+        return column
+    text: exp.Expr = exp.cast(column, "text")
+    if name in read.one_each:
+        collated = exp.Collate(this=text, expression=exp.to_identifier("default", quoted=True))
+        text = exp.Window(this=exp.Min(this=collated), partition_by=[_column(name)])
+    return exp.alias_(text, name, quoted=True)
 
 
 def _sql(query: exp.Query) -> str:

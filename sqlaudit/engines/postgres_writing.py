@@ -34,14 +34,27 @@ def make_view(db: str, view: View, replace: bool) -> None:
 
 def _make(connection: psycopg.Connection[tuple[str, ...]], view: View, replace: bool) -> None:
     *schema, name = view.parts()
+    usual = _pinned(connection)
+    home = schema[0] if schema else usual
     look_up = environment().get_template("postgres/kind_of.sql").render().encode()
-    row = connection.execute(look_up, {"name": name, "schema": schema[0] if schema else None}).fetchone()
+    row = connection.execute(look_up, {"name": name, "schema": home}).fetchone()
     refusal = taken(view, row[0] if row else "", replace)
     if refusal is not None:
         raise refusal
+    full = View(".".join(quote(part, "postgres") for part in (home, name)), view.select)
     if row:
-        connection.execute(b"DROP VIEW " + view.quoted("postgres").encode())
-    connection.execute(view.statement("postgres").encode())
+        connection.execute(b"DROP VIEW " + full.quoted("postgres").encode())
+    connection.execute(full.statement("postgres").encode())
+
+
+def _pinned(connection: psycopg.Connection[tuple[str, ...]]) -> str:
+    """The schema in which views are made; from now on names are looked up in pg_catalog alone.
+
+    A view keeps the operators and functions that its names meant when it was made.
+    """
+    pin = environment().get_template("postgres/pin_writer.sql").render().encode()
+    row = connection.execute(pin).fetchone()
+    return row[0] if row and row[0] else "public"
 
 
 def _reason(error: psycopg.Error, view: View) -> SqlauditError:

@@ -13,6 +13,7 @@ from sqlaudit.errors import UsageError
 from sqlaudit.guard import quote
 from sqlaudit.profile_result import NEARLY, ColumnFacts, Role
 from sqlaudit.profiling.columns import Source, estimated_distinct, facts_of, values_statement
+from sqlaudit.profiling.equal_texts import equal_text_statement, equal_text_warnings
 from sqlaudit.profiling.names import concept_of
 from sqlaudit.profiling.roles import propose
 from sqlaudit.profiling.uncovered import (
@@ -68,8 +69,8 @@ def audit_warnings(
 
     Codes: `direct_identifier`, `possible_direct_identifier`, `division_of_whole_numbers`, `possible_quasi_identifier`,
     `unreadable_columns`, `empty_quasi_identifier`, `read_by_expressions`, `columns_without_role`,
-    `nearly_unique_quasi_identifier`, `float_quasi_identifier`, `spelling_variants`. Messages hold counts, names and
-    expressions of columns.
+    `nearly_unique_quasi_identifier`, `float_quasi_identifier`, `spelling_variants`, `equal_but_written_differently`.
+    Messages hold counts, names and expressions of columns.
 
     Args:
         engine, relation: where the published table is. roles: the roles of its columns.
@@ -96,11 +97,17 @@ def audit_warnings(
         *(_float(column.facts) for column in seen if column.is_key),
         *(_variants(column, where) for column in seen if column.named),
     ]
-    return [warning for warning in found if warning is not None]
+    texts = equal_text_warnings(engine, relation, [*roles.quasi_identifiers, *roles.sensitive], FIRST_ROWS)
+    return [*(warning for warning in found if warning is not None), *texts]
 
 
 def warning_statements(engine: Engine, relation: Relation, roles: Named) -> list[Statement]:
-    """The statements that `audit_warnings` runs: one, or none without a column to look at."""
+    """The statements that `audit_warnings` runs: one for all columns to look at, one for types with equal texts."""
+    named = [*roles.quasi_identifiers, *roles.sensitive]
+    return [*_looking(engine, relation, roles), *equal_text_statement(engine, relation, named, FIRST_ROWS)]
+
+
+def _looking(engine: Engine, relation: Relation, roles: Named) -> list[Statement]:
     sources = _sources(relation, roles, engine.dialect)
     return [values_statement(engine, relation, sources, first=FIRST_ROWS, step="warnings")] if sources else []
 
@@ -142,9 +149,7 @@ def _unseen(seen: Sequence[_Seen], bare: Sequence[str]) -> list[str]:
 
 def _look(engine: Engine, relation: Relation, roles: Named, bare: Sequence[str]) -> list[_Seen]:
     sources = _sources(relation, roles, engine.dialect)
-    rows = {
-        int(row[0]): row for statement in warning_statements(engine, relation, roles) for row in engine.run(statement)
-    }
+    rows = {int(row[0]): row for statement in _looking(engine, relation, roles) for row in engine.run(statement)}
     keys, named = len(roles.quasi_identifiers), len(roles.quasi_identifiers) + len(roles.sensitive)
     return [
         _Seen(

@@ -92,7 +92,7 @@ def test_names_that_fit_nothing(db: str, name: str, expected: str) -> None:
         ("SELECT a FROM p", [(1,)], ("main.p",)),
         ("SELECT a FROM s.p", [(2,)], ("s.p",)),
         ("SELECT x.a, v.a FROM clinic.s.p x, v", [(2, 12)], ("s.p", "main.v")),
-        ("SELECT plus(a) AS a FROM p", [(2,)], ("main.p",)),
+        ("SELECT clinic.main.plus(a) AS a FROM p", [(2,)], ("main.p",)),
         ("WITH p AS (SELECT 9 AS a) SELECT a FROM p", [(9,)], ()),
         ("WITH q AS (SELECT a FROM s.p) SELECT a FROM q", [(2,)], ("s.p",)),
         ("SELECT s.p.a FROM s.p", [(2,)], ("s.p",)),
@@ -171,6 +171,9 @@ def test_conditions_restrict_a_table(db: str) -> None:
     assert relation.sql == '"memory"."input"."people"'
 
 
+_NO_FUNCTION = (
+    'DuckDB has no function \'{0}\'; a macro of the database is called by its full name, "clinic"."main".{0}(…).'
+)
 _ROW = "--where takes an expression over the columns of one row: no subquery, aggregate or window."
 
 
@@ -179,7 +182,8 @@ _ROW = "--where takes an expression over the columns of one row: no subquery, ag
     [
         ("agee = 1", "There is no column 'agee'. Did you mean 'age'?"),
         ("people.agee = 1", "There is no column 'agee'. Did you mean 'age'?"),
-        ("nofunction(age)", "DuckDB has no function 'nofunction'."),
+        ("nofunction(age)", _NO_FUNCTION.format("nofunction")),
+        ("plus(age) = 1", _NO_FUNCTION.format("plus")),
         ("year(age) = 1", "The function 'year' does not take (BIGINT); cast its arguments."),
         (
             "age = (SELECT 1)",

@@ -55,13 +55,13 @@ def test_loads_rows_dicts_frames_and_csv_files(load: Loader, tmp_path: Any, post
     load("loaded_csv", tmp_path / "t.csv")
     load("loaded_dicts", [{"age": 30, "wide": 2**70}, {"age": None, "wide": 1}])
     load("loaded_typed", [("7",), (None,)], ["small"], {"small": "smallint"})
-    assert ask(postgres_url, "SELECT age, weight, sex FROM loaded_frame ORDER BY age")[0] == (30, 1.5, "f")
-    assert ask(postgres_url, "SELECT * FROM loaded_csv ORDER BY age") == [
+    assert ask(postgres_url, "SELECT age, weight, sex FROM public.loaded_frame ORDER BY age")[0] == (30, 1.5, "f")
+    assert ask(postgres_url, "SELECT * FROM public.loaded_csv ORDER BY age") == [
         (30, "female", dt.date(2020, 1, 31)),
         (41, None, None),
     ]
-    assert ask(postgres_url, "SELECT * FROM loaded_dicts ORDER BY wide") == [(None, 1), (30, 2**70)]
-    assert ask(postgres_url, "SELECT * FROM loaded_typed ORDER BY small") == [(7,), (None,)]
+    assert ask(postgres_url, "SELECT * FROM public.loaded_dicts ORDER BY wide") == [(None, 1), (30, 2**70)]
+    assert ask(postgres_url, "SELECT * FROM public.loaded_typed ORDER BY small") == [(7,), (None,)]
 
 
 def test_every_type_has_a_kind(load: Loader, postgres_url: str) -> None:
@@ -97,7 +97,7 @@ def test_every_type_has_a_kind(load: Loader, postgres_url: str) -> None:
         "ti": ("time without time zone", "time"),
         "ttz": ("time with time zone", "time"),
         "u": ("uuid", "text"),
-        "m": ("mood", "text"),
+        "m": ("public.mood", "text"),
         "z": ("text", "text"),
         "a": ("integer[]", "other"),
         "r": ("daterange", "other"),
@@ -126,7 +126,9 @@ def test_types_without_equality_are_read_as_text(load: Loader, postgres_url: str
         grouped = "SELECT doc, place, COUNT(*) FROM " + relation.sql + " AS t GROUP BY doc, place"
         assert engine.run(Statement("classes", grouped)) == [('{"a": 1}', "(1,2)", 2)]
         queried = engine.open(Target(query="SELECT doc FROM documents"))
-        assert queried.sql == ('(SELECT CAST("doc" AS TEXT) AS "doc" FROM (SELECT doc FROM documents) AS target)')
+        assert queried.sql == (
+            '(SELECT CAST("doc" AS TEXT) AS "doc" FROM (SELECT doc FROM "public".documents) AS target)'
+        )
         assert [c.kind for c in queried.columns] == [Kind.OTHER]
 
 
@@ -230,8 +232,8 @@ def test_notes_what_ran_and_tells_tracer_and_progress(load: Loader, postgres_url
     with PostgresEngine(postgres_url) as engine:
         engine.tracer, engine.progress = traced.append, lambda step, share: progress.append((step, share))
         engine.open(Target("patients"))
-        engine.run(Statement("totals", "/* sqlaudit: totals */\nSELECT COUNT(*) FROM patients"))
-        plan = engine.explain(Statement("totals", "/* sqlaudit: totals */\nSELECT COUNT(*) FROM patients"))
+        engine.run(Statement("totals", "/* sqlaudit: totals */\nSELECT COUNT(*) FROM public.patients"))
+        plan = engine.explain(Statement("totals", "/* sqlaudit: totals */\nSELECT COUNT(*) FROM public.patients"))
     assert [done.name for done in traced] == ["totals"]
     assert traced == engine.executed
     assert traced[0].seconds is not None
@@ -243,11 +245,11 @@ def test_notes_what_ran_and_tells_tracer_and_progress(load: Loader, postgres_url
 
 def test_every_statement_sees_one_snapshot(load: Loader, postgres_url: str) -> None:
     load("patients", PATIENTS, ["age", "sex", "disease"])
-    count = Statement("count", "SELECT COUNT(*) FROM patients")
+    count = Statement("count", "SELECT COUNT(*) FROM public.patients")
     with PostgresEngine(postgres_url) as engine:
         load.execute("INSERT INTO patients VALUES (99, 'm', 'flu')")
         assert engine.run(count) == [(3,)]
         with pytest.raises(UsageError):
-            engine.run(Statement("wrong", "SELECT nothing FROM patients"))
+            engine.run(Statement("wrong", "SELECT nothing FROM public.patients"))
         assert engine.run(count) == [(3,)]
     assert ask(postgres_url, count.sql) == [(4,)]

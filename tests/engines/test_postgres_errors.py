@@ -42,36 +42,45 @@ def failure(url: str, sql: str) -> SqlauditError:
 
 DATA = "PostgreSQL could not compute a value in the step 'classes': "
 SQL_ERRORS = {
-    "SELECT disease::int FROM ages": (
+    "SELECT disease::int FROM public.ages": (
         EngineError,
         DATA + "a text cannot be read as the type that is asked for (22P02).",
     ),
-    "SELECT disease::date FROM ages": (EngineError, DATA + "a text is not a date or time (22007)."),
-    "SELECT age / 0 FROM ages": (EngineError, DATA + "division by zero (22012)."),
-    "SELECT ln(age - 30) FROM ages": (EngineError, DATA + "a logarithm of zero or of a negative number (2201E)."),
-    "SELECT (age * 100000000000)::int FROM ages": (EngineError, DATA + "a number is out of range (22003)."),
-    "SELECT chr(0 * age::int) FROM ages": (
+    "SELECT disease::date FROM public.ages": (EngineError, DATA + "a text is not a date or time (22007)."),
+    "SELECT age / 0 FROM public.ages": (EngineError, DATA + "division by zero (22012)."),
+    "SELECT ln(age - 30) FROM public.ages": (
+        EngineError,
+        DATA + "a logarithm of zero or of a negative number (2201E).",
+    ),
+    "SELECT (age * 100000000000)::int FROM public.ages": (EngineError, DATA + "a number is out of range (22003)."),
+    "SELECT chr(0 * age::int) FROM public.ages": (
         EngineError,
         "A limit of PostgreSQL was reached in the step 'classes' (54000).",
     ),
-    "SELECT year(born) FROM ages": (
+    "SELECT year(born) FROM public.ages": (
         UsageError,
         "PostgreSQL has no function or operator 'year' for these arguments in the step 'classes'; expressions are "
         "written in PostgreSQL's own SQL, for instance extract(year FROM birth).",
     ),
-    "SELECT t.agee FROM ages AS t": (
+    "SELECT t.agee FROM public.ages AS t": (
         UsageError,
         "There is no column 'agee' in the step 'classes'. Did you mean 'age'?",
     ),
     "SELECT age FROM agess": (UsageError, "There is no table 'agess' in the step 'classes'. Did you mean 'age'?"),
     "SELECT age FROM": (UsageError, "PostgreSQL could not read the SQL of the step 'classes'."),
-    "SELECT age WHERE FROM ages": (UsageError, "PostgreSQL could not read the SQL of the step 'classes' near 'FROM'."),
-    "SELECT age FROM ages WHERE disease": (UsageError, "The types in the step 'classes' do not fit near 'disease'."),
-    "SELECT age, COUNT(*) FROM ages": (
+    "SELECT age WHERE FROM public.ages": (
+        UsageError,
+        "PostgreSQL could not read the SQL of the step 'classes' near 'FROM'.",
+    ),
+    "SELECT age FROM public.ages WHERE disease": (
+        UsageError,
+        "The types in the step 'classes' do not fit near 'disease'.",
+    ),
+    "SELECT age, COUNT(*) FROM public.ages": (
         UsageError,
         "PostgreSQL does not accept the SQL of the step 'classes' near 'age' (42803).",
     ),
-    "INSERT INTO ages (age) VALUES (1)": (
+    "INSERT INTO public.ages (age) VALUES (1)": (
         UsageError,
         "An audit only reads, and the step 'classes' holds something that writes.",
     ),
@@ -83,7 +92,7 @@ SQL_ERRORS = {
         UsageError,
         "An audit only reads, and the step 'classes' tries to change its transaction.",
     ),
-    "SELECT fails(disease) FROM ages": (
+    "SELECT public.fails(disease) FROM public.ages": (
         EngineError,
         "A function or view that the step 'classes' uses raised an error of its own (P0001).",
     ),
@@ -180,13 +189,13 @@ def test_a_lock_is_waited_for_only_so_long(
     with psycopg.connect(postgres_admin_url) as admin, PostgresEngine(postgres_url) as engine:
         admin.execute("LOCK TABLE ages IN ACCESS EXCLUSIVE MODE")
         with pytest.raises(EngineError) as caught:
-            engine.run(Statement("totals", "SELECT COUNT(*) FROM ages"))
+            engine.run(Statement("totals", "SELECT COUNT(*) FROM public.ages"))
         assert str(caught.value) == sentence.format("the step 'totals'")
         with pytest.raises(EngineError) as caught:
             engine.open(Target("ages"))
         assert str(caught.value) == sentence.format("the table 'public.ages'")
         admin.rollback()
-        assert engine.run(Statement("totals", "SELECT COUNT(*) FROM ages")) == [(1,)]
+        assert engine.run(Statement("totals", "SELECT COUNT(*) FROM public.ages")) == [(1,)]
 
 
 @contextmanager

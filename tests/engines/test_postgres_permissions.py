@@ -85,7 +85,7 @@ def test_row_level_security_is_refused_instead_of_auditing_half_a_table(
     assert denied(postgres_url, Target(query="SELECT age FROM guarded")) == table
     with PostgresEngine(postgres_url) as engine:
         with pytest.raises(PermissionDenied) as caught:
-            engine.run(Statement("totals", "SELECT COUNT(*) FROM guarded"))
+            engine.run(Statement("totals", "SELECT COUNT(*) FROM public.guarded"))
         assert str(caught.value) == "Row-level security hides rows from this role in the step 'totals'" + rest
         view = engine.open(Target("guarded_by_owner"))
         assert engine.run(Statement("totals", "SELECT COUNT(*) FROM " + view.sql)) == [(2,)]

@@ -58,14 +58,18 @@ def unchanged(load: Loader) -> Iterator[None]:
     assert fingerprint(load) == before
 
 
-SLEEP = Statement("sleep", "SELECT pg_sleep(30) FROM visits")
+SLEEP = Statement("sleep", "SELECT pg_sleep(30) FROM public.visits")
 
 
 def audit(engine: PostgresEngine) -> None:
     relation = engine.open(Target("visits", where="age > 0"))
     classes = "SELECT age, sex, COUNT(*) AS n FROM " + relation.sql + " AS t GROUP BY age, sex ORDER BY age"
     assert engine.run(Statement("classes", classes)) == [(30, "f", 500), (41, "m", 500)]
-    assert [len(batch) for batch in engine.stream(Statement("keys", "SELECT * FROM visits"), 400)] == [400, 400, 200]
+    assert [len(batch) for batch in engine.stream(Statement("keys", "SELECT * FROM public.visits"), 400)] == [
+        400,
+        400,
+        200,
+    ]
     assert list(engine.columns_as_arrays(Statement("classes", classes))["n"]) == [500, 500]
     assert "visits" in engine.explain(Statement("classes", classes))
     engine.open(Target(query="SELECT age FROM visits"))
@@ -78,21 +82,21 @@ def test_an_audit_changes_nothing(postgres_url: str) -> None:
 
 
 WRITES = [
-    "INSERT INTO visits VALUES (1, 'x', 'y')",
-    "WITH gone AS (DELETE FROM visits RETURNING *) SELECT COUNT(*) FROM gone",
-    "SELECT age INTO copied FROM visits",
-    "SELECT * FROM visits FOR UPDATE",
-    "CREATE TEMP TABLE t AS SELECT * FROM visits",
-    "CREATE VIEW v AS SELECT * FROM visits",
-    "CREATE INDEX ON visits (age)",
-    "DROP TABLE visits",
-    "TRUNCATE visits",
+    "INSERT INTO public.visits VALUES (1, 'x', 'y')",
+    "WITH gone AS (DELETE FROM public.visits RETURNING *) SELECT COUNT(*) FROM gone",
+    "SELECT age INTO copied FROM public.visits",
+    "SELECT * FROM public.visits FOR UPDATE",
+    "CREATE TEMP TABLE t AS SELECT * FROM public.visits",
+    "CREATE VIEW v AS SELECT * FROM public.visits",
+    "CREATE INDEX ON public.visits (age)",
+    "DROP TABLE public.visits",
+    "TRUNCATE public.visits",
     "SELECT nextval('visit_numbers')",
     "SELECT setval('visit_numbers', 7)",
     "SELECT pg_notify('channel', 'text') FROM nothing",
-    "COPY visits TO PROGRAM 'cat'",
-    "COPY visits FROM STDIN",
-    "VACUUM visits",
+    "COPY public.visits TO PROGRAM 'cat'",
+    "COPY public.visits FROM STDIN",
+    "VACUUM public.visits",
     "ALTER ROLE auditor SET jit = on",
     "SET SESSION CHARACTERISTICS AS TRANSACTION READ WRITE",
     "SET TRANSACTION READ WRITE",
@@ -114,7 +118,7 @@ def test_nothing_that_writes_gets_through(postgres_url: str) -> None:
 @pytest.mark.usefixtures("unchanged")
 def test_a_second_statement_is_refused(postgres_url: str) -> None:
     with PostgresEngine(postgres_url) as engine:
-        for text in ("SELECT 1; SELECT 2", "COMMIT; INSERT INTO visits VALUES (1, 'x', 'y')"):
+        for text in ("SELECT 1; SELECT 2", "COMMIT; INSERT INTO public.visits VALUES (1, 'x', 'y')"):
             with pytest.raises(UsageError) as caught:
                 engine.run(Statement("two", text))
             assert str(caught.value) == "PostgreSQL could not read the SQL of the step 'two'."
@@ -135,7 +139,7 @@ def test_an_audit_without_its_transaction_is_over(postgres_url: str, text: str) 
         with pytest.raises(UsageError):
             engine.run(Statement("end", text))
         with pytest.raises(SqlauditError) as caught:
-            engine.run(Statement("next", "INSERT INTO visits VALUES (1, 'x', 'y')"))
+            engine.run(Statement("next", "INSERT INTO public.visits VALUES (1, 'x', 'y')"))
         assert str(caught.value) in {
             "The connection to PostgreSQL was lost in the step 'next'; nothing was changed.",
             "An audit only reads, and the step 'next' holds something that writes.",
@@ -146,7 +150,7 @@ def test_an_audit_without_its_transaction_is_over(postgres_url: str, text: str) 
 def test_an_error_a_time_limit_and_a_cancel_change_nothing(postgres_url: str) -> None:
     with PostgresEngine(postgres_url) as engine:
         with pytest.raises(SqlauditError):
-            engine.run(Statement("classes", "SELECT 1 / (age - 30) FROM visits"))
+            engine.run(Statement("classes", "SELECT 1 / (age - 30) FROM public.visits"))
         timer = threading.Timer(0.2, engine.cancel)
         timer.start()
         with pytest.raises(SqlauditError):
@@ -162,7 +166,7 @@ def test_a_dropped_connection_changes_nothing(postgres_url: str, postgres_admin_
     end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'sqlaudit'"
     with psycopg.connect(postgres_admin_url, autocommit=True) as admin, PostgresEngine(postgres_url) as engine:
         audit(engine)
-        export = engine.stream(Statement("keys", "SELECT * FROM visits"), 10)
+        export = engine.stream(Statement("keys", "SELECT * FROM public.visits"), 10)
         assert len(next(export)) == 10
         timer = threading.Timer(0.2, admin.execute, [sql.SQL(end)])
         timer.start()

@@ -20,7 +20,7 @@ from tests.postgres_server import PostgresServer, new_standby, wait_until
 
 pytestmark = pytest.mark.postgres
 
-COUNT = Statement("totals", "SELECT COUNT(*) FROM admitted")
+COUNT = Statement("totals", "SELECT COUNT(*) FROM public.admitted")
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +51,10 @@ def test_an_audit_runs_on_a_standby(load: Loader, standby: PostgresServer) -> No
         relation = engine.open(Target("admitted", where="age < 34"))
         classes = "SELECT age, COUNT(*) AS n FROM " + relation.sql + " AS t GROUP BY age ORDER BY age"
         assert engine.run(Statement("classes", classes)) == [(30, 200), (31, 200), (32, 200), (33, 200)]
-        assert [len(batch) for batch in engine.stream(Statement("rows", "SELECT * FROM admitted"), 600)] == [600, 400]
+        assert [len(batch) for batch in engine.stream(Statement("rows", "SELECT * FROM public.admitted"), 600)] == [
+            600,
+            400,
+        ]
         with pytest.raises(EngineError) as caught:
             engine.run(Statement("zero", "SELECT 1 / 0"))
         assert str(caught.value).endswith("division by zero (22012).")
