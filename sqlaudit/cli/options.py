@@ -234,6 +234,14 @@ require_options = shared(
 )
 """Adds requirements; the command gets `asked: Asked`."""
 
+keep_option = in_section("The release")(
+    "--keep-column",
+    multiple=True,
+    metavar="COLUMNS",
+    help="Columns that are written though they look like direct identifiers.",
+)
+"""Adds what may be in a release though it looks like a direct identifier; every command that writes one has it."""
+
 _class = in_section("Classes that fall short")
 failing_options = shared(
     _failing,

@@ -101,6 +101,7 @@ class Publication:
             be replaced.
         file: a .parquet or .csv file to write the release to, or a .sql file for its SELECT; None = none.
         suppressed: what happens to rows of classes that fall short.
+        keep: columns that are written though they look like direct identifiers.
 
     Raises:
         UsageError: a combination that has no meaning.
@@ -111,6 +112,7 @@ class Publication:
     replace: bool = False
     file: Path | None = None
     suppressed: Suppressed = Suppressed.DROP
+    keep: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.view and self.file is not None:

@@ -160,10 +160,17 @@ class BoxRequest:
 
 @dataclass(frozen=True)
 class Publication:
-    """Where the cloaked messages go: a .parquet or .csv file, or their SELECT, into a .sql file or to be shown."""
+    """Where the cloaked messages go: a .parquet or .csv file, or their SELECT, into a .sql file or to be shown; and
+    which columns are written though they look like direct identifiers."""
 
     file: Path | None = None
     show_sql: bool = False
+    keep: tuple[str, ...] = ()
+
+    @property
+    def wanted(self) -> bool:
+        """Whether anything is published."""
+        return self.show_sql or self.file is not None
 
     @property
     def is_sql(self) -> bool:
