@@ -29,6 +29,11 @@ SELECT cell.code, words.id
 FROM {{ cells }} AS cell
 JOIN words ON LENGTH(words.key) = LENGTH(cell.text) AND words.key LIKE cell.pattern ESCAPE '!'
 WHERE cell.form = 'mask'
+UNION ALL
+SELECT cell.code, words.id
+FROM {{ cells }} AS cell
+JOIN words ON LENGTH(words.key) > LENGTH(cell.text) AND REGEXP_MATCHES(words.key, '^[0-9]{4}-[0-9]{2}-[0-9]{2}') AND SUBSTRING(words.key, 1, LENGTH(cell.text)) LIKE cell.pattern ESCAPE '!'
+WHERE cell.form = 'dates'
 {% for level in levels %}
 UNION ALL
 SELECT cell.code, words.id

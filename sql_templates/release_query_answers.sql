@@ -1,6 +1,6 @@
 {# The answers of a query on both tables, group by group: a released row counts 1 where its cells can satisfy the query,
    or the share of the original that does under its cells, or in the region of its class. #}
-{% macro answer(weight) %}{% if aggregate == "COUNT" %}SUM(n * {{ weight }}){% elif aggregate == "SUM" %}SUM(total * {{ weight }}){% else %}SUM(total * {{ weight }}) / NULLIF(SUM(present * {{ weight }}), 0){% endif %}{% endmacro %}
+{% macro answer(weight) %}{% if aggregate == "COUNT" %}SUM(n * {{ weight }}){% elif aggregate == "SUM" %}SUM(total * NULLIF({{ weight }}, 0)){% else %}SUM(total * {{ weight }}) / NULLIF(SUM(present * {{ weight }}), 0){% endif %}{% endmacro %}
 WITH coded AS (
     SELECT
         {% for cells in all_cells %}

@@ -55,6 +55,7 @@ def cloak(
     observations: Any = None,
     to: str | Path | None = None,
     publish_sql: bool = False,
+    keep_column: Sequence[str] | str = (),
     db: str | Engine | None = None,
     query: str = "",
     where: str = "",
@@ -82,6 +83,7 @@ def cloak(
         properties, property_bounds, owner: rectangles and whom they belong to, for restricted space identification.
         observations: who was seen where and when, in columns of the same names, for observation identification.
         to: write the messages to a .parquet or .csv file, or their SELECT to a .sql file. publish_sql: tell it, too.
+        keep_column: columns that are written though they look like direct identifiers.
         db, query, where, read, limits: as for `sqlaudit.audit`.
 
     Raises:
@@ -104,7 +106,8 @@ def cloak(
         tuple(identifier),
         Background(_table(properties, read), tuple(property_bounds), owner, _table(observations, read)),
     )  # fmt: skip
-    publication = Publication(Path(to) if to is not None else None, publish_sql)
+    keep = (keep_column,) if isinstance(keep_column, str) else tuple(keep_column)
+    publication = Publication(Path(to) if to is not None else None, publish_sql, keep)
     check_publication(publication)
     refuse_overwriting([publication.file], files_read(db, request.targets()))
     if isinstance(db, Engine):

@@ -22,6 +22,7 @@ from sqlaudit.generalization.search.inquiry import Tell, silent
 from sqlaudit.inputs import further_targets
 from sqlaudit.lattice_result import Checked, LatticeResult
 from sqlaudit.overwriting import files_read, refuse_overwriting
+from sqlaudit.profiling.suspects import refuse_suspected
 from sqlaudit.shares import Share, exact_share
 from sqlaudit.spec import AuditSpec, Limits, NullPolicy, ReadOptions, Roles, Target
 
@@ -52,6 +53,7 @@ def lattice(
     replace_view: bool = False,
     to: str | Path | None = None,
     suppressed: Suppressed | str = Suppressed.DROP,
+    keep_column: Sequence[str] | str = (),
     db: Database = None,
     query: str = "",
     where: str = "",
@@ -75,6 +77,7 @@ def lattice(
             own, replacing a view only with `replace_view`. to: write the release to a .parquet or .csv file instead, or
             its SELECT to a .sql file.
         suppressed: `drop` or `star`: what a release does with rows in classes that fall short.
+        keep_column: columns that are written though they look like direct identifiers.
         db, query, where, read, limits: as for `audit`.
 
     Raises:
@@ -96,7 +99,12 @@ def lattice(
         tuple(tuple(node) for node in chain), time_budget, walk,
     )  # fmt: skip
     publication = Publication(
-        publish_view, execute, replace_view, Path(to) if to is not None else None, Suppressed(suppressed)
+        publish_view,
+        execute,
+        replace_view,
+        Path(to) if to is not None else None,
+        Suppressed(suppressed),
+        _names(keep_column),
     )
     check_publication(publication, db if isinstance(db, str) else None)
     refuse_overwriting([publication.file], files_read(db, targets_of(request)))
@@ -146,6 +154,9 @@ def search_and_publish(
         UsageError, EngineError: as `lattice`.
     """
     table = open_table(engine, request)
+    written = table.written(engine, publication.keep)
+    if publication.wanted:
+        refuse_suspected(engine, written)
     if publication.is_sql:
         engine.lasting(table.relation)  # before long work: a view over a frame cannot be written
     result = find_nodes(engine, request, tell=tell, table=table)

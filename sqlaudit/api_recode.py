@@ -42,6 +42,7 @@ def recode(
     nulls: NullPolicy | str = NullPolicy.EQUAL,
     publish_sql: bool = False,
     to: str | Path | None = None,
+    keep_column: Sequence[str] | str = (),
     db: str | Engine | None = None,
     query: str = "",
     where: str = "",
@@ -64,6 +65,7 @@ def recode(
         lattice: whether the best node of the lattice is found for comparison. time_budget: seconds.
         publish_sql: make the SELECT of the release (`release.sql` of the result).
         to: write the release to a .parquet or .csv file, or its SELECT to a .sql file.
+        keep_column: columns that are written though they look like direct identifiers.
         db, query, where, read, limits: as for `audit`.
 
     Raises:
@@ -82,7 +84,7 @@ def recode(
         make_target(target, query=query, where=where, read=read),
         Roles(_names(qi), _names(sensitive), _names(identifier), entity, joint, NullPolicy(nulls)),
         requirements(require), hierarchies, inputs or {}, Method(method), Order(order), seed, exact_number(beta),
-        measure, lattice, time_budget, Path(to) if to is not None else None, publish_sql,
+        measure, lattice, time_budget, Path(to) if to is not None else None, publish_sql, _names(keep_column),
     )  # fmt: skip
     refuse_overwriting([request.file], files_read(db, targets_of(request.of_lattice())))
     if isinstance(db, Engine):

@@ -33,6 +33,7 @@ def suppress(
     seed: int | None = None,
     publish_sql: bool = False,
     to: str | Path | None = None,
+    keep_column: Sequence[str] | str = (),
     identifier: Sequence[str] | str = (),
     entity: str | None = None,
     nulls: NullPolicy | str = NullPolicy.EQUAL,
@@ -55,6 +56,7 @@ def suppress(
         seed: decides which copies of a row part when they do; a secret number when None.
         publish_sql: put the SELECT of the release into the result. to: write the release to a .parquet or .csv file,
             or its SELECT to a .sql file.
+        keep_column: columns that are written though they look like direct identifiers.
         identifier, entity, nulls, db, query, where, inputs, read, limits: as for `audit`.
 
     Raises:
@@ -75,7 +77,7 @@ def suppress(
         requirements(require), inputs or {}, How(how), Whole(rows) if rows else None,
         {name: exact_share(weight) for name, weight in (weights or {}).items()}, time_limit, seed,
     )  # fmt: skip
-    published = Published(Path(to) if to is not None else None, publish_sql)
+    published = Published(Path(to) if to is not None else None, publish_sql, _names(keep_column))
     check_published(published)
     refuse_overwriting([published.file], files_read(db, targets_of(request)))
     if isinstance(db, Engine):

@@ -162,6 +162,11 @@ class Loss:
         }
 
 
+NO_ATTACKS = (
+    "The release is no generalization of the original, so that its rows stand for nobody there: attacks on it mean "
+    "nothing here and were not tried. `sqlaudit attack` tries them on any table."
+)
+
 METHODS = ("non-corrected", "conditional", "independent")
 """How a release is asked: as it stands, by conditional probability, by independent columns."""
 
@@ -210,7 +215,7 @@ class QueryAnswer:
 
     Args:
         number: 1, 2, … in the file. aggregate: COUNT, SUM or AVG. groups: the first answers. total: how many there are.
-        errors: relative errors by method; answers that are 0 on the original have none.
+        errors: relative errors by method; what only one of the two tables answers is an error of 1.
         why: why the answer by conditional probability cannot be given, empty when it can.
     """
 
@@ -240,6 +245,7 @@ class Workload:
     Args:
         queries: how many were asked. empty: those that count nothing in the original; they have no relative error.
         seed: where they come from. errors: relative errors by method. why: as for a query.
+        answered_empty: by method those of the empty ones that the release answers with more than nothing.
     """
 
     queries: int
@@ -247,6 +253,7 @@ class Workload:
     seed: int
     errors: Mapping[str, Errors]
     why: str = ""
+    answered_empty: Mapping[str, int] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """The workload as the JSON has it."""
@@ -254,6 +261,7 @@ class Workload:
         return {
             "queries": self.queries,
             "empty": self.empty,
+            "answered_though_empty": dict(self.answered_empty),
             "seed": self.seed,
             "relative_errors": errors,
             "why_not_given": self.why or None,
@@ -267,7 +275,8 @@ class CompareResult(Shown):
     Args:
         original, release: what the tables are called. rows, released: their rows.
         pairing: key, position, containment (counts alone say which rows belong together) or none (they do not).
-        audit: the release by itself, as `sqlaudit audit` finds it. attacks: what can be done with the release alone.
+        audit: the release by itself, as `sqlaudit audit` finds it.
+        attacks: what can be done with the release alone; None when it is no generalization: its rows are about nobody.
     """
 
     original: str
@@ -322,6 +331,7 @@ class CompareResult(Shown):
             "workload": None if self.workload is None else self.workload.to_dict(),
             "audit": self.audit.to_dict(),
             "attacks": None if self.attacks is None else self.attacks.to_dict(),
+            "why_no_attacks": None if self.attacks is not None else NO_ATTACKS,
             "statements": [timing.to_dict() for timing in self.statements],
         }
 

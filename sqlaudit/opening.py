@@ -29,6 +29,11 @@ class ResolvedRoles:
     identifiers: tuple[Resolved, ...]
     entity: Resolved | None
 
+    @property
+    def not_published_as_they_are(self) -> tuple[Resolved, ...]:
+        """The roles whose columns are rewritten in a release, or are not in it at all."""
+        return (*self.quasi_identifiers, *self.identifiers, *((self.entity,) if self.entity else ()))
+
 
 def resolve_roles(roles: Roles, relation: Relation, dialect: str) -> ResolvedRoles:
     """Every role's columns found in the relation.

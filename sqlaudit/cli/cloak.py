@@ -9,7 +9,7 @@ import click
 
 from sqlaudit.api_cloak import check_publication
 from sqlaudit.cli.exits import say
-from sqlaudit.cli.options import Work, limit_options, output_options, target_options, work_options
+from sqlaudit.cli.options import Work, keep_option, limit_options, output_options, target_options, work_options
 from sqlaudit.cli.output import Output
 from sqlaudit.cli.parsing import share, split_list, split_lists
 from sqlaudit.cli.plan import show_statements
@@ -45,14 +45,15 @@ _audit = in_section("Boxes of somebody else")
 _attack = in_section("What attackers know")
 _MADE = ("box", "interval", "smallest_box", "smallest_interval", "k_column", "box_column", "interval_column", "to")
 _FLAGS = ("lonlat", "publish_sql")
-_USUAL = {"identifier": (), "suppress": "0", "divide": "alternately"}
+_USUAL = {"identifier": (), "keep_column": (), "suppress": "0", "divide": "alternately"}
 
 
 def _given(
     *, user: str | None, x: str | None, y: str | None, time: str | None, identifier: tuple[str, ...], k: int,
     box: str | None, interval: str | None, smallest_box: str | None, smallest_interval: str | None, divide: str,
     suppress: str, lonlat: bool, k_column: str | None, box_column: str | None, interval_column: str | None,
-    to: Path | None, publish_sql: bool, audit_only: bool, bounds: str | None, positions: str | None,
+    to: Path | None, publish_sql: bool, keep_column: tuple[str, ...], audit_only: bool, bounds: str | None,
+    positions: str | None,
     properties: str | None, property_bounds: str | None, owner: str | None, observations: str | None,
 ) -> dict[str, dict[str, Any]]:  # fmt: skip
     return {"given": dict(locals())}
@@ -81,6 +82,7 @@ _options = shared(
     _own("--interval-column", metavar="COLUMN", help="No longer interval than this, in seconds."),
     _out("--to", type=_PATH, metavar="FILE", help="Write them to .parquet or .csv, or their SELECT to .sql."),
     _out("--publish-sql", is_flag=True, help="Print the SELECT of the cloaked messages."),
+    keep_option,
     _audit("--audit-only", is_flag=True, help="MESSAGES have boxes already: audit these."),
     _audit("--bounds", metavar="COLUMNS", help=f"Their columns. [default: {','.join(BOUNDS)}]"),
     _audit("--positions", metavar="TABLE", help="Where users truly were, to count them in boxes."),
@@ -114,11 +116,12 @@ def command(
     """
     if given["audit_only"]:
         return _audited(target, db, given, output, work, limits)
-    request, publication = _request(target, given), Publication(given["to"], given["publish_sql"])
+    keep = split_lists(given["keep_column"], "--keep-column")
+    request, publication = _request(target, given), Publication(given["to"], given["publish_sql"], keep)
     check_publication(publication)
     with session(db, limits, work, *request.targets()) as engine:
         if work.dry_run or work.explain:
-            return _planned(engine, target, plan_cloaking(engine, request), work, output)
+            return _planned(engine, target, plan_cloaking(engine, request, publication), work, output)
         result = cloak_messages(engine, request, publication)
     _emit(output, result, publication)
     return ExitCode.OK if result.passed else ExitCode.REQUIREMENT_FAILED

@@ -74,7 +74,7 @@ def _beta(text: str) -> Fraction:
     try:
         return exact_number(text)
     except UsageError:
-        raise UsageError(f"--beta is a number above 0, for instance 0.5; {text!r} is none.") from None
+        raise UsageError(f"--beta is a number of 0 or more, for instance 0.5; {text!r} is none.") from None
 
 
 def _read(path: Path) -> str:

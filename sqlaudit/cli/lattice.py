@@ -16,6 +16,7 @@ from sqlaudit.cli.last_resort import LastResort
 from sqlaudit.cli.options import (
     Asked,
     Work,
+    keep_option,
     limit_options,
     output_options,
     require_options,
@@ -28,14 +29,15 @@ from sqlaudit.cli.parsing import duration, share, split_lists
 from sqlaudit.cli.plan import show_statements
 from sqlaudit.cli.sections import Sectioned, in_section, shared
 from sqlaudit.cli.session import session
-from sqlaudit.engines.base import Engine
+from sqlaudit.engines.base import Engine, Statement
 from sqlaudit.errors import ExitCode, UsageError
 from sqlaudit.generalization.losses import MEASURES
 from sqlaudit.generalization.request import Find, LatticeRequest, Publication, Suppressed, parse_chain
-from sqlaudit.generalization.run import plan_lattice
+from sqlaudit.generalization.run import open_table, plan_lattice
 from sqlaudit.generalization.search.choice import AUTO, FITS
 from sqlaudit.generalization.search.inquiry import Progress, Tell
 from sqlaudit.lattice_result import LatticeResult
+from sqlaudit.profiling.suspects import suspect_statements
 from sqlaudit.reports import render_markdown, render_text
 from sqlaudit.reports.escape import visible
 from sqlaudit.reports.figures import figure
@@ -87,11 +89,18 @@ def _number(text: str, item: str) -> Fraction:
 
 
 def _publication(
-    *, publish_view: str | None, execute: bool, replace_view: bool, to: Path | None, suppressed: str
+    *,
+    publish_view: str | None,
+    execute: bool,
+    replace_view: bool,
+    to: Path | None,
+    suppressed: str,
+    keep_column: tuple[str, ...],
 ) -> dict[str, Publication]:
     if publish_view == "":
         raise UsageError("--publish-view takes the name of a view.")
-    return {"publication": Publication(publish_view or "", execute, replace_view, to, Suppressed(suppressed))}
+    keep = split_lists(keep_column, "--keep-column")
+    return {"publication": Publication(publish_view or "", execute, replace_view, to, Suppressed(suppressed), keep)}
 
 
 _search_options = shared(
@@ -125,6 +134,7 @@ _publish_options = shared(
         "--suppressed", type=_choice(Suppressed), default="drop", show_default=True,
         help="Rows in classes that fall short are left out, or their quasi-identifiers become *.",
     ),
+    keep_option,
 )  # fmt: skip
 
 
@@ -157,7 +167,8 @@ def command(
     with session(db, limits, work, *targets_of(request)) as engine:
         if work.dry_run or work.explain:
             tables = engine.open(target).tables or (target.name,)
-            show_statements(engine, tables, plan_lattice(engine, request), work, output)
+            statements = [*_before(engine, request, publication), *plan_lattice(engine, request)]
+            show_statements(engine, tables, statements, work, output)
             return ExitCode.OK
         result = search_and_publish(engine, request, publication, _teller(engine))
         if result.stopped == "interrupted":  # what is known is worth telling before the way out
@@ -168,6 +179,12 @@ def command(
     _emit(output, result)
     _tell(result, publication)
     return code_of(result)
+
+
+def _before(engine: Engine, request: LatticeRequest, publication: Publication) -> list[Statement]:
+    """What is looked at before a search whose release is to be written."""
+    written = open_table(engine, request).written(engine, publication.keep)
+    return suspect_statements(engine, written) if publication.wanted else []
 
 
 def code_of(result: LatticeResult) -> ExitCode:

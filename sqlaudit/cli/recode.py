@@ -15,6 +15,7 @@ from sqlaudit.cli.exits import say
 from sqlaudit.cli.options import (
     Asked,
     Work,
+    keep_option,
     limit_options,
     output_options,
     require_options,
@@ -23,7 +24,7 @@ from sqlaudit.cli.options import (
     work_options,
 )
 from sqlaudit.cli.output import Output
-from sqlaudit.cli.parsing import duration
+from sqlaudit.cli.parsing import duration, split_lists
 from sqlaudit.cli.plan import show_statements
 from sqlaudit.cli.sections import Sectioned, in_section, shared
 from sqlaudit.cli.session import session
@@ -51,13 +52,13 @@ _publish = in_section("The release")
 
 def _recoding(
     *, hierarchies: Path | None, method: str, order: str, seed: int | None, beta: str, measure: str, lattice: bool,
-    time_budget: float | None, publish_sql: bool, to: Path | None,
+    time_budget: float | None, publish_sql: bool, to: Path | None, keep_column: tuple[str, ...],
 ) -> dict[str, Any]:  # fmt: skip
     return {
         "recoding": {
             "hierarchies": hierarchies, "method": Method(method), "order": Order(order), "seed": seed,
             "beta": _beta(beta), "measure": measure, "beside": lattice, "time_budget": time_budget, "file": to,
-            "with_sql": publish_sql,
+            "with_sql": publish_sql, "keep": split_lists(keep_column, "--keep-column"),
         }
     }  # fmt: skip
 
@@ -93,6 +94,7 @@ _recode_options = shared(
         "--to", type=_PATH, metavar="FILE",
         help="Write the release to a .parquet or .csv file, or its SELECT to a .sql file.",
     ),
+    keep_option,
 )  # fmt: skip
 
 

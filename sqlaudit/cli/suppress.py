@@ -14,6 +14,7 @@ from sqlaudit.cli.exits import say
 from sqlaudit.cli.options import (
     Asked,
     Work,
+    keep_option,
     limit_options,
     output_options,
     require_options,
@@ -29,7 +30,7 @@ from sqlaudit.cli.session import session
 from sqlaudit.errors import ExitCode, UsageError
 from sqlaudit.remedies.suppression.deciding import How
 from sqlaudit.remedies.suppression.request import Published, SuppressRequest, Whole
-from sqlaudit.remedies.suppression.run import open_table, suppress_table
+from sqlaudit.remedies.suppression.run import plan_suppression, suppress_table
 from sqlaudit.reports import render_markdown, render_text
 from sqlaudit.reports.escape import visible
 from sqlaudit.reports.suppress import suppress_document
@@ -70,8 +71,8 @@ def _weights(texts: tuple[str, ...]) -> dict[str, Fraction]:
     return found
 
 
-def _published(*, publish_sql: bool, to: Path | None) -> dict[str, Published]:
-    return {"published": Published(to, publish_sql)}
+def _published(*, publish_sql: bool, to: Path | None, keep_column: tuple[str, ...]) -> dict[str, Published]:
+    return {"published": Published(to, publish_sql, split_lists(keep_column, "--keep-column"))}
 
 
 _how_options = shared(
@@ -96,6 +97,7 @@ _release_options = shared(
         "--to", type=click.Path(path_type=Path), metavar="FILE",
         help="Write the release to a .parquet or .csv file, or its SELECT to a .sql file.",
     ),
+    keep_option,
 )  # fmt: skip
 
 
@@ -126,8 +128,8 @@ def command(
     check_published(published)
     with session(db, limits, work, *targets_of(request)) as engine:
         if work.dry_run or work.explain:
-            table = open_table(engine, request)
-            show_statements(engine, table.relation.tables or (target.name,), [table.patterns_statement()], work, output)
+            tables = engine.open(target).tables or (target.name,)
+            show_statements(engine, tables, plan_suppression(engine, request, published), work, output)
             return ExitCode.OK
         result = suppress_table(engine, request, published, engine.progress)
         if result.effort.stopped == "interrupted":  # what is known is worth telling before the way out

@@ -19,7 +19,7 @@ from sqlaudit.spec import Requirement, Roles, Target
 class Find(StrEnum):
     """Which nodes are wanted.
 
-    `BEST`: the safe node of smallest loss. `MINIMAL`: all safe nodes that cannot be made finer in any column. `ALL`:
+    `BEST`: the safe node of smallest loss. `MINIMAL`: all safe nodes with no finer safe node. `ALL`:
     a verdict on every node. `CHAIN`: the finest safe node along one chain.
     """
 
@@ -70,8 +70,8 @@ class LatticeRequest:
             raise UsageError("Say what the release must satisfy, for instance --require k=5.")
         if not any(one.severity == "error" for one in self.requirements):
             raise UsageError("Every requirement only warns, so every node would be safe; require at least one.")
-        if not 0 <= self.suppression < 1:
-            raise UsageError(f"--suppress is a share of at least 0 and below 1 (below 100%); it is {self.suppression}.")
+        if not 0 <= self.suppression <= 1:
+            raise UsageError(f"--suppress is a share from 0 to 1 (100%); it is {self.suppression}.")
         if self.algorithm not in (AUTO, *FITS[self.find]):
             listed = ", ".join((AUTO, *FITS[self.find]))
             raise UsageError(f"--algorithm {self.algorithm} does not find {self.find}; there are: {listed}.")
@@ -101,6 +101,7 @@ class Publication:
             be replaced.
         file: a .parquet or .csv file to write the release to, or a .sql file for its SELECT; None = none.
         suppressed: what happens to rows of classes that fall short.
+        keep: columns that are written though they look like direct identifiers.
 
     Raises:
         UsageError: a combination that has no meaning.
@@ -111,6 +112,7 @@ class Publication:
     replace: bool = False
     file: Path | None = None
     suppressed: Suppressed = Suppressed.DROP
+    keep: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.view and self.file is not None:

@@ -31,6 +31,7 @@ from sqlaudit.histogram import HistogramBuilder
 from sqlaudit.inputs import population_target, read_inputs
 from sqlaudit.lattice_result import LatticeResult
 from sqlaudit.opening import ResolvedRoles, frame_of, load_columns, resolve_roles
+from sqlaudit.profiling.suspects import Written, written_as_they_are
 from sqlaudit.quasi_identifiers.budget import Stop, never
 from sqlaudit.sql import Raw, render
 
@@ -47,6 +48,14 @@ class Table:
     def taking_part(self) -> list[int]:
         """The places of the quasi-identifiers that are columns of the lattice."""
         return [place for place, hierarchy in enumerate(self.hierarchies) if hierarchy.takes_part]
+
+    def written(self, engine: Engine, keep: Sequence[str]) -> Written:
+        """What a release of it holds as it is.
+
+        Raises:
+            UsageError: a column to keep that is not there or is not published.
+        """
+        return written_as_they_are(engine, self.relation, self.roles.not_published_as_they_are, keep)
 
 
 def open_table(engine: Engine, request: LatticeRequest) -> Table:

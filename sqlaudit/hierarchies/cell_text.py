@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import datetime
+import itertools
 import re
 from collections.abc import Iterator
 from decimal import Decimal
@@ -28,6 +29,8 @@ _BRACKETS = re.compile(r"([\[\](])\s*(.*?)\s*([\[\])])")
 _BETWEEN = re.compile(r"\s*(?:;|\.\.+|…|/|\bto\b|\s-\s)\s*")
 _LAST_YEAR = 9999
 _FORMS = {Kind.DATE: _DATE, Kind.TIMESTAMP: _DATE}
+_MASKED_DATE = re.compile(r"(?=.*\*)(?:\d{1,3}\*+(?<=^.{4})|\d{4}-\d?\*+(?<=^.{7})|\d{4}-\d{2}-\d?\*+(?<=^.{10}))")
+"""A year, month or day of which the last digits are stars."""
 _NUMERIC = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
 
 
@@ -45,6 +48,8 @@ def read_cell(text: str, kind: Kind) -> Cell | None:
         return AnyValue()
     if plain.startswith("{") and plain.endswith("}"):
         return _values(text.strip(), kind)
+    if kind in _FORMS and _MASKED_DATE.fullmatch(plain):
+        return _masked_date(plain)
     if kind in _NUMERIC or kind in _FORMS:
         return _exact(plain, kind) or (Mask(plain) if "*" in plain else _interval(plain, kind))
     if kind is Kind.BOOLEAN:
@@ -86,6 +91,19 @@ def _interval(text: str, kind: Kind) -> Interval | None:
     if found.low == found.high:
         return None if found.low_open or found.high_open else found
     return found if found.low < found.high else None  # type: ignore[operator]
+
+
+def _masked_date(text: str) -> Cell:
+    """`197*`, `1975-0*`, `1975-03-**`: the time from the first date that fits to the last; a mask when none does."""
+    stem = text.rstrip("*")
+    fitting = [
+        period
+        for digits in itertools.product("0123456789", repeat=len(text) - len(stem))
+        if (period := _date_period(stem + "".join(digits))) is not None
+    ]
+    if not fitting:
+        return Mask(text)
+    return Interval(fitting[0][0], fitting[-1][1], False, fitting[-1][1] is not None)
 
 
 def _part_of_time(text: str, kind: Kind) -> Interval | None:

@@ -9,10 +9,13 @@ from __future__ import annotations
 import datetime
 import functools
 import math
+import re
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 
+_MASKED_YEAR = re.compile(r"[\d*]{4}(?:-[\d*]{2})?")
+_DATE_TEXT = re.compile(r"\d{4}-\d{2}-\d{2}")
 Bound = Fraction | datetime.datetime
 NUMBERS = ("integer", "decimal", "float")
 DATES = ("date", "timestamp")
@@ -71,14 +74,28 @@ class Interval:
 
 @dataclass(frozen=True)
 class Mask:
-    """A text in which each `*` stands for one character: `130**` is every text of five that begins with 130."""
+    """A text in which each `*` stands for one character: `130**` is every text of five that begins with 130.
+
+    What is masked like a year or a month stands for the dates in it, where these are texts: `197*` for 1975-03-01.
+    """
 
     pattern: str
 
+    @property
+    def of_dates(self) -> bool:
+        """Whether it looks like a masked year or month."""
+        return _MASKED_YEAR.fullmatch(self.pattern) is not None
+
     def holds(self, text: str) -> bool:
-        """Whether a text fits."""
-        return len(text) == len(self.pattern) and all(
-            a in ("*", b) for a, b in zip(self.pattern, text, strict=True)
+        """Whether a text fits.
+
+        Example:
+            >>> Mask("130**").holds("13053"), Mask("197*").holds("1975-03-01"), Mask("197*").holds("19753")
+            (True, True, False)
+        """
+        shown = text[: len(self.pattern)] if self.of_dates and _DATE_TEXT.match(text) else text
+        return len(shown) == len(self.pattern) and all(
+            a in ("*", b) for a, b in zip(self.pattern, shown, strict=True)
         )  # fmt: skip
 
     def contains(self, other: Mask) -> bool:

@@ -79,6 +79,8 @@ def _rows(code: int, cell: Cell, point: str) -> Iterator[Row]:
         yield from (_row(code, "value", key) for key in sorted(cell.keys))
     elif isinstance(cell, Mask):
         yield _row(code, "mask", cell.pattern, _pattern(cell.pattern))
+        if cell.of_dates:
+            yield _row(code, "dates", cell.pattern, _pattern(cell.pattern))
     elif isinstance(cell, Node):
         yield _row(code, "node", cell.label, level=cell.level)
     elif point:

@@ -53,7 +53,7 @@ class Check:
         suppressed = int(self.bench.ask("release_suppressed.sql", _STEP, classes=self.classes)[0][0])
         general = Generalization(
             answer, reason, columns, rows, too_many, changed, self.coded.foreign, self.coded.missing, suppressed,
-            self._recoding(columns),
+            self._recoding(columns, suppressed),
         )  # fmt: skip
         return Found(general, tuple(of for _, of in misfits) if misfits else (0,) * len(columns))
 
@@ -126,7 +126,7 @@ class Check:
         overlap = "sensitive attributes were looked at one by one" if several else "original rows fit several classes"
         return Answer.UNDECIDED, f"nothing refutes it, but {overlap}; --key or --by-position decides it."
 
-    def _recoding(self, columns: Sequence[ColumnFit]) -> Recoding:
+    def _recoding(self, columns: Sequence[ColumnFit], suppressed: int) -> Recoding:
         levels = [
             self.bench.ask(
                 "release_kept_levels.sql", _STEP, classes=self.classes, cells=one.cells, place=one.column.place
@@ -135,6 +135,8 @@ class Check:
         ]
         if any(column.split_values for column in columns):
             return Recoding.LOCAL
+        if suppressed and not any(levels):  # nothing but rows whose cells may be anything: every column is at the top
+            return Recoding.FULL_DOMAIN
         if all(level == 0 for rows in levels for level, _ in rows):
             return Recoding.NONE
         if all(len(rows) <= 1 and not any(odd for _, odd in rows) for rows in levels):

@@ -2,25 +2,32 @@
 
 A released row counts for a query: 1 when its cells can satisfy it (non-corrected), the share of the original rows in
 the region of its class that satisfy it (corrected by conditional probability), or the product over the columns of the
-shares under its cells (independently corrected). Values that no original row has count nothing anywhere.
+shares under its cells (independently corrected). A cell can satisfy a condition by a value that no original row has.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+
+from sqlglot import exp
 
 from sqlaudit.columns_of import find_column, resolve
 from sqlaudit.compare_result import METHODS, Errors, Group, QueryAnswer
 from sqlaudit.engines.base import Kind, Relation, Row
 from sqlaudit.errors import UsageError
+from sqlaudit.guard import quote
+from sqlaudit.hierarchies.cell_reader import CellReader, reader_of
+from sqlaudit.hierarchies.cells import AnyValue, Cell
 from sqlaudit.release.bench import Bench
+from sqlaudit.release.cells_read import MOST_CELLS
 from sqlaudit.release.coding import Coded, packed
 from sqlaudit.release.covers import Covered
 from sqlaudit.release.losses.views import NO_REGIONS
 from sqlaudit.release.pairing import Side
 from sqlaudit.release.query_text import AggregateQuery
 from sqlaudit.release.regions import Regions
+from sqlaudit.release.satisfying import TYPES, Tried, can_satisfy, tried_values
 from sqlaudit.sql import Raw, expression, render
 
 MOST_GROUPS = 100_000
@@ -57,6 +64,7 @@ class Asked:
             )
             for place, one in zip(parts.places, words, strict=True)
         ]  # fmt: skip
+        shares = [self._reached(query, parts, place, one) for place, one in zip(parts.places, shares, strict=True)]
         inside = self._inside(parts, words)
         rows = self.bench.ask(
             "release_query_answers.sql", f"query {query.number}", aggregate=query.aggregate,
@@ -179,6 +187,46 @@ class Asked:
             float=self._is_float(place),
         )  # fmt: skip
 
+    def _reached(self, query: AggregateQuery, parts: _Parts, place: int, shares: Relation) -> Relation:
+        """The shares of a column's cells, with none for cells that satisfy the query only by values that no original
+        row has. A group is a value of the original, so this is about conditions alone."""
+        if place not in parts.conditions or place in parts.grouped:
+            return shares
+        column = self.covered[place - 1].column
+        rows = self.bench.ask(
+            "release_query_unreached.sql", f"query {query.number}", readings=self.bench.kept[f"readings_{place}"],
+            shares=shares, limit=MOST_CELLS,
+        )  # fmt: skip
+        reader = reader_of(column.words, self.bench.workbench) if rows else None
+        if reader is None:
+            return shares
+        read = {int(code): _read(reader, text, reading, level) for code, text, reading, level in rows}
+        cells = {code: cell for code, cell in read.items() if cell is not None}
+        satisfying = self._satisfying(query, parts, place, reader, cells.values())
+        can = [(code,) for code, cell in cells.items() if can_satisfy(cell, satisfying, reader)]
+        if not can:
+            return shares
+        codes = self.bench.rows(f"can_{place}", [("code", "INTEGER")], can)
+        return self.bench.make(
+            f"reached_{place}", "release_query_reached.sql", "cells that can satisfy a query", shares=shares, can=codes
+        )
+
+    def _satisfying(
+        self, query: AggregateQuery, parts: _Parts, place: int, reader: CellReader, cells: Collection[Cell]
+    ) -> list[Tried]:
+        """Of the values that are tried those that satisfy the conditions on a column."""
+        dialect, column = self.bench.engine.dialect, self.covered[place - 1].column
+        tried = tried_values(parts.conditions[place], dialect, reader, cells)
+        found = find_column(column.label, self.original.opened)
+        if not tried or found is None:
+            return []
+        statement = render(
+            "release_query_tried.sql", dialect, step=f"query {query.number}", column=quote(found.name, "duckdb"),
+            type=TYPES[reader.kind], tried=[Raw(exp.Literal.string(one.key).sql(dialect=dialect)) for one in tried],
+            conditions=[self._sql(self.original, text, query) for text in parts.conditions[place]],
+        )  # fmt: skip
+        return [tried[int(number)] for (number,) in self.bench.engine.run(statement)]
+
     def _inside(self, parts: _Parts, words: Sequence[Relation]) -> Relation | None:
         regions = self.regions
         if regions is None or not parts.places:
@@ -203,13 +251,29 @@ class _Parts:
 
 
 def relative_errors(groups: Sequence[Group], method: str) -> list[float]:
-    """|answer - truth| / |truth| of the answers that have a truth other than 0; no answer at all is an error of 1."""
-    found = []
-    for group in groups:
-        if group.truth:
-            answer = group.answers[method]
-            found.append(1.0 if answer is None else abs(answer - group.truth) / abs(group.truth))
-    return found
+    """|answer - truth| / |truth| of the groups that either table has; what only one of them answers is an error of 1.
+
+    Example:
+        >>> groups = [Group(2, {"plain": 3}), Group(0, {"plain": 1}), Group(4, {"plain": None}), Group(0, {"plain": 0})]
+        >>> relative_errors(groups, "plain")
+        [0.5, 1.0, 1.0, 0.0]
+    """
+    pairs = ((group.truth, group.answers[method]) for group in groups)
+    return [relative_error(truth, answer) for truth, answer in pairs if truth is not None or answer is not None]
+
+
+def relative_error(truth: float | None, answer: float | None) -> float:
+    """How far an answer is off, as a share of the truth; 1 where only one of them is there, or other than 0."""
+    if truth is None or answer is None:
+        return 1.0
+    if not truth:
+        return 1.0 if answer else 0.0
+    return abs(answer - truth) / abs(truth)
+
+
+def _read(reader: CellReader, text: str | None, reading: str, level: int | None) -> Cell | None:
+    """What a cell stands for; what may be anything is read so already."""
+    return AnyValue() if reading == "all" else reader.read(text, level)
 
 
 def _all_names(query: AggregateQuery) -> set[str]:

@@ -24,7 +24,7 @@ class CompareRequest:
         key: columns that name a row in both tables. by_position: rows correspond by their order.
         hierarchies: what `sqlaudit.hierarchies.read_hierarchies` takes; None = values are kept or suppressed.
         measures: names of loss measures; empty = all.
-        beta: the exponent of the height weights of the weighted hierarchical distance, above 0.
+        beta: the exponent of the height weights of the weighted hierarchical distance, 0 or more; 0 = even.
         distance: of sensitive values: equal, ordered or hierarchical (the latter wants a tree among the inputs).
         noise_queries: random range queries for the noise, at least 2. workload: random counting queries, 0 = none.
         seed: of both. queries: the texts of aggregate queries.
@@ -58,8 +58,8 @@ class CompareRequest:
             raise UsageError("Name the quasi-identifiers that original and release have in common, with --qi.")
         if self.key and self.by_position:
             raise UsageError("Rows are paired by --key or --by-position, not by both.")
-        if self.beta <= 0:
-            raise UsageError("--beta is a number above 0.")
+        if self.beta < 0:
+            raise UsageError("--beta is a number of 0 or more.")
         if self.distance not in DISTANCES:
             raise UsageError(f"--distance is one of {', '.join(DISTANCES)}.")
         if not 2 <= self.noise_queries <= MOST_QUERIES:

@@ -160,7 +160,7 @@ class _Comparison:
             generalization=opened.found.generalization,
             losses=tuple(self._losses(opened)),
             audit=self._audit(),
-            attacks=self._attacks(),
+            attacks=None if opened.found.generalization.answer is Answer.NO else self._attacks(),
             coarser=beside,
             queries=tuple(asked.answer(query) for query in queries),
             workload=self._workload(opened),

@@ -34,11 +34,18 @@ def random_workload(
         for name, answer in zip(METHODS, found, strict=True):
             if truth and name in errors:
                 errors[name].append(abs(answer - truth) / truth)
-    empty = sum(not truth for truth, *_ in answers)
+    nothing = [found for truth, *found in answers if not truth]
+    answered = {
+        name: sum(bool(found[place]) for found in nothing) for place, name in enumerate(METHODS) if name in errors
+    }
     return Workload(
-        queries, empty, seed, {name: Errors.of(found) for name, found in errors.items()},
+        queries,
+        len(nothing),
+        seed,
+        {name: Errors.of(found) for name, found in errors.items()},
         "" if regions is not None else NO_REGIONS,
-    )  # fmt: skip
+        answered,
+    )
 
 
 def domains_of(covered: Sequence[Covered]) -> list[tuple[int, int]]:

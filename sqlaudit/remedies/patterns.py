@@ -13,6 +13,7 @@ from sqlaudit.columns_of import Resolved
 from sqlaudit.engines.base import Engine, Relation, Statement
 from sqlaudit.errors import UsageError
 from sqlaudit.opening import ResolvedRoles
+from sqlaudit.profiling.suspects import Written, written_as_they_are
 from sqlaudit.spec import Roles
 from sqlaudit.sql import Raw, render
 
@@ -38,6 +39,14 @@ class RemedyTable:
     def keys(self) -> tuple[Resolved, ...]:
         """What patterns are made of: the quasi-identifiers, then what else tells them apart."""
         return (*self.roles.quasi_identifiers, *self.apart)
+
+    def written(self, keep: Sequence[str]) -> Written:
+        """What a release of it holds as it is.
+
+        Raises:
+            UsageError: a column to keep that is not there or is not published.
+        """
+        return written_as_they_are(self.engine, self.relation, self.roles.not_published_as_they_are, keep)
 
     def parameters(self, others: Sequence[str] = ()) -> dict[str, Any]:
         """What the steps in `_remedy.sql` need; `others` are further columns, quoted."""

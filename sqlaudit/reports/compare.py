@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from sqlaudit.compare_result import METHODS, Answer, ColumnFit, CompareResult, Errors, Loss, QueryAnswer, Recoding
+from sqlaudit.compare_result import (
+    METHODS,
+    NO_ATTACKS,
+    Answer,
+    ColumnFit,
+    CompareResult,
+    Errors,
+    Generalization,
+    Loss,
+    QueryAnswer,
+    Recoding,
+    Workload,
+)
 from sqlaudit.reports.attack import attack_document
 from sqlaudit.reports.audit import audit_document
 from sqlaudit.reports.audit import headline as verdict_of
@@ -49,6 +61,7 @@ _PAIRINGS = {
 _MAIN = ("loss", "non-uniform-entropy", "modification-rate")
 _OF_AUDIT = ("Classes that fall short", "All figures", "Warnings")
 _OF_ATTACKS = "What each attack achieves"
+_ATTACKED = "What can still be done with the release alone"
 SHOWN_GROUPS = 20
 
 
@@ -81,7 +94,7 @@ def _headline(result: CompareResult) -> Toned:
 
 def _lead(result: CompareResult) -> Iterator[Words]:
     facts = result.generalization
-    recoding = "" if facts.answer is Answer.NO else f" Recoding: {_RECODINGS[facts.recoding]}."
+    recoding = "" if facts.answer is Answer.NO else f" Recoding: {_recoding(facts)}."
     tone = "bad" if facts.answer is Answer.NO else "good" if facts.answer is Answer.YES else "warn"
     yield Toned(f"{_sentence(facts.reason)}{recoding}", "bad" if tone == "bad" else "plain")
     if facts.missing or facts.suppressed:
@@ -100,6 +113,13 @@ def _lead(result: CompareResult) -> Iterator[Words]:
             for one in result.attacks.exposures
             if one.attack == "homogeneity" and one.exposed
         )
+
+
+def _recoding(facts: Generalization) -> str:
+    """How values were recoded, in words; rows that are suppressed as a whole do not count."""
+    if facts.recoding is Recoding.NONE and facts.suppressed:
+        return f"{_RECODINGS[Recoding.NONE]} in the rows that are not suppressed as a whole"
+    return _RECODINGS[facts.recoding]
 
 
 def _sentence(text: str) -> str:
@@ -143,7 +163,7 @@ def _generalization(result: CompareResult) -> Iterator[Block]:
         "Misfits: rows whose value is not under their cell. Empty: cells that stand for no value of the original. "
         "Split: values with several cells."
     )
-    pairs: list[tuple[str, Words]] = [("recoding", _RECODINGS[facts.recoding]), ("pairing", _PAIRINGS[result.pairing])]
+    pairs: list[tuple[str, Words]] = [("recoding", _recoding(facts)), ("pairing", _PAIRINGS[result.pairing])]
     if facts.misfit_rows is not None:
         pairs.append(("rows that do not fit", count(facts.misfit_rows)))
     pairs += [(f"changed values of {name}", count(changed)) for name, changed in facts.changed.items()]
@@ -171,12 +191,12 @@ def _parts(document: Document, titles: tuple[str, ...], title: str) -> tuple[Sec
 
 def _attacks(result: CompareResult) -> tuple[Section, ...]:
     if result.attacks is None:
-        return ()
+        return section(_ATTACKED, Paragraph(NO_ATTACKS))
     document = attack_document(result.attacks)
     blocks: list[Block] = [*document.lead]
     blocks += [block for one in document.sections if one.title == _OF_ATTACKS for block in one.blocks]
     blocks.append(Paragraph("Attacks that take another table or categories: `sqlaudit attack`."))
-    return section("What can still be done with the release alone", *blocks)
+    return section(_ATTACKED, *blocks)
 
 
 def _losses(result: CompareResult) -> Iterator[Block]:
@@ -236,7 +256,7 @@ def _number(value: object) -> str:
 
 
 def _share(loss: Loss) -> str:
-    return "" if loss.share is None else percent_or_more(float(loss.share))
+    return "" if loss.share is None else percent(loss.share)
 
 
 def _useful(result: CompareResult) -> Iterator[Block]:
@@ -244,8 +264,8 @@ def _useful(result: CompareResult) -> Iterator[Block]:
     if workload is not None:
         asked = plural(workload.queries, "random counting query", "random counting queries")
         yield Paragraph(
-            f"{asked} (seed {workload.seed}); {count(workload.empty)} of them count nothing in the original. "
-            "Relative errors of the others:"
+            f"{asked} (seed {workload.seed}); {count(workload.empty)} of them count nothing in the original"
+            f"{_answered(workload)}. Relative errors of the others:"
         )
         yield _errors(workload.errors)
         picture = errors_picture(result)
@@ -255,6 +275,12 @@ def _useful(result: CompareResult) -> Iterator[Block]:
             yield Paragraph(f"conditional: {workload.why}.")
     for query in result.queries:
         yield from _query(query)
+
+
+def _answered(workload: Workload) -> str:
+    """Which of the queries that count nothing in the original count something in the release."""
+    said = [f"{count(number)} {name}" for name, number in workload.answered_empty.items() if number]
+    return f", but the release answers {listing(said)}" if said else ""
 
 
 def _errors(errors: Mapping[str, Errors]) -> Table:

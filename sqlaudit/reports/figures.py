@@ -29,16 +29,22 @@ def plural(number: int, one: str, many: str = "") -> str:
 
 
 def percent(share: Number | None) -> str:
-    """A share between 0 and 1 as a percentage; only nothing prints as 0% and only everything as 100%.
+    """A share as a percentage; only nothing prints as 0% and only everything as 100%.
+
+    Some losses are below nothing, or above what complete suppression loses.
 
     Example:
-        >>> percent(0.0419), percent(0.00001), percent(1)
-        ('4.2%', 'under 0.1%', '100%')
+        >>> percent(0.0419), percent(0.00001), percent(1), percent(-2), percent(2.5)
+        ('4.2%', 'under 0.1%', '100%', '−200%', '250%')
     """
     if share is None:
         return UNDEFINED
     if share in (0, 1):
         return "100%" if share else "0%"
+    if share < 0:
+        return f"−{percent(-share)}" if share <= -0.001 else "just below 0%"
+    if share > 1:
+        return f"{figure(float(share) * 100)}%" if share >= 1.001 else "just over 100%"
     if share < 0.001:
         return "under 0.1%"
     return "over 99.9%" if share > 0.999 else f"{float(share) * 100:.1f}%"

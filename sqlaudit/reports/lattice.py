@@ -203,9 +203,13 @@ def _chain(result: LatticeResult) -> Table | None:
     for levels in result.chain:
         node = known.get(levels)
         verdict: Words = "" if node is None else Toned("safe", "good") if node.safe else Toned("not safe", "bad")
-        short = "" if node is None else count(node.failing_rows)
-        rows.append((",".join(map(str, levels)), verdict, short))
-    return Table((Column("levels"), Column("checked"), Column("rows that fall short", True)), tuple(rows))
+        figures = () if node is None else tuple(one for one in node.fails if one.classes is None)
+        short = "" if node is None else "–" if figures else count(node.failing_rows)
+        why = "; ".join(_short(one, result.rows) for one in figures)
+        rows.append((",".join(map(str, levels)), verdict, short, why))
+    heads = (Column("levels"), Column("checked"), Column("rows that fall short", True), Column("falls short of"))
+    whole = any(row[3] for row in rows)  # a figure of the whole table: no row falls short of it by itself
+    return Table(heads if whole else heads[:3], tuple(row if whole else row[:3] for row in rows))
 
 
 def _walk(result: LatticeResult) -> Iterator[Block]:

@@ -205,7 +205,7 @@ def test_no_safe_node_is_explained() -> None:
     [
         ({"require": ()}, "Say what the release must satisfy"),
         ({"qi": ()}, "Name the quasi-identifiers"),
-        ({"suppress": 2}, "below 1"),
+        ({"suppress": 2}, "from 0 to 1"),
         ({"suppress": "many"}, "A share is a number"),
         ({"nulls": "wildcard", "suppress": "20%"}, "search without --suppress"),
         ({"algorithm": "chain"}, "does not find best"),

@@ -57,6 +57,22 @@ def background(rows: Sequence[Row], qi: Sequence[str], s: str, m: int) -> tuple[
     return certain, highest
 
 
+def nearly_sure(rows: Sequence[Row], qi: Sequence[str], s: str, m: int, sure: Fraction) -> int:
+    """Rows whose own value is guessed, and likely enough, once the attacker rules out the m values (not the row's own)
+    that help most. The guess is the most frequent value that is left, of equal ones the first."""
+    found = 0
+    for group in classes(rows, qi):
+        ranked = [value for value, _ in Counter(row[s] for row in group).most_common()]
+        counts = Counter(row[s] for row in group)
+        for value in ranked:
+            for out in subsets([other for other in ranked if other != value], m):
+                left = [one for one in ranked if one not in out]
+                if left[0] == value and Fraction(counts[value], sum(counts[one] for one in left)) >= sure:
+                    found += counts[value]
+                    break
+    return found
+
+
 def demographic(rows: Sequence[Row], qi: Sequence[str], s: str, m: int) -> int:
     """The most rows that are certain when the same m values are ruled out for everybody, rightly for those rows."""
     values = list(dict.fromkeys(row[s] for row in rows))

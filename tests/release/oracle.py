@@ -59,6 +59,10 @@ class Case:
         values = self.meanings[column].cells[self.release[place][column]][0] & everything
         return values or everything
 
+    def may_be(self, column: str, place: int) -> Values:
+        """The values that the cell of a released row may stand for, whether an original row has them or not."""
+        return self.covered(column, place) | self.meanings[column].cells[self.release[place][column]][0]
+
     def level(self, column: str, place: int | None) -> int:
         meaning = self.meanings[column]
         return meaning.height if place is None else meaning.cells[self.release[place][column]][1]
@@ -311,7 +315,7 @@ def noise(case: Case, query: Query) -> float:
 def weights(case: Case, query: Query, place: int) -> tuple[Fraction, Fraction, Fraction]:
     """What a released row counts: non-corrected, by conditional probability, and independently corrected."""
     covered = {column: case.covered(column, place) for column in query}
-    plain = Fraction(int(all(covered[column] & values for column, values in query.items())))
+    plain = Fraction(int(all(case.may_be(column, place) & values for column, values in query.items())))
     region = case.region(place)
     inside = [i for i in region if all(case.original[i][c] in values for c, values in query.items())]
     conditional = Fraction(len(inside), len(region)) if region else Fraction(0)
@@ -375,6 +379,21 @@ def is_local(case: Case) -> bool:
         if any(len(found) > 1 for found in seen.values()):
             return True
     return False
+
+
+def recoding(case: Case) -> str | None:
+    """How values were recoded, as far as levels alone tell it: None when cells lie at several levels of a column."""
+    if is_local(case):
+        return "local"
+    seen: dict[str, set[int]] = {column: set() for column in case.qi}
+    places = [place for place in range(len(case.release)) if not whole(case, place)]
+    for place in places or range(len(case.release)):
+        for column in case.qi:
+            if case.release[place][column] is not None:  # a missing value says nothing of the level
+                seen[column].add(case.level(column, place))
+    if all(levels <= {0} for levels in seen.values()):
+        return "none"
+    return "full-domain" if all(len(levels) <= 1 for levels in seen.values()) else None
 
 
 def whole(case: Case, place: int) -> bool:

@@ -62,7 +62,9 @@ def test_attacks_on_classes_are_what_brute_force_finds(engine: Engine) -> None:
         assert (found.exposed, found.of, found.figures["classes"]) == (alike["exposed"], len(rows), alike["classes"])
         right = found.figures["right_guesses"]
         assert right == (Fraction(alike["right_guesses"], len(rows)) if rows else None)
+        assert found.figures["nearly_sure"] == oracle.nearly_sure(rows, qi, "s", 0, sure)
         for m, step in enumerate(result.exposure("background_knowledge").steps):
+            assert step["nearly_sure"] == oracle.nearly_sure(rows, qi, "s", m, sure)
             certain, highest = oracle.background(rows, qi, "s", m)
             assert (step["certain"], step["certain_if_ruled_out_for_all"]) == (
                 certain, oracle.demographic(rows, qi, "s", m),

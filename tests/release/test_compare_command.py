@@ -9,6 +9,13 @@ from typing import Any
 
 import pytest
 
+import sqlaudit
+from sqlaudit.compare_result import CompareResult
+from sqlaudit.engines.base import Engine
+from sqlaudit.reports import render_text
+from sqlaudit.reports.compare import compare_document
+from sqlaudit.spec import Target
+from tests.audit_values import values_query
 from tests.cli.runner import Ran, run, write_csv
 from tests.postgres_load import Loader
 from tests.reports.schemas import schema, validator
@@ -33,7 +40,8 @@ def loaded(ran: Ran) -> dict[str, Any]:
     data: dict[str, Any] = json.loads(ran.out)
     validator("compare").validate(data)
     validator("audit").validate(data["audit"])
-    validator("attack").validate(data["attacks"])
+    if data["attacks"] is not None:
+        validator("attack").validate(data["attacks"])
     return data
 
 
@@ -115,8 +123,8 @@ def test_no_generalization_is_exit_code_1_with_counts(tmp_path: Path) -> None:
         (("--key", "id", "--by-position"), "not by both"),
         (("--key", "age"), "give every column one role"),
         (("--measures", "entropi"), "Did you mean 'entropy'?"),
-        (("--beta", "x"), "--beta is a number above 0"),
-        (("--beta", "-1"), "--beta is a number above 0"),
+        (("--beta", "x"), "--beta is a number of 0 or more"),
+        (("--beta", "-1"), "--beta is a number of 0 or more"),
         (("--noise-queries", "1"), "--noise-queries is a number between 2 and 10,000"),
         (("--workload", "-1"), "--workload is a number between 0 and 10,000"),
         (("--queries", "absent.sql"), "cannot be read"),
@@ -187,3 +195,25 @@ def test_the_page_of_measures_is_what_its_script_makes() -> None:
     script = Path(__file__).parents[2] / "docs" / "make_measures.py"
     found: dict[str, Any] = runpy.run_path(str(script))
     assert script.with_name("release.md").read_text("utf-8") == found["page"]()
+
+
+def test_synthetic_rows_are_no_generalization_and_are_not_attacked(engine: Engine) -> None:
+    def found(release: list[int]) -> CompareResult:
+        tables = [
+            Target(query=values_query([{"q": q, "s": s} for q, s in zip(qs, "aabb", strict=True)], kinds), label=name)
+            for name, qs, kinds in (
+                ("original", [1, 2, 3, 4], {"q": "int", "s": "text"}), ("release", release, {"q": "int", "s": "text"}),
+            )
+        ]  # fmt: skip
+        return sqlaudit.compare(*tables, db=engine, qi=["q"], sensitive=["s"], workload=0, measures=["tree"])
+
+    synthetic, whole = found([9, 10, 11, 12]), found([1, 2, 3, 4])
+    assert (synthetic.generalization.answer, synthetic.attacks) == ("no", None)
+    assert synthetic.to_dict()["why_no_attacks"].startswith("The release is no generalization of the original")
+    validator("compare").validate(synthetic.to_dict())
+    said = " ".join(render_text(compare_document(synthetic)).split())
+    assert "attacks on it mean nothing here and were not tried" in said
+    assert "single value" not in said
+    assert whole.attacks is not None
+    assert whole.attacks.exposure("homogeneity").exposed == 4
+    assert whole.to_dict()["why_no_attacks"] is None

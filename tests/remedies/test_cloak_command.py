@@ -145,7 +145,7 @@ def test_boxes_of_others_are_audited() -> None:
         ((*COMMON, "--box", "0", "--interval", "1h"), "--box is above 0"),
         ((*COMMON, *SIZES, "--smallest-box", "2km"), "--smallest-box is larger than --box"),
         ((*COMMON, *SIZES, "--k", 0), "--k is at least 1"),
-        ((*COMMON, *SIZES, "--suppress", "100%"), "--suppress is a share of at least 0 and below 1"),
+        ((*COMMON, *SIZES, "--suppress", "0.1234567"), "--suppress is a share from 0 to 1, with at most six decimals"),
         ((*COMMON[2:], *SIZES), "Name the column with --user"),
         ((*COMMON[:6], "--time", "text", *SIZES), "--time: text holds text, not integer or decimal or float or date"),
         ((*COMMON, *SIZES, "--k-column", "text"), "--k-column: text holds text, not integer"),

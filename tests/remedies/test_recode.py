@@ -162,7 +162,14 @@ def test_losses_are_those_that_compare_finds_with_all_rows_paired(
     file = tmp_path / "release.csv"
     qi = ["age", "sex", "zip"]
     made = sqlaudit.recode(
-        PEOPLE, qi=qi, sensitive=sensitive, require={"k": 2}, hierarchies=HIERARCHY, method=method, to=file
+        PEOPLE,
+        qi=qi,
+        sensitive=sensitive,
+        require={"k": 2},
+        hierarchies=HIERARCHY,
+        method=method,
+        to=file,
+        keep_column="id",
     )
     release = pd.read_csv(file, dtype=str).astype({"id": int})
     found = sqlaudit.compare(PEOPLE, release, qi=qi, sensitive=sensitive, key="id", hierarchies=HIERARCHY)
@@ -182,7 +189,13 @@ def test_the_best_node_is_measured_alike(tmp_path: Path) -> None:
     qi = ["age", "sex", "zip"]
     made = sqlaudit.recode(PEOPLE, qi=qi, sensitive="dx", require={"k": 3}, hierarchies=HIERARCHY, measure="entropy")
     node = sqlaudit.lattice(
-        PEOPLE, qi=qi, require={"k": 3}, hierarchies=HIERARCHY, measure="entropy", to=tmp_path / "n.csv"
+        PEOPLE,
+        qi=qi,
+        require={"k": 3},
+        hierarchies=HIERARCHY,
+        measure="entropy",
+        to=tmp_path / "n.csv",
+        keep_column="id",
     )
     found = sqlaudit.compare(
         PEOPLE, pd.read_csv(tmp_path / "n.csv", dtype=str), qi=qi, sensitive="dx", hierarchies=HIERARCHY,
@@ -254,7 +267,7 @@ def test_dates_numbers_and_expressions_are_recoded(engine: Engine, method: str) 
 def test_nothing_is_published_when_time_is_over(tmp_path: Path) -> None:
     file = tmp_path / "r.csv"
     with pytest.raises(Incomplete, match="not finished is not safe, so nothing was published"):
-        sqlaudit.recode(PEOPLE, qi=["age"], require={"k": 2}, hierarchies=AGE, time_budget=0, to=file)
+        sqlaudit.recode(PEOPLE, qi=["age"], require={"k": 2}, hierarchies=AGE, time_budget=0, to=file, keep_column="id")
     assert not file.exists()
 
 

@@ -83,7 +83,7 @@ class Linkage(Attack):
             }
         smallest = min((one.size for one in linked), default=None)
         return Exposure(
-            attack=self.name, title=self.title, about=None, exposed=_members(unique), of=everybody, unit="people",
+            attack=Linkage.name, title=Linkage.title, about=None, exposed=_members(unique), of=everybody, unit="people",
             probability=Fraction(1), highest=None if smallest is None else Fraction(1, smallest),
             sentence=_identity_sentence(scene, everybody, figures), figures=figures, source=self.source,
             note="" if scene.request.key else (
@@ -105,6 +105,23 @@ class Linkage(Attack):
             ) if exposed else f"Nobody's candidates all have the same {label}.",
             figures={"without_identity": beyond}, source=self.source,
         )  # fmt: skip
+
+
+class AttributeLinkage(Linkage):
+    """What linkage tells about sensitive attributes, without who is who."""
+
+    name: ClassVar[str] = "linkage_attribute"
+    title: ClassVar[str] = "Attribute linkage"
+
+    def lacks(self, scene: Scene) -> str:
+        """The identified table and a sensitive attribute."""
+        return super().lacks(scene) or (
+            "" if scene.roles.sensitive else "It needs a sensitive attribute (--sensitive)."
+        )
+
+    def run(self, scene: Scene) -> Iterator[Exposure]:
+        """For each sensitive attribute about whom it is learned."""
+        yield from (one for one in super().run(scene) if one.attack == self.name)
 
 
 def _members(sizes: list[Size]) -> int:

@@ -19,7 +19,7 @@ from sqlaudit.release.attacks.background import BackgroundKnowledge
 from sqlaudit.release.attacks.base import Attack, Attribute, CannotTry, Scene
 from sqlaudit.release.attacks.complementary import ComplementaryReleases
 from sqlaudit.release.attacks.homogeneity import Homogeneity
-from sqlaudit.release.attacks.linkage import Linkage
+from sqlaudit.release.attacks.linkage import AttributeLinkage, Linkage
 from sqlaudit.release.attacks.minimality import Minimality
 from sqlaudit.release.attacks.request import AttackRequest
 from sqlaudit.release.attacks.similarity import Similarity
@@ -32,6 +32,8 @@ ATTACKS: tuple[type[Attack], ...] = (
     Minimality,
 )  # fmt: skip
 """Every attack, in the order of reports."""
+_PARTS: dict[type[Attack], type[Attack]] = {Linkage: AttributeLinkage}
+"""What an attack finds besides, under a name of its own, so that it can be asked for alone."""
 
 
 def attack_release(
@@ -86,12 +88,15 @@ def chosen(names: Sequence[str]) -> tuple[type[Attack], ...]:
     Raises:
         UsageError: there is no such attack; the sentence names the closest.
     """
-    known = {kind.name: kind for kind in ATTACKS}
+    known: dict[str, type[Attack]] = {}
+    for kind in ATTACKS:
+        known |= {one.name: one for one in (kind, _PARTS.get(kind, kind))}
     wanted = [name.strip().replace("-", "_") for name in names]
     for name in wanted:
         if name not in known:
             raise UsageError(f"There is no attack {name!r}.{closest(name, known)} There are: {', '.join(known)}.")
-    return tuple(kind for name, kind in known.items() if name in wanted or not wanted)
+    contained = {part.name for whole, part in _PARTS.items() if not wanted or whole.name in wanted}
+    return tuple(kind for name, kind in known.items() if (name in wanted or not wanted) and name not in contained)
 
 
 def plan_attacks(engine: Engine, target: Target, roles: Roles) -> list[Statement]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -12,6 +13,7 @@ from sqlaudit.engines.base import Engine, Kind, Relation, Statement
 from sqlaudit.errors import UsageError
 from sqlaudit.guard import quote
 from sqlaudit.hierarchies.dictionary import held
+from sqlaudit.profiling.suspects import Written, written_as_they_are
 from sqlaudit.remedies.cloaking.grid import Level
 from sqlaudit.remedies.cloaking.request import BOUNDS, CloakRequest
 from sqlaudit.sql import Raw, render
@@ -43,6 +45,15 @@ class Messages:
     columns: tuple[str, ...]
     levels: tuple[Level, ...]
     timestamps: bool
+
+    def written(self, keep: Sequence[str]) -> Written:
+        """What the release holds besides boxes.
+
+        Raises:
+            UsageError: a column to keep that is not there or is not published.
+        """
+        left_out = _left_out(self.engine, self.relation, self.request, self.roles)
+        return written_as_they_are(self.engine, self.relation, left_out, keep)
 
 
 def open_messages(engine: Engine, request: CloakRequest) -> Messages:
@@ -76,8 +87,8 @@ def _published(
     engine: Engine, relation: Relation, request: CloakRequest, roles: dict[str, Resolved]
 ) -> tuple[str, ...]:
     """The columns that no role reads, and that are not said to identify."""
-    identifiers = [resolve(text, relation, engine.dialect, "--identifier") for text in request.identifiers]
-    read = {name for role in (*roles.values(), *identifiers) for name in columns_read(role, relation, engine.dialect)}
+    left_out = _left_out(engine, relation, request, roles)
+    read = {name for role in left_out for name in columns_read(role, relation, engine.dialect)}
     columns = tuple(column.name for column in relation.columns if column.name not in read)
     taken = [name for name in columns if name.casefold() in BOUNDS]
     if taken:
@@ -85,6 +96,11 @@ def _published(
             f"The table has a column {taken[0]!r}, as the boxes will; leave it out with --identifier {taken[0]}."
         )
     return columns
+
+
+def _left_out(engine: Engine, relation: Relation, request: CloakRequest, roles: dict[str, Resolved]) -> list[Resolved]:
+    identifiers = [resolve(text, relation, engine.dialect, "--identifier") for text in request.identifiers]
+    return [*roles.values(), *identifiers]
 
 
 def messages_statement(messages: Messages, source: str = "", tried: int | None = None) -> Statement:

@@ -109,8 +109,8 @@ class CloakRequest:
     def __post_init__(self) -> None:
         if self.k < 1:
             raise UsageError(f"--k is at least 1; it is {self.k}.")
-        if not 0 <= self.suppress < 1 or self.suppress.denominator > _MOST_DIGITS:
-            raise UsageError("--suppress is a share of at least 0 and below 1, with at most six decimals.")
+        if not 0 <= self.suppress <= 1 or self.suppress.denominator > _MOST_DIGITS:
+            raise UsageError("--suppress is a share from 0 to 1, with at most six decimals.")
         check_smallest(self.box, self.smallest_box or self.box, "box")
         check_smallest(self.interval, self.smallest_interval or self.interval, "interval")
         if self.lonlat and self.box > 1_000_000:
@@ -160,10 +160,17 @@ class BoxRequest:
 
 @dataclass(frozen=True)
 class Publication:
-    """Where the cloaked messages go: a .parquet or .csv file, or their SELECT, into a .sql file or to be shown."""
+    """Where the cloaked messages go: a .parquet or .csv file, or their SELECT, into a .sql file or to be shown; and
+    which columns are written though they look like direct identifiers."""
 
     file: Path | None = None
     show_sql: bool = False
+    keep: tuple[str, ...] = ()
+
+    @property
+    def wanted(self) -> bool:
+        """Whether anything is published."""
+        return self.show_sql or self.file is not None
 
     @property
     def is_sql(self) -> bool:

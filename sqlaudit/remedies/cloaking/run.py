@@ -11,6 +11,7 @@ from sqlaudit.cloak_result import Attacks, CloakLevel, CloakResult, Holding, Out
 from sqlaudit.engines.base import Engine, Relation, Row, Statement
 from sqlaudit.errors import EngineError
 from sqlaudit.export import write_rows, write_text
+from sqlaudit.profiling.suspects import refuse_suspected, suspect_statements
 from sqlaudit.provenance import provenance
 from sqlaudit.remedies.cloaking.attacks import BoxTable, attacks_on
 from sqlaudit.remedies.cloaking.messages import (
@@ -42,6 +43,9 @@ def cloak_messages(engine: Engine, request: CloakRequest, publication: Publicati
     """
     already, wanted = len(engine.executed), publication or Publication()
     messages = open_messages(engine, request)
+    written = messages.written(wanted.keep)
+    if wanted.wanted:
+        refuse_suspected(engine, written)
     sql = _standalone(messages) if wanted.is_sql else ""
     with _kept(messages) as item:
         counted = engine.run(_levels_statement(messages, item))
@@ -58,9 +62,12 @@ def cloak_messages(engine: Engine, request: CloakRequest, publication: Publicati
     )  # fmt: skip
 
 
-def plan_cloaking(engine: Engine, request: CloakRequest) -> list[Statement]:
-    """The statement that finds the boxes; all others read what it finds."""
-    return [messages_statement(open_messages(engine, request))]
+def plan_cloaking(engine: Engine, request: CloakRequest, publication: Publication | None = None) -> list[Statement]:
+    """The statement that finds the boxes, after what is looked at when they are to be written; all others read what it
+    finds."""
+    messages, wanted = open_messages(engine, request), publication or Publication()
+    written = messages.written(wanted.keep)
+    return [*(suspect_statements(engine, written) if wanted.wanted else ()), messages_statement(messages)]
 
 
 def _standalone(messages: Messages) -> str:

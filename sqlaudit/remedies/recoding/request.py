@@ -38,6 +38,7 @@ class RecodeRequest:
             called.
         beside: whether the best node of the lattice is found, too.
         time_budget: seconds, None = no limit. file: where the release is written. with_sql: its SELECT is wanted.
+        keep: columns that are written though they look like direct identifiers.
 
     Raises:
         UsageError: a number out of its range, or a combination that has no meaning.
@@ -57,6 +58,7 @@ class RecodeRequest:
     time_budget: float | None = None
     file: Path | None = None
     with_sql: bool = False
+    keep: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         chosen([self.measure])
@@ -79,6 +81,11 @@ class RecodeRequest:
                 "recode without it."
             )
         self.of_lattice()
+
+    @property
+    def writes(self) -> bool:
+        """Whether anything is published."""
+        return self.with_sql or self.file is not None
 
     @property
     def writes_sql(self) -> bool:

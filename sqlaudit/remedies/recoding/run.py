@@ -18,6 +18,7 @@ from sqlaudit.generalization.workbench import workbench_of
 from sqlaudit.hierarchies import Use
 from sqlaudit.inputs import read_inputs
 from sqlaudit.opening import ResolvedRoles, load_columns, shown_roles
+from sqlaudit.profiling.suspects import refuse_suspected, suspect_statements
 from sqlaudit.provenance import provenance
 from sqlaudit.quasi_identifiers.budget import BudgetSpent
 from sqlaudit.recode_result import Beside, RecodeColumn, RecodeResult
@@ -51,6 +52,9 @@ def recode_table(engine: Engine, request: RecodeRequest, *, tell: Tell = silent)
     """
     already, started = len(engine.executed), time.monotonic()
     opened = open_table(engine, request.of_lattice())
+    written = opened.written(engine, request.keep)
+    if request.writes:
+        refuse_suspected(engine, written)
     if request.writes_sql:
         engine.lasting(opened.relation)  # before long work: SQL over a frame cannot be written
     _refuse_entities(engine, opened)
@@ -73,7 +77,9 @@ def plan_recoding(engine: Engine, request: RecodeRequest) -> list[Statement]:
     opened = open_table(engine, request.of_lattice())
     roles = typed(engine, opened.relation, _taking(opened, opened.roles))
     table = RemedyTable(engine, opened.relation, roles, request.roles)
-    return [*plan_lattice(engine, request.of_lattice()), *releasing.plan(table)]
+    written = opened.written(engine, request.keep)
+    before = suspect_statements(engine, written) if request.writes else []
+    return [*before, *plan_lattice(engine, request.of_lattice()), *releasing.plan(table)]
 
 
 def _taking(opened: Table, roles: ResolvedRoles) -> ResolvedRoles:

@@ -95,7 +95,14 @@ class SuppressRequest:
 
 @dataclass(frozen=True)
 class Published:
-    """What becomes of the release: a file (None = none), and whether its SELECT is told."""
+    """What becomes of the release: a file (None = none), whether its SELECT is told, and which columns are written
+    though they look like direct identifiers."""
 
     file: Path | None = None
     with_sql: bool = False
+    keep: tuple[str, ...] = ()
+
+    @property
+    def wanted(self) -> bool:
+        """Whether anything is published."""
+        return self.with_sql or self.file is not None

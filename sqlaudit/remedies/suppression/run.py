@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from sqlaudit.engines.base import Engine
+from sqlaudit.engines.base import Engine, Statement
 from sqlaudit.errors import UsageError
 from sqlaudit.generalization.losses import column_weights
 from sqlaudit.opening import resolve_roles, shown_roles
+from sqlaudit.profiling.suspects import refuse_suspected, suspect_statements
 from sqlaudit.provenance import provenance
 from sqlaudit.remedies.patterns import Patterns, RemedyTable, read_patterns
 from sqlaudit.remedies.releasing import release
@@ -60,6 +61,9 @@ def suppress_table(
     if request.how is How.EXACT and request.whole is not Whole.DROP:
         solver.require()
     table = open_table(engine, request)
+    written = table.written(published.keep)
+    if published.wanted:
+        refuse_suspected(engine, written)
     _refuse_several_rows(table)
     patterns = read_patterns(table)
     weights = _weights(request, table)
@@ -69,6 +73,17 @@ def suppress_table(
     if answer.effort.stopped != "interrupted":
         made = _released(request, table, patterns, answer, published)
     return _result(request, table, patterns, problem, answer, made, provenance(engine, already))
+
+
+def plan_suppression(engine: Engine, request: SuppressRequest, published: Published = NOTHING) -> list[Statement]:
+    """The statements of a suppression that are known before anything has run.
+
+    Raises:
+        UsageError: as `open_table`, or a column to keep that is not there or is not published.
+    """
+    table = open_table(engine, request)
+    written = table.written(published.keep)
+    return [*(suspect_statements(engine, written) if published.wanted else ()), table.patterns_statement()]
 
 
 @dataclass(frozen=True)
