@@ -1,0 +1,63 @@
+"""Somebody wants a PASS that is not deserved: whatever the table, its file and its catalog look like, they don't get one."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import sqlaudit
+from sqlaudit.errors import SqlauditError
+from tests.postgres_load import Loader
+from tests.security.false_pass import LIES, Drawn, lies, smallest_class, tables, write
+
+EXAMPLES = settings(
+    max_examples=200, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+
+ALWAYS_READ = ("parquet", "duckdb", "shadowed duckdb", "postgres")
+FEW = settings(EXAMPLES, max_examples=40)
+
+
+def quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+@EXAMPLES
+@given(tables())
+def test_a_pass_is_what_the_bytes_say(table: Drawn) -> None:
+    with tempfile.TemporaryDirectory(prefix="sqlaudit-") as folder:
+        target, db = write(table, Path(folder))
+        judge(table, target, db)
+
+
+@FEW
+@given(tables(["postgres"]), st.lists(st.sampled_from(LIES), unique=True, max_size=4))
+def test_no_object_of_a_server_makes_a_pass(load: Loader, postgres_url: str, table: Drawn, told: list[str]) -> None:
+    """The schema of somebody else stands before everything on the role's path."""
+    load("false pass", [list(row) for row in table.rows], list(table.columns), dict.fromkeys(table.columns, "text"))
+    load.execute(lies("liars", told))
+    try:
+        judge(table, '"public"."false pass"', postgres_url + "&options=-csearch_path%3Dliars,public,pg_catalog")
+    finally:
+        load.execute("DROP SCHEMA liars CASCADE")
+
+
+def judge(table: Drawn, target: str, db: str | None) -> None:
+    """A sentence is no PASS; else what was read is what is there, and no class is larger than it is."""
+    try:
+        result = sqlaudit.audit(target, db=db, qi=[quoted(name) for name in table.columns], require={"k": table.k})
+    except SqlauditError as refused:
+        if table.form in ALWAYS_READ:
+            pytest.fail(f"{table}: {refused}")
+        return
+    (check,) = [check for check in result.checks if check.model == "k_anonymity"]
+    true = smallest_class(table)
+    assert result.rows == len(table.rows)
+    assert not (result.passed and true < table.k), f"PASS at k = {table.k}, but a class has {true} rows: {table}"
+    written = smallest_class(table, as_texts=True)  # a number that a type would change stays a text
+    assert written <= check.level <= true, f"k is {check.level}, but the smallest class has {true} rows: {table}"
