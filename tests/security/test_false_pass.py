@@ -1,4 +1,4 @@
-"""Somebody wants a PASS that is not deserved: whatever the table, its file and its catalog look like, they don't get one."""
+"""Somebody wants a PASS that is not deserved: whatever table, file and catalog look like, they do not get one."""
 
 from __future__ import annotations
 
