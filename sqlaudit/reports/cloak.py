@@ -22,6 +22,7 @@ from sqlaudit.reports.document import (
 from sqlaudit.reports.figures import count, figure, limit, part, percent, plural
 from sqlaudit.reports.moments import made
 from sqlaudit.reports.phrases import listing
+from sqlaudit.result import MEANING
 
 _REASONS = {
     Outcome.MISSING: "user, place or time is missing",
@@ -45,6 +46,7 @@ def cloak_document(result: CloakResult) -> Document:
             *section("Attacks on the boxes", Bullets(tuple(_attacks(result.attacks)))),
             *section("How it was cloaked", _how(result)),
             *section("The SELECT of the cloaked messages", *([Code("SQL", result.sql)] if result.sql else [])),
+            *section("What this does not say", Bullets((MEANING,))),
             *section("The SQL that ran", *statements_code(result.statements)),
         ),
     )
@@ -62,6 +64,7 @@ def box_audit_document(result: BoxAudit) -> Document:
             *section("Users of boxes", _holdings(result)),
             *section("Attacks on the boxes", Bullets(tuple(_attacks(result.attacks)))),
             *section("How it was measured", _box_how(result)),
+            *section("What this does not say", Bullets((MEANING,))),
             *section("The SQL that ran", *statements_code(result.statements)),
         ),
     )

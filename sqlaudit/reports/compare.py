@@ -40,6 +40,7 @@ from sqlaudit.reports.figures import count, figure, percent, plural
 from sqlaudit.reports.moments import made
 from sqlaudit.reports.notices import notices_block
 from sqlaudit.reports.phrases import listing
+from sqlaudit.result import MEANING
 
 _ANSWERS = {
     Answer.YES: ("is a generalization of", "good"),
@@ -78,6 +79,7 @@ def compare_document(result: CompareResult) -> Document:
             *section("What is still of use", *_useful(result)),
             *_attacks(result),
             *section("How this was computed", _how(result)),
+            *section("What this does not say", Bullets((MEANING,))),
             *section("The SQL that ran", *statements_code(result.statements)),
         ),
     )

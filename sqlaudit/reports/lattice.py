@@ -23,6 +23,7 @@ from sqlaudit.reports.figures import count, figure, limit, part, plural
 from sqlaudit.reports.lattice_pictures import grid_picture, grid_table, heights_table, losses_picture, nodes_picture
 from sqlaudit.reports.moments import made
 from sqlaudit.reports.phrases import listing
+from sqlaudit.result import MEANING
 
 MOST = 20
 """Nodes that a table of the report shows; the JSON has all of them."""
@@ -49,6 +50,7 @@ def lattice_document(result: LatticeResult) -> Document:
             *section("Nodes in the order they were checked", *_walk(result)),
             *section("The lattice", _columns(result), *_map(result)),
             *section("How it was searched", _how(result)),
+            *section("What this does not say", Bullets((MEANING,))),
             *section("The SQL that ran", *statements_code(result.statements)),
         ),
     )

@@ -25,6 +25,7 @@ from sqlaudit.reports.document import (
 from sqlaudit.reports.figures import count, figure, part, percent, plural
 from sqlaudit.reports.moments import made
 from sqlaudit.reports.phrases import listing
+from sqlaudit.result import MEANING
 
 _TITLES = {"kaca": "KACA", "mondrian": "Mondrian"}
 _DRAWN = ("loss", "non-uniform-entropy", "modification-rate", "ncp", "whd")
@@ -41,6 +42,7 @@ def recode_document(result: RecodeResult) -> Document:
             *section("What each column became", _columns(result)),
             *section("What was lost", *_losses(result)),
             *section("How it was made", _how(result)),
+            *section("What this does not say", Bullets((MEANING,))),
             *section("The SQL that ran", *statements_code(result.statements)),
         ),
     )

@@ -11,6 +11,7 @@ from sqlaudit.reports.document import section as section_of
 from sqlaudit.reports.figures import count, figure, part, percent, plural
 from sqlaudit.reports.moments import made
 from sqlaudit.reports.phrases import listing
+from sqlaudit.result import MEANING
 from sqlaudit.suppress_result import SuppressResult
 
 _STOPPED = {
@@ -37,6 +38,7 @@ def suppress_document(result: SuppressResult) -> Document:
             *section_of("What is suppressed", _columns(result)),
             *section_of("The release", *_release(result.release)),
             *section_of("How it was found", _how(result)),
+            *section_of("What this does not say", Bullets((MEANING,))),
             *section_of("The SQL that ran", *statements_code(result.statements)),
         ),
     )
