@@ -38,11 +38,14 @@ def messages(rows: int) -> Any:
     asks = pd.array(np.where(rng.random(rows) < 0.1, rng.integers(6, 20, rows), 0), dtype="Int64")
     return pd.DataFrame(
         {
-            "user": rng.integers(0, 50_000, rows), "x": at[:, 0].round(1), "y": at[:, 1].round(1),
-            "sent": rng.integers(0, 86_400, rows), "asks": asks,
+            "user": rng.integers(0, 50_000, rows),
+            "x": at[:, 0].round(1),
+            "y": at[:, 1].round(1),
+            "sent": rng.integers(0, 86_400, rows),
+            "asks": asks,
             "text": np.char.add("m", (np.arange(rows) % 97).astype(str)),
         }
-    )  # fmt: skip
+    )
 
 
 def load(url: str, frame: Any) -> None:
@@ -71,9 +74,14 @@ def drop(url: str) -> None:
 def measured(db: str | None, target: Target, k: int, own: bool) -> tuple[CloakResult, float, float]:
     """One run, from connecting to the audited result, with seconds on the clock and of this process."""
     request = CloakRequest(
-        target, Places("user", "x", "y", "sent"), k, Fraction(1000), Fraction(600),
-        tolerances=Tolerances(k="asks") if own else Tolerances(), identifiers=() if own else ("asks",),
-    )  # fmt: skip
+        target,
+        Places("user", "x", "y", "sent"),
+        k,
+        Fraction(1000),
+        Fraction(600),
+        tolerances=Tolerances(k="asks") if own else Tolerances(),
+        identifiers=() if own else ("asks",),
+    )
     clock, cpu = time.perf_counter(), time.process_time()
     with connect(db, Limits(threads=2), target) as engine:
         result = cloak_messages(engine, request)

@@ -33,9 +33,14 @@ def ours(path: str, request: ColumnRequest, memory: str) -> Found:
             steps[done.name] += round(1000 * (done.seconds or 0))
     counts = result.counts
     return {
-        "sets": result.sets_found, "complete": result.complete, "decided": counts.decided, "counted": counts.counted,
-        "statements": counts.queries, "agree sets": counts.sampled, "ms a step": dict(steps.most_common(4)),
-    }  # fmt: skip
+        "sets": result.sets_found,
+        "complete": result.complete,
+        "decided": counts.decided,
+        "counted": counts.counted,
+        "statements": counts.queries,
+        "agree sets": counts.sampled,
+        "ms a step": dict(steps.most_common(4)),
+    }
 
 
 def hpivalid(path: str) -> Found:

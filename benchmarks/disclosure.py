@@ -82,10 +82,18 @@ def steps(engine: Engine, keys: tuple[str, ...], sensitive: str, knowledge: int)
     weakest, _ = timed(lambda: disclosure.weakest(level, 5))
     proof, _ = timed(lambda: disclosure.witness(knowledge))
     return {
-        "values": values, "histogram": histogram, "read": read, "program": program, "weakest": weakest, "proof": proof,
-        "after": read + program, "classes": signatures.classes, "signatures": len(signatures),
-        "certain": -1 if certain is None else certain, "maximum": float(points[-1].maximum),
-    }  # fmt: skip
+        "values": values,
+        "histogram": histogram,
+        "read": read,
+        "program": program,
+        "weakest": weakest,
+        "proof": proof,
+        "after": read + program,
+        "classes": signatures.classes,
+        "signatures": len(signatures),
+        "certain": -1 if certain is None else certain,
+        "maximum": float(points[-1].maximum),
+    }
 
 
 def best_steps(database: Path, keys: tuple[str, ...], sensitive: str, knowledge: int, repeat: int) -> dict[str, float]:

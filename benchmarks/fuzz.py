@@ -35,9 +35,13 @@ def run(attempt: Attempt, world: World, examples: int, number: int) -> tuple[int
 
     @seed(number)
     @settings(
-        max_examples=examples, deadline=None, database=None, suppress_health_check=list(HealthCheck), print_blob=False,
+        max_examples=examples,
+        deadline=None,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+        print_blob=False,
         phases=(Phase.generate, Phase.shrink),
-    )  # fmt: skip
+    )
     @given(attempt.given)
     def one(example: object) -> None:
         ran["examples"] += 1

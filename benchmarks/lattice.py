@@ -34,16 +34,19 @@ NINE = "sex,age,race,marital-status,education,native-country,workclass,occupatio
 EIGHT = NINE.replace("occupation,", "")
 DIVERSE = ("--qi", EIGHT, "--sensitive", "occupation", "--require", "k=5", "--require", "l=3")
 CLOSE = ("--qi", EIGHT, "--sensitive", "occupation", "--require", "k=5", "--require", "t=0.2")
-ASKED = [
-    ("k=5", ("--qi", NINE, "--require", "k=5")),
-    ("k=5, l=3", DIVERSE),
-    ("k=5, t=0.2", CLOSE),
-]
+ASKED = [("k=5", ("--qi", NINE, "--require", "k=5")), ("k=5, l=3", DIVERSE), ("k=5, t=0.2", CLOSE)]
 
 WIDTHS: dict[str, list[int]] = {
-    "age": [5, 10, 20, 40], "sex": [], "zip": [10, 100, 500], "race": [3], "education": [2, 4, 8],
-    "country": [5, 20], "work": [4], "marital": [3], "salary": [],
-}  # fmt: skip
+    "age": [5, 10, 20, 40],
+    "sex": [],
+    "zip": [10, 100, 500],
+    "race": [3],
+    "education": [2, 4, 8],
+    "country": [5, 20],
+    "work": [4],
+    "marital": [3],
+    "salary": [],
+}
 """The columns of the generated table with the widths of their levels below `*`."""
 
 PEOPLE = """
@@ -153,9 +156,18 @@ def searched(database: Path, widths: dict[str, list[int]], repeat: int, *more: s
     ran = best_of(repeat, "--db", database, "people", "--qi", ",".join(widths), "--require", "k=5", *more)
     found = ran.report["lattice"]
     return (
-        len(widths), classes, found["nodes"], found["checked"],
-        group_by, group_cpu, ran.wall, ran.cpu, ran.wall / group_by, ran.cpu / group_cpu, ran.peak,
-    )  # fmt: skip
+        len(widths),
+        classes,
+        found["nodes"],
+        found["checked"],
+        group_by,
+        group_cpu,
+        ran.wall,
+        ran.cpu,
+        ran.wall / group_by,
+        ran.cpu / group_cpu,
+        ran.peak,
+    )
 
 
 HEAD = [

@@ -28,9 +28,7 @@ from sqlaudit.opening import load_columns, resolve_roles
 from sqlaudit.requirements import parse_requirement
 from sqlaudit.spec import Roles, Target
 
-QI = (
-    "sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation", "salary-class",
-)  # fmt: skip
+QI = ("sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation", "salary-class")
 SAMPLE = 300
 Step = tuple[str, int, float, float]
 T = TypeVar("T")

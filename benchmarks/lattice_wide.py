@@ -21,11 +21,22 @@ import duckdb
 import sqlaudit
 
 COLUMNS = {
-    "age": (80, [5, 10, 20, 40]), "place": (125, [5, 25]), "born_in": (36, [6]), "job": (60, [3, 12]),
-    "education": (16, [2, 4, 8]), "income": (50, [5, 10, 20]), "employer": (24, [6]), "origin": (12, [3]),
-    "marital": (7, [2]), "household": (9, [3]), "sex": (2, []), "housing": (8, [4]), "arrival": (30, [5, 10]),
-    "language": (10, [5]), "cars": (4, [2]),
-}  # fmt: skip
+    "age": (80, [5, 10, 20, 40]),
+    "place": (125, [5, 25]),
+    "born_in": (36, [6]),
+    "job": (60, [3, 12]),
+    "education": (16, [2, 4, 8]),
+    "income": (50, [5, 10, 20]),
+    "employer": (24, [6]),
+    "origin": (12, [3]),
+    "marital": (7, [2]),
+    "household": (9, [3]),
+    "sex": (2, []),
+    "housing": (8, [4]),
+    "arrival": (30, [5, 10]),
+    "language": (10, [5]),
+    "cars": (4, [2]),
+}
 """For each column how many values it has, and the widths of its levels below `*`."""
 
 SHAPES = ("skewed", "uniform", "groups")
@@ -59,18 +70,33 @@ def search(path: Path, given: argparse.Namespace) -> dict[str, Any]:
     names = list(COLUMNS)[: given.columns]
     hierarchies = {name: {"widths": COLUMNS[name][1]} for name in names if COLUMNS[name][1]}
     found = sqlaudit.lattice(
-        str(path), qi=names, sensitive="diagnosis", require=given.require, hierarchies=hierarchies,
-        suppress=given.suppress, find=given.find, measure=given.measure, time_budget=given.budget,
-        algorithm=given.algorithm, walk=False,
-    )  # fmt: skip
+        str(path),
+        qi=names,
+        sensitive="diagnosis",
+        require=given.require,
+        hierarchies=hierarchies,
+        suppress=given.suppress,
+        find=given.find,
+        measure=given.measure,
+        time_budget=given.budget,
+        algorithm=given.algorithm,
+        walk=False,
+    )
     best = found.best
     return {
-        "algorithm": found.algorithm, "nodes": found.nodes, "checked": found.checked,
-        "seconds": round(time.perf_counter() - started, 1), "cpu": round(time.process_time() - cpu, 1),
+        "algorithm": found.algorithm,
+        "nodes": found.nodes,
+        "checked": found.checked,
+        "seconds": round(time.perf_counter() - started, 1),
+        "cpu": round(time.process_time() - cpu, 1),
         "MiB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
-        "complete": found.complete, "bound": found.bound, "loss": best and best.loss, "levels": best and best.levels,
-        "minimal": None if found.minimal is None else len(found.minimal), "safe": found.safe,
-    }  # fmt: skip
+        "complete": found.complete,
+        "bound": found.bound,
+        "loss": best and best.loss,
+        "levels": best and best.levels,
+        "minimal": None if found.minimal is None else len(found.minimal),
+        "safe": found.safe,
+    }
 
 
 def main() -> None:

@@ -94,9 +94,16 @@ def ours(paths: tuple[str, str], options: argparse.Namespace, measures: tuple[st
     from sqlaudit.spec import Limits
 
     result = sqlaudit.compare(
-        *paths, qi=QI, sensitive="disease", key="id", hierarchies=HIERARCHIES, limits=Limits(threads=2),
-        noise_queries=options.noise_queries, workload=options.workload, measures=measures,
-    )  # fmt: skip
+        *paths,
+        qi=QI,
+        sensitive="disease",
+        key="id",
+        hierarchies=HIERARCHIES,
+        limits=Limits(threads=2),
+        noise_queries=options.noise_queries,
+        workload=options.workload,
+        measures=measures,
+    )
     steps: Counter[str] = Counter()
     for one in result.statements:
         steps[one.name] += round(1000 * (one.seconds or 0))

@@ -80,10 +80,16 @@ def recoding(classes: int, method: str, k: int, diverse: bool) -> dict[str, Any]
         lattice=False,
     )
     return {
-        "method": method, "rows": made.rows, "classes": made.classes, "groups": made.groups, "merges": made.merges,
-        "cpu": time.process_time() - used, "elapsed": time.monotonic() - begun,
-        "loss": made.loss("loss").share, "mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
-    }  # fmt: skip
+        "method": method,
+        "rows": made.rows,
+        "classes": made.classes,
+        "groups": made.groups,
+        "merges": made.merges,
+        "cpu": time.process_time() - used,
+        "elapsed": time.monotonic() - begun,
+        "loss": made.loss("loss").share,
+        "mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
+    }
 
 
 def suppressing(patterns: int, seconds: float) -> dict[str, Any]:
@@ -100,8 +106,15 @@ def suppressing(patterns: int, seconds: float) -> dict[str, Any]:
     found = sqlaudit.suppress(pa.table(columns), how="exact", time_limit=seconds, **asked)
     elapsed = time.monotonic() - begun
     distinct = len(set(zip(*columns.values(), strict=True)))
-    return {"patterns": distinct, "rows": patterns * 3, "fast": float(quick.cost), "exact": float(found.cost),
-            "bound": float(found.bound), "optimal": found.optimal, "elapsed": round(elapsed, 1)}  # fmt: skip
+    return {
+        "patterns": distinct,
+        "rows": patterns * 3,
+        "fast": float(quick.cost),
+        "exact": float(found.cost),
+        "bound": float(found.bound),
+        "optimal": found.optimal,
+        "elapsed": round(elapsed, 1),
+    }
 
 
 def adult_remedy(folder: Path, remedy: str, k: int) -> dict[str, Any]:

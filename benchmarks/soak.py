@@ -148,8 +148,9 @@ def _soak(places: Sequence[Place], folder: Path, asked: argparse.Namespace, look
         if (number + 1) % max(1, asked.audits // 20) == 0:
             print(
                 f"{number + 1:4d} audits  {time.monotonic() - begun:6.0f} s  {now.resident:6.1f} MB  {now.files} files "
-                f"{len(now.threads)} threads  {now.folders} {now.elsewhere}{_heap(places)}", flush=True,
-            )  # fmt: skip
+                f"{len(now.threads)} threads  {now.folders} {now.elsewhere}{_heap(places)}",
+                flush=True,
+            )
 
     print(
         "places:",

@@ -40,14 +40,23 @@ def record(folder: Path) -> str:
     """The session as text with colours: what was typed, and what the console showed."""
     demo.save(folder / "injury.parquet")
     environment = {
-        **os.environ, "TERM": "xterm-256color", "PROMPT_TOOLKIT_NO_CPR": "1", "PAGER": "cat", "SQLAUDIT_HISTORY": "",
-    }  # fmt: skip
+        **os.environ,
+        "TERM": "xterm-256color",
+        "PROMPT_TOOLKIT_NO_CPR": "1",
+        "PAGER": "cat",
+        "SQLAUDIT_HISTORY": "",
+    }
     environment.pop("NO_COLOR", None)
     command = ["-c", "from sqlaudit.cli import main; main()", "console", "injury.parquet"]
     child = pexpect.spawn(
-        sys.executable, command, cwd=str(folder), env=environment, encoding="utf-8", timeout=120,
+        sys.executable,
+        command,
+        cwd=str(folder),
+        env=environment,
+        encoding="utf-8",
+        timeout=120,
         dimensions=(60, COLUMNS),
-    )  # fmt: skip
+    )
     child.expect(ENDS)
     parts = []
     for line in TYPED:

@@ -67,9 +67,10 @@ TESTS = (
     Test("basic_beta_likeness", ["beta"], decimal="beta"),
     Test("enhanced_beta_likeness", ["beta"], decimal="beta"),
     Test("delta_disclosure_privacy", ["delta"], decimal="delta"),
-    Test("c_k_safety", ["c", "k=3"], decimal="c",
-         cases={**{f"k | int == {k}": {"k": k} for k in range(3)}, "": {"k": 3}}),
-)  # fmt: skip
+    Test(
+        "c_k_safety", ["c", "k=3"], decimal="c", cases={**{f"k | int == {k}": {"k": k} for k in range(3)}, "": {"k": 3}}
+    ),
+)
 
 
 def files() -> Iterator[tuple[str, str]]:
@@ -188,13 +189,27 @@ def rendered(recipe: Recipe, figures: Sequence[tuple[str, str]], *, entity: bool
     facts = [fact for fact in recipe.facts if re.search(rf"\b{fact.name}\b", spoken) or recipe.atoms]
     uses = [use for use in recipe.uses if use != "positions" or any(fact.macro == "head" for fact in facts)]
     asked = replace(recipe, facts=tuple(facts), uses=tuple(uses))
-    return environment().get_template("standalone_failing.sql").render(
-        dialect="dbt", wide=TYPES["DECIMAL(38, 0)"], source="{{ model }}", columns="{{ columns }}", key="{{ key }}",
-        keep="{{ shown }}", entity="e" if entity else None, figures=list(figures), cells=StandaloneCells(),
-        form="cells", total="total",
-        population="{{ population }}" if population else None, population_columns="{{ population_columns }}",
-        population_entity="e" if entity else None, **asked.parameters(),
-    )  # fmt: skip
+    return (
+        environment()
+        .get_template("standalone_failing.sql")
+        .render(
+            dialect="dbt",
+            wide=TYPES["DECIMAL(38, 0)"],
+            source="{{ model }}",
+            columns="{{ columns }}",
+            key="{{ key }}",
+            keep="{{ shown }}",
+            entity="e" if entity else None,
+            figures=list(figures),
+            cells=StandaloneCells(),
+            form="cells",
+            total="total",
+            population="{{ population }}" if population else None,
+            population_columns="{{ population_columns }}",
+            population_entity="e" if entity else None,
+            **asked.parameters(),
+        )
+    )
 
 
 def with_expressions(sql: str, test: Test) -> str:

@@ -20,9 +20,14 @@ def row(one: Measure) -> str:
     ]
     better = "; higher is better" if one.higher_is_better else ""
     cells = (
-        f"`{one.name}`", f"**{one.title}**{better}. {one.definition}", one.lowest, one.highest,
-        _MONOTONE[one.monotone], ", ".join(needs) or "–", one.source,
-    )  # fmt: skip
+        f"`{one.name}`",
+        f"**{one.title}**{better}. {one.definition}",
+        one.lowest,
+        one.highest,
+        _MONOTONE[one.monotone],
+        ", ".join(needs) or "–",
+        one.source,
+    )
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 

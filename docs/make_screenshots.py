@@ -17,9 +17,17 @@ from sqlaudit import demo
 
 HERE = Path(__file__).parent
 ASKED = (
-    "--qi", "age,male,married", "--sensitive", "injtype", "--require", "k=5", "--require", "l=2",
-    "--require", "disclosure@4=0.9",
-)  # fmt: skip
+    "--qi",
+    "age,male,married",
+    "--sensitive",
+    "injtype",
+    "--require",
+    "k=5",
+    "--require",
+    "l=2",
+    "--require",
+    "disclosure@4=0.9",
+)
 WIDTH, HEIGHT = 1000, 2100
 
 

@@ -90,14 +90,24 @@ def attack(
     roles = Roles(tuple(qi), names, entity=entity, joint=joint, nulls=NullPolicy(nulls))
     asked = requirements(require)
     request = AttackRequest(
-        k=k, pieces=pieces, sure=exact_number(sure), width=None if width is None else exact_number(width),
-        inputs=inputs_from(categories), hierarchies=hierarchies_from(hierarchies, roles),
-        identified=_table(identified, options, "the identified table"), match=tuple(map(_pair, match)),
-        key=None if key is None else _pair(key), other=_table(other_release, options, "the other release"),
-        other_qi=tuple(other_qi), position=None if position is None else _pair(position),
+        k=k,
+        pieces=pieces,
+        sure=exact_number(sure),
+        width=None if width is None else exact_number(width),
+        inputs=inputs_from(categories),
+        hierarchies=hierarchies_from(hierarchies, roles),
+        identified=_table(identified, options, "the identified table"),
+        match=tuple(map(_pair, match)),
+        key=None if key is None else _pair(key),
+        other=_table(other_release, options, "the other release"),
+        other_qi=tuple(other_qi),
+        position=None if position is None else _pair(position),
         published=Published(asked, None if node is None else tuple(node)) if asked else None,
-        show_values=show_values, top=top, seed=seed, only=tuple(only),
-    )  # fmt: skip
+        show_values=show_values,
+        top=top,
+        seed=seed,
+        only=tuple(only),
+    )
     chosen = make_target(target, query=query, where=where, read=read)
     if isinstance(db, Engine):
         return attacked(db, chosen, roles, request)

@@ -98,14 +98,20 @@ def cloak(
         (5, 2, [125.0])
     """
     request = CloakRequest(
-        make_target(messages, query=query, where=where, read=read), Places(user, x, y, time), k,
-        metres(box, "box"), seconds(interval, "interval"),
+        make_target(messages, query=query, where=where, read=read),
+        Places(user, x, y, time),
+        k,
+        metres(box, "box"),
+        seconds(interval, "interval"),
         None if smallest_box is None else metres(smallest_box, "smallest_box"),
         None if smallest_interval is None else seconds(smallest_interval, "smallest_interval"),
-        Divide(divide), Tolerances(k_column, box_column, interval_column), exact_share(suppress), lonlat,
+        Divide(divide),
+        Tolerances(k_column, box_column, interval_column),
+        exact_share(suppress),
+        lonlat,
         tuple(identifier),
         Background(_table(properties, read), tuple(property_bounds), owner, _table(observations, read)),
-    )  # fmt: skip
+    )
     keep = (keep_column,) if isinstance(keep_column, str) else tuple(keep_column)
     publication = Publication(Path(to) if to is not None else None, publish_sql, keep)
     check_publication(publication)
@@ -159,10 +165,13 @@ def audit_boxes(
         (False, 1, 1)
     """
     request = BoxRequest(
-        make_target(messages, query=query, where=where, read=read), k, tuple(bounds), Places(user, x, y, time),
+        make_target(messages, query=query, where=where, read=read),
+        k,
+        tuple(bounds),
+        Places(user, x, y, time),
         _table(positions, read),
         Background(_table(properties, read), tuple(property_bounds), owner, _table(observations, read)),
-    )  # fmt: skip
+    )
     if isinstance(db, Engine):
         return audit_box_table(db, request)
     with connect(db, limits or Limits(), *request.targets()) as engine:

@@ -66,20 +66,26 @@ def columns(
         [('zip', 'sex')]
     """
     request = ColumnRequest(
-        identifying=identifying, k=k, tolerance=exact_share(tolerance), epsilon=exact_share(epsilon),
+        identifying=identifying,
+        k=k,
+        tolerance=exact_share(tolerance),
+        epsilon=exact_share(epsilon),
         ratio=Ratio(ratio),
-        max_size=max_size, find=Find(find), rank_by=RankBy(rank_by), limit=limit, start=start, restarts=restarts,
-        seed=seed, nulls=NullPolicy(nulls), time_budget=time_budget,
-    )  # fmt: skip
+        max_size=max_size,
+        find=Find(find),
+        rank_by=RankBy(rank_by),
+        limit=limit,
+        start=start,
+        restarts=restarts,
+        seed=seed,
+        nulls=NullPolicy(nulls),
+        time_budget=time_budget,
+    )
     chosen = make_target(target, query=query, where=where, read=read)
     if isinstance(db, Engine):
-        return find_columns(
-            db, chosen, request, columns=columns, exclude=exclude, entity=entity, effects=effects
-        )  # fmt: skip
+        return find_columns(db, chosen, request, columns=columns, exclude=exclude, entity=entity, effects=effects)
     with connect(db, limits or Limits(), chosen) as engine:
-        return find_columns(
-            engine, chosen, request, columns=columns, exclude=exclude, entity=entity, effects=effects
-        )  # fmt: skip
+        return find_columns(engine, chosen, request, columns=columns, exclude=exclude, entity=entity, effects=effects)
 
 
 def records(

@@ -66,9 +66,7 @@ def disclosure_curve(
     roles = _roles(qi, sensitive, entity, joint, nulls)
     limit = None if threshold is None else exact_threshold(threshold)
     chosen = make_target(target, query=query, where=where, read=read)
-    request = DisclosureRequest(
-        chosen, roles, knowledge, 0, limit, weakest, witness is not None, witness, show_values
-    )  # fmt: skip
+    request = DisclosureRequest(chosen, roles, knowledge, 0, limit, weakest, witness is not None, witness, show_values)
     with _opened(db, limits, chosen) as engine:
         return find_disclosure(engine, request)
 

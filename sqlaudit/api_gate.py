@@ -93,9 +93,18 @@ def gate(
         [('k=2', 'fail', 1), ('k=3', 'warn', 3)]
     """
     request = GateRequest(
-        policy, dbt_project, dbt_target, select, fail_fast, baseline, accept, store_failures, show_values,
-        limits or Limits(), today,
-    )  # fmt: skip
+        policy,
+        dbt_project,
+        dbt_target,
+        select,
+        fail_fast,
+        baseline,
+        accept,
+        store_failures,
+        show_values,
+        limits or Limits(),
+        today,
+    )
     return run_gate(request)
 
 
@@ -119,9 +128,14 @@ def run_gate(request: GateRequest, opener: OpenEngine = open_engine, written: Se
         return settled(test, known.get(test.key)) if history is not None and not request.accept else test
 
     options = RunOptions(
-        request.select, request.fail_fast, request.limits, store=store.add if store else None,
-        show_values=request.show_values, opener=opener, settle=settle,
-    )  # fmt: skip
+        request.select,
+        request.fail_fast,
+        request.limits,
+        store=store.add if store else None,
+        show_values=request.show_values,
+        opener=opener,
+        settle=settle,
+    )
     if request.today is not None:
         options = replace(options, today=request.today)
     result = run_policy(policy, options)

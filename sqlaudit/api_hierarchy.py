@@ -134,13 +134,21 @@ def check_hierarchy(
         ran = engine.executed[already:] + ([] if workbench is engine else workbench.executed)
     version = engine.version()
     return HierarchyResult(
-        target=target.name, column=made.column, holds=found.holds.kind.value, form=made.form or "none",
-        rows=found.rows, missing_rows=found.missing_rows, levels=_levels(found, column.sql, engine.dialect),
-        problems=found.problems, notes=tuple(_notes(found, to)), written=written, values=values,
+        target=target.name,
+        column=made.column,
+        holds=found.holds.kind.value,
+        form=made.form or "none",
+        rows=found.rows,
+        missing_rows=found.missing_rows,
+        levels=_levels(found, column.sql, engine.dialect),
+        problems=found.problems,
+        notes=tuple(_notes(found, to)),
+        written=written,
+        values=values,
         statements=tuple(Timing(done.name, done.seconds, done.sql) for done in ran),
         versions={"sqlaudit": sqlaudit.__version__, "engine": version},
         time=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-    )  # fmt: skip
+    )
 
 
 def plan_hierarchy(engine: Engine, target: Target, made: Hierarchy) -> list[Statement]:
@@ -159,10 +167,18 @@ def _levels(found: Dictionary, value: str, dialect: str) -> tuple[CheckedLevel, 
         sql = None if listed else level_sql(found.hierarchy, facts.level, value, dialect, found.holds)
         levels.append(
             CheckedLevel(
-                facts.level, facts.name, facts.groups, facts.smallest, facts.largest, not below, below,
-                facts.uncovered_values, facts.uncovered_rows, sql,
+                facts.level,
+                facts.name,
+                facts.groups,
+                facts.smallest,
+                facts.largest,
+                not below,
+                below,
+                facts.uncovered_values,
+                facts.uncovered_rows,
+                sql,
             )
-        )  # fmt: skip
+        )
         below = facts.split_groups
     return tuple(levels)
 
@@ -179,9 +195,10 @@ def _notes(found: Dictionary, to: Path | None) -> Iterator[str]:
     if made.table is not None and made.table.top != "*":
         yield "The file has a name of its own for the highest level; a release has * there."
     same = [
-        str(above.level) for below, above in zip(found.levels, found.levels[1:], strict=False)
+        str(above.level)
+        for below, above in zip(found.levels, found.levels[1:], strict=False)
         if below.groups == above.groups and not below.split_groups
-    ]  # fmt: skip
+    ]
     if same:
         yield f"Not coarser than the level below, for these values: level {', '.join(same)}."
     if to is not None and found.problems:
@@ -190,7 +207,10 @@ def _notes(found: Dictionary, to: Path | None) -> Iterator[str]:
 
 def _shown(found: Dictionary, workbench: Engine) -> tuple[tuple[str | None, ...], ...]:
     statement = render(
-        "hierarchy_shown.sql", workbench.dialect, source=Raw(found.relation.sql), height=found.hierarchy.height,
+        "hierarchy_shown.sql",
+        workbench.dialect,
+        source=Raw(found.relation.sql),
+        height=found.hierarchy.height,
         most=SHOWN,
-    )  # fmt: skip
+    )
     return tuple(tuple(row) for row in workbench.run(statement))

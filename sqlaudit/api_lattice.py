@@ -94,10 +94,18 @@ def lattice(
     request = LatticeRequest(
         make_target(target, query=query, where=where, read=read),
         Roles(_names(qi), _names(sensitive), _names(identifier), entity, joint, NullPolicy(nulls)),
-        requirements(require), hierarchies, inputs or {}, exact_share(suppress), Find(find), measure, algorithm,
+        requirements(require),
+        hierarchies,
+        inputs or {},
+        exact_share(suppress),
+        Find(find),
+        measure,
+        algorithm,
         {name: exact_share(weight) for name, weight in (weights or {}).items()},
-        tuple(tuple(node) for node in chain), time_budget, walk,
-    )  # fmt: skip
+        tuple(tuple(node) for node in chain),
+        time_budget,
+        walk,
+    )
     publication = Publication(
         publish_view,
         execute,

@@ -83,9 +83,20 @@ def recode(
     request = RecodeRequest(
         make_target(target, query=query, where=where, read=read),
         Roles(_names(qi), _names(sensitive), _names(identifier), entity, joint, NullPolicy(nulls)),
-        requirements(require), hierarchies, inputs or {}, Method(method), Order(order), seed, exact_number(beta),
-        measure, lattice, time_budget, Path(to) if to is not None else None, publish_sql, _names(keep_column),
-    )  # fmt: skip
+        requirements(require),
+        hierarchies,
+        inputs or {},
+        Method(method),
+        Order(order),
+        seed,
+        exact_number(beta),
+        measure,
+        lattice,
+        time_budget,
+        Path(to) if to is not None else None,
+        publish_sql,
+        _names(keep_column),
+    )
     refuse_overwriting([request.file], files_read(db, targets_of(request.of_lattice())))
     if isinstance(db, Engine):
         return recode_and_publish(db, request)

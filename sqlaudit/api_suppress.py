@@ -74,9 +74,14 @@ def suppress(
     request = SuppressRequest(
         make_target(target, query=query, where=where, read=read),
         Roles(_names(qi), _names(sensitive), _names(identifier), entity, False, NullPolicy(nulls)),
-        requirements(require), inputs or {}, How(how), Whole(rows) if rows else None,
-        {name: exact_share(weight) for name, weight in (weights or {}).items()}, time_limit, seed,
-    )  # fmt: skip
+        requirements(require),
+        inputs or {},
+        How(how),
+        Whole(rows) if rows else None,
+        {name: exact_share(weight) for name, weight in (weights or {}).items()},
+        time_limit,
+        seed,
+    )
     published = Published(Path(to) if to is not None else None, publish_sql, _names(keep_column))
     check_published(published)
     refuse_overwriting([published.file], files_read(db, targets_of(request)))

@@ -59,10 +59,14 @@ class PackedCells:
         if not chosen:
             return "CAST(NULL AS BIGINT)"
         return _macro(
-            "largest_l_of_list", counts=[f"c{lane}" for lane in range(len(self.totals))],
+            "largest_l_of_list",
+            counts=[f"c{lane}" for lane in range(len(self.totals))],
             top=_combined("max", [f"c{lane}" for lane in chosen]),
-            numerator=numerator, denominator=denominator, wide=wide, dialect=self.dialect,
-        )  # fmt: skip
+            numerator=numerator,
+            denominator=denominator,
+            wide=wide,
+            dialect=self.dialect,
+        )
 
     def largest_set(self, sets: Sequence[Lanes]) -> str:
         """The rows of the largest of several sets of lanes."""

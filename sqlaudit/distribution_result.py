@@ -36,9 +36,7 @@ class SharedValue:
     def to_dict(self) -> dict[str, Any]:
         """The value as the JSON schema has it."""
         known = {"value": plain(self.value)} if self.shown else {}
-        return {
-            "rank": self.rank, "values": self.values, "total": self.total, "share": float(self.share),
-        } | known  # fmt: skip
+        return {"rank": self.rank, "values": self.values, "total": self.total, "share": float(self.share)} | known
 
 
 @dataclass(frozen=True)

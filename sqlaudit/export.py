@@ -226,9 +226,14 @@ class _ColumnType:
     """The narrowest DuckDB type that holds every value seen in a column; text when kinds are mixed."""
 
     _SPELLED: tuple[tuple[type, str], ...] = (
-        (bool, "BOOLEAN"), (int, "BIGINT"), (float, "DOUBLE"), (str, "VARCHAR"), (dt.datetime, "TIMESTAMP"),
-        (dt.date, "DATE"), (dt.time, "TIME"),
-    )  # fmt: skip
+        (bool, "BOOLEAN"),
+        (int, "BIGINT"),
+        (float, "DOUBLE"),
+        (str, "VARCHAR"),
+        (dt.datetime, "TIMESTAMP"),
+        (dt.date, "DATE"),
+        (dt.time, "TIME"),
+    )
 
     def __init__(self) -> None:
         self._seen: set[str] = set()

@@ -141,9 +141,14 @@ class ClassHistogram:
         """({lane: count}, classes, rows) of the classes that satisfy a condition, merged when equal."""
         columns = ", ".join(f"c{lane}" for lane in range(self.lane_count))
         statement = self.statement(
-            "count_vectors.sql", facts, "classes at a limit",
-            condition=condition, limit=limit, lane_columns=columns, lane_count=self.lane_count,
-        )  # fmt: skip
+            "count_vectors.sql",
+            facts,
+            "classes at a limit",
+            condition=condition,
+            limit=limit,
+            lane_columns=columns,
+            lane_count=self.lane_count,
+        )
         return [(self._vector(row), int(row[-2]), int(row[-1])) for row in self.engine.run(statement)]
 
     def signatures(self, knowledge: int) -> Signatures:

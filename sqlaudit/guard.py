@@ -27,11 +27,27 @@ _BRACKETS = 40
 _OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
 _OUTSIDE = {
     "spark": (
-        "reflect", "java_method", "try_reflect", "read_files", "read_kafka", "read_pubsub", "read_kinesis",
-        "read_pulsar", "read_statestore", "read_state_metadata", "remote_query", "http_request", "ai_query",
-        "vector_search", "list_secrets", "secret", "try_secret", "cloud_files_state", "python_worker_logs",
+        "reflect",
+        "java_method",
+        "try_reflect",
+        "read_files",
+        "read_kafka",
+        "read_pubsub",
+        "read_kinesis",
+        "read_pulsar",
+        "read_statestore",
+        "read_state_metadata",
+        "remote_query",
+        "http_request",
+        "ai_query",
+        "vector_search",
+        "list_secrets",
+        "secret",
+        "try_secret",
+        "cloud_files_state",
+        "python_worker_logs",
     )
-}  # fmt: skip
+}
 """Functions that run code of the machine, or read or call something that nobody named."""
 
 

@@ -28,7 +28,7 @@ def write_csv(made: Dictionary, workbench: Engine, path: Path) -> int:
     check_destination(path, (".csv",))
     statement = render(
         "hierarchy_lines.sql", workbench.dialect, source=Raw(made.relation.sql), height=made.hierarchy.height
-    )  # fmt: skip
+    )
     written = 0
     with replacing(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, delimiter=";", lineterminator="\n")

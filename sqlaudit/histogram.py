@@ -69,9 +69,12 @@ class HistogramBuilder:
     def persons_in_several_places(self, sensitive: str) -> int:
         """How many persons lie in more than one class or have more than one value of a sensitive expression."""
         statement = render(
-            "entities_in_several_places.sql", self.engine.dialect, step="persons in several places",
-            keys=[Raw(key) for key in self.frame.keys], **self._target(sensitive),
-        )  # fmt: skip
+            "entities_in_several_places.sql",
+            self.engine.dialect,
+            step="persons in several places",
+            keys=[Raw(key) for key in self.frame.keys],
+            **self._target(sensitive),
+        )
         return int(self.engine.run(statement)[0][0])
 
     def combinations_statement(self) -> Statement:
@@ -118,11 +121,14 @@ class HistogramBuilder:
 
     def _wildcard(self, sensitive: str | None, table: SensitiveTable | None) -> Statement:
         return render(
-            "classes_wildcard.sql", self.engine.dialect, step="rows that match",
+            "classes_wildcard.sql",
+            self.engine.dialect,
+            step="rows that match",
             null_lane=table.distinct - 1 if table and table.has_null else 0,
-            text=table is not None and table.text, keys=[Raw(key) for key in self.frame.keys],
+            text=table is not None and table.text,
+            keys=[Raw(key) for key in self.frame.keys],
             **self._target(sensitive),
-        )  # fmt: skip
+        )
 
     def _numbered(self, name: str, sensitive: str | None, table: SensitiveTable | None, keep_keys: bool) -> str:
         """Cells with a number for each class; a kept relation numbers its rows itself, and in parallel."""
@@ -174,22 +180,34 @@ class HistogramBuilder:
         packing = Packing.plan(table.distinct if table else 0, largest, self.engine.dialect, most)
         has_null = table is not None and table.has_null
         return render(
-            "classes_packed.sql", self.engine.dialect, step="equivalence classes",
-            words=packing.words, mask=2**packing.bits - 1, word_type=packing.word_type, has_null=has_null,
+            "classes_packed.sql",
+            self.engine.dialect,
+            step="equivalence classes",
+            words=packing.words,
+            mask=2**packing.bits - 1,
+            word_type=packing.word_type,
+            has_null=has_null,
             null_weights=packing.weights_of(table.distinct - 1) if table and has_null else [],
-            text=table is not None and table.text, keep_keys=keep_keys,
-            **self._target(sensitive), **self._key(),
-        )  # fmt: skip
+            text=table is not None and table.text,
+            keep_keys=keep_keys,
+            **self._target(sensitive),
+            **self._key(),
+        )
 
     def _cells(
         self, sensitive: str | None, table: SensitiveTable | None, keep_keys: bool, *, number: bool
     ) -> Statement:
         return render(
-            "classes_cells.sql", self.engine.dialect, step="equivalence classes",
+            "classes_cells.sql",
+            self.engine.dialect,
+            step="equivalence classes",
             null_lane=table.distinct - 1 if table and table.has_null else 0,
-            text=table is not None and table.text, keep_keys=keep_keys, number=number,
-            **self._target(sensitive), **self._key(),
-        )  # fmt: skip
+            text=table is not None and table.text,
+            keep_keys=keep_keys,
+            number=number,
+            **self._target(sensitive),
+            **self._key(),
+        )
 
     def _totals_statement(self, sensitive: str, text: bool) -> Statement:
         return render("totals.sql", self.engine.dialect, step="sensitive values", text=text, **self._target(sensitive))

@@ -276,9 +276,4 @@ def compares(level: Number, operator: str, limit: Number | None) -> bool:
     if limit is None:
         return False
     exact = level if isinstance(level, float) else Fraction(level)
-    return {
-        ">=": exact >= limit,
-        "<=": exact <= limit,
-        "<": exact < limit,
-        ">": exact > limit,
-    }[operator]
+    return {">=": exact >= limit, "<=": exact <= limit, "<": exact < limit, ">": exact > limit}[operator]

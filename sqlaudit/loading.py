@@ -22,9 +22,12 @@ def loaded(engine: Engine, relation: Relation, roles: list[Resolved]) -> tuple[R
         return relation, roles
     expressions = list(dict.fromkeys(role.sql for role in roles))
     statement = render(
-        "copy_columns.sql", engine.dialect, step="read the columns",
-        source=Raw(relation.sql), columns=[Raw(sql) for sql in expressions],
-    )  # fmt: skip
+        "copy_columns.sql",
+        engine.dialect,
+        step="read the columns",
+        source=Raw(relation.sql),
+        columns=[Raw(sql) for sql in expressions],
+    )
     kept = engine.materialize(COPY, statement)
     place = {sql: quote(f"c{position}", engine.dialect) for position, sql in enumerate(expressions, 1)}
     return replace(relation, sql=kept.sql, parsed=False), [replace(role, sql=place[role.sql]) for role in roles]

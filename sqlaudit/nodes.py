@@ -165,8 +165,10 @@ def _with_merged(pairs: list[tuple[Node, Node]], merged: list[tuple[Node, Node]]
 
 def _from_python(value: Any, place: str = FILE) -> Node:
     if isinstance(value, Mapping):
-        pairs = [(_from_python(k, place), _from_python(v, f"{place}, {k!s}" if place == FILE else place))
-                 for k, v in value.items()]  # fmt: skip
+        pairs = [
+            (_from_python(k, place), _from_python(v, f"{place}, {k!s}" if place == FILE else place))
+            for k, v in value.items()
+        ]
         return Node(pairs, place, is_mapping=True)
     if isinstance(value, list | tuple | set | frozenset):
         return Node([_from_python(item, place) for item in value], place)

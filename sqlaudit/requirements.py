@@ -36,8 +36,7 @@ PRESETS: Mapping[str, Preset] = {
         "European Medicines Agency, Policy 0070 external guidance (2016/2018): re-identification risk at most 0.09",
     ),
     "cells-11": Preset(
-        ("k=11",),
-        "US Centers for Medicare & Medicaid Services, cell size suppression policy: no cell below 11",
+        ("k=11",), "US Centers for Medicare & Medicaid Services, cell size suppression policy: no cell below 11"
     ),
     "cells-5": Preset(("k=5",), "El Emam, Dankar, JAMIA 15(5), 2008: k = 5, risk 0.2, common in health data releases"),
     "cells-3": Preset(("k=3",), "Threshold rule of 3 of many statistics offices (Hundepool et al., SDC, Wiley 2012)"),

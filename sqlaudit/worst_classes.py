@@ -81,11 +81,15 @@ def _listed_lanes(table: SensitiveTable) -> list[int]:
 def _values(table: SensitiveTable, lanes: Sequence[int], shown: bool) -> tuple[SharedValue, ...]:
     listed = [
         SharedValue(
-            rank, 1, table.totals[lane], Fraction(table.totals[lane], table.total), shown,
+            rank,
+            1,
+            table.totals[lane],
+            Fraction(table.totals[lane], table.total),
+            shown,
             table.values[lane] if shown else None,
         )
         for rank, lane in enumerate(lanes, 1)
-    ]  # fmt: skip
+    ]
     rest = table.total - sum(value.total for value in listed)
     if len(lanes) < table.distinct:
         listed.append(SharedValue(None, table.distinct - len(lanes), rest, Fraction(rest, table.total)))

@@ -196,7 +196,7 @@ def alpha_k_anonymity(table: Table, alpha: Fraction, k: int = 1) -> Expected:
     return by_class(table, level, lambda g: g.size >= k and largest_share(g) <= alpha)
 
 
-def distinct_l_diversity(table: Table, l: int) -> Expected:  # noqa: E741
+def distinct_l_diversity(table: Table, l: int) -> Expected:
     return by_class(table, worst((len(g.counts) for g in table.groups), min), lambda g: len(g.counts) >= l)
 
 
@@ -206,18 +206,18 @@ def entropy(counts: Iterable[int]) -> float:
     return -math.fsum(c / n * math.log(c / n) for c in counts)
 
 
-def entropy_at_least(counts: Sequence[int], l: Fraction) -> bool:  # noqa: E741
+def entropy_at_least(counts: Sequence[int], l: Fraction) -> bool:
     """−Σ p log p ≥ log l, as n^n ≥ l^n Π c^c."""
     n = sum(counts)
     return bool(n**n * l.denominator**n >= l.numerator**n * math.prod(c**c for c in counts))
 
 
-def entropy_l_diversity(table: Table, l: Fraction) -> Expected:  # noqa: E741
+def entropy_l_diversity(table: Table, l: Fraction) -> Expected:
     level = worst((math.exp(entropy(g.ranked)) for g in table.groups), min)
     return by_class(table, level, lambda g: entropy_at_least(g.ranked, l))
 
 
-def recursive_c_l_diversity(table: Table, c: Fraction, l: int = 2) -> Expected:  # noqa: E741
+def recursive_c_l_diversity(table: Table, c: Fraction, l: int = 2) -> Expected:
     def infimum(g: Group) -> Any:
         if l == 1:
             return Fraction(0)
@@ -306,8 +306,19 @@ def delta_present(table: Table) -> Any:
 MODELS: dict[str, Callable[..., Expected]] = {
     function.__name__: function
     for function in (
-        k_anonymity, alpha_k_anonymity, distinct_l_diversity, entropy_l_diversity, recursive_c_l_diversity,
-        t_closeness, t_closeness_ordered, basic_beta_likeness, enhanced_beta_likeness, delta_disclosure_privacy,
-        prosecutor_risk, average_risk, rows_at_risk, sample_uniqueness,
+        k_anonymity,
+        alpha_k_anonymity,
+        distinct_l_diversity,
+        entropy_l_diversity,
+        recursive_c_l_diversity,
+        t_closeness,
+        t_closeness_ordered,
+        basic_beta_likeness,
+        enhanced_beta_likeness,
+        delta_disclosure_privacy,
+        prosecutor_risk,
+        average_risk,
+        rows_at_risk,
+        sample_uniqueness,
     )
-}  # fmt: skip
+}

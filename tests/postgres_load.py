@@ -127,9 +127,17 @@ def _batches(connection: duckdb.DuckDBPyConnection, query: str, parameters: Sequ
 
 _SPELLED = {"TINYINT": "smallint", "DOUBLE": "double precision", "FLOAT": "real", "HUGEINT": "numeric", "BLOB": "bytea"}
 _TYPES = {
-    "bool": "boolean", "int": "bigint", "float": "double precision", "str": "text", "Decimal": "numeric",
-    "date": "date", "datetime": "timestamp", "time": "time", "bytes": "bytea", "UUID": "uuid",
-}  # fmt: skip
+    "bool": "boolean",
+    "int": "bigint",
+    "float": "double precision",
+    "str": "text",
+    "Decimal": "numeric",
+    "date": "date",
+    "datetime": "timestamp",
+    "time": "time",
+    "bytes": "bytea",
+    "UUID": "uuid",
+}
 
 
 def _type_of(values: Sequence[Any]) -> str:

@@ -109,9 +109,14 @@ class PostgresServer:
         server = [str(self.binaries / "postgres"), "-D", str(self.data), "-k", str(self.folder), "-p", str(self.port)]
         with log.open("ab") as out:
             self.process = subprocess.Popen(
-                ["sh", "-c", _WATCHED, "sh", str(self.folder), *server], stdin=subprocess.PIPE, stdout=out, stderr=out,
-                start_new_session=True, cwd="/", **as_user(self.user),
-            )  # fmt: skip
+                ["sh", "-c", _WATCHED, "sh", str(self.folder), *server],
+                stdin=subprocess.PIPE,
+                stdout=out,
+                stderr=out,
+                start_new_session=True,
+                cwd="/",
+                **as_user(self.user),
+            )
         wait_until(self._answers, f"PostgreSQL did not start: {log.read_text(errors='replace')[-800:]}")
 
     def _answers(self) -> bool:

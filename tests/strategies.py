@@ -104,11 +104,19 @@ def limits_of(name: str) -> st.SearchStrategy[dict[str, Any]]:
 SIZE_MODELS = ("k_anonymity", "prosecutor_risk", "average_risk", "rows_at_risk", "sample_uniqueness")
 WILDCARD_MODELS = ("k_anonymity", "distinct_l_diversity", "prosecutor_risk", "rows_at_risk", "sample_uniqueness")
 MAIN = {
-    "k_anonymity": "k", "alpha_k_anonymity": "alpha", "distinct_l_diversity": "l", "t_closeness": "t",
-    "t_closeness_ordered": "t", "basic_beta_likeness": "beta", "enhanced_beta_likeness": "beta",
-    "recursive_c_l_diversity": "c", "prosecutor_risk": "risk", "average_risk": "risk", "rows_at_risk": "share",
+    "k_anonymity": "k",
+    "alpha_k_anonymity": "alpha",
+    "distinct_l_diversity": "l",
+    "t_closeness": "t",
+    "t_closeness_ordered": "t",
+    "basic_beta_likeness": "beta",
+    "enhanced_beta_likeness": "beta",
+    "recursive_c_l_diversity": "c",
+    "prosecutor_risk": "risk",
+    "average_risk": "risk",
+    "rows_at_risk": "share",
     "sample_uniqueness": "share",
-}  # fmt: skip
+}
 
 
 @st.composite

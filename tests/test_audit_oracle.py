@@ -21,9 +21,15 @@ STATUS = {True: Status.PASS, False: Status.FAIL, None: Status.UNDETERMINED}
 
 def audited(audit_on: AuditOn, case: Case, **more: Any) -> AuditResult:
     return audit_on(
-        case.rows, case.columns, qi=case.qi, sensitive=case.sensitive or (), entity=case.entity, nulls=case.nulls,
-        require=case.require, **more,
-    )  # fmt: skip
+        case.rows,
+        case.columns,
+        qi=case.qi,
+        sensitive=case.sensitive or (),
+        entity=case.entity,
+        nulls=case.nulls,
+        require=case.require,
+        **more,
+    )
 
 
 def assert_level(found: Any, expected: Any, model: str) -> None:

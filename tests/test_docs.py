@@ -49,9 +49,16 @@ def run(command: str, folder: Path) -> str:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
     environment = {**kept, "PATH": path, "PYTHONIOENCODING": "utf-8", "COLUMNS": "80"}
     ran = subprocess.run(
-        ["bash", "-c", command], cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT, encoding="utf-8", timeout=120, check=False,
-    )  # fmt: skip
+        ["bash", "-c", command],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        timeout=120,
+        check=False,
+    )
     return ran.stdout
 
 

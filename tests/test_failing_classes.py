@@ -309,7 +309,7 @@ def test_no_entity_may_be_missing(audit_on: AuditOn) -> None:
 @pytest.mark.usefixtures("form")
 def test_entropy_at_a_limit_is_decided_in_whole_numbers(audit_on: AuditOn) -> None:
     """Even counts reach l exactly whatever floats say; large counts a hair apart do not."""
-    for l in (2, 3, 6, 7, 11):  # noqa: E741
+    for l in (2, 3, 6, 7, 11):
         rows = [{"a": a, "s": s} for a, times in [(1, 1), (2, 2), (3, 7)] for s in range(l) for _ in range(times)]
         required = [f"entropy_l={l}", f"entropy_l={l}.000000001"]
         at, above = audit_on(rows, {"a": "int", "s": "int"}, qi=["a"], sensitive="s", require=required).checks

@@ -18,10 +18,22 @@ from tests import oracle
 
 AuditOn = Callable[..., AuditResult]
 REQUIRED = [
-    "k=4", "alpha=0.5", "l=2", "entropy_l=2", "recursive_l=c:3,l:2", "recursive_l=c:2,l:4", "t=0.4", "t_ordered=0.3",
-    "beta=2", "enhanced_beta=2", "delta=1", "prosecutor_risk=0.2", "average_risk=0.3", "rows_at_risk=0.5",
+    "k=4",
+    "alpha=0.5",
+    "l=2",
+    "entropy_l=2",
+    "recursive_l=c:3,l:2",
+    "recursive_l=c:2,l:4",
+    "t=0.4",
+    "t_ordered=0.3",
+    "beta=2",
+    "enhanced_beta=2",
+    "delta=1",
+    "prosecutor_risk=0.2",
+    "average_risk=0.3",
+    "rows_at_risk=0.5",
     "sample_uniqueness=0.1",
-]  # fmt: skip
+]
 
 
 def table(values: int) -> list[dict[str, Any]]:

@@ -55,13 +55,18 @@ def train() -> Any:
     ("qi", "sensitive", "classes", "unique", "beta", "delta", "t"),
     [
         (
-            "age,education,occupation,relationship,sex,native-country", "income",
-            15_093, 10_154, 3.152659099604642, 2.98259391741754, 0.7591904425539756,
+            "age,education,occupation,relationship,sex,native-country",
+            "income",
+            15_093,
+            10_154,
+            3.152659099604642,
+            2.98259391741754,
+            0.7591904425539756,
         ),
         ("sex,race,marital-status", "occupation", 63, 1, 37.083040935672514, 4.008733211519826, 0.8741132029114584),
         ("education,sex,race", "age", 152, 5, 240.19259259259255, 5.485595753737139, None),
     ],
-)  # fmt: skip
+)
 def test_pycanon_on_the_train_file(
     train: Any, qi: str, sensitive: str, classes: int, unique: int, beta: float, delta: float, t: float | None
 ) -> None:

@@ -194,9 +194,7 @@ def test_groups_sent_are_expected_classes_of_a_part() -> None:
 
 def test_a_prediction_adds_up() -> None:
     table = cost_model.Table(rows=1e9, classes=1e6, qis=4, cells=1e7)
-    cluster = cost_model.Cluster(
-        machines=10, cores=8, memory=1e9, network=1e9, disk=1e8, efficiency=0.5, start=20.0
-    )  # fmt: skip
+    cluster = cost_model.Cluster(machines=10, cores=8, memory=1e9, network=1e9, disk=1e8, efficiency=0.5, start=20.0)
     told = cost_model.predict((5, 1e-6, 1e-7, 1e-6, 1e-7), table, cluster, group_bytes=100, read=4e9, tasks=320)
     assert told.processor == pytest.approx(5 + 1000 + 400 + 1 + 1)
     assert told.shuffled == pytest.approx(100 * 320 * 1e6 * (1 - (1 - 1e-6) ** (1e9 / 320)))

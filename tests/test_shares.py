@@ -15,11 +15,17 @@ from sqlaudit.shares import Share, exact_number, exact_share
 @pytest.mark.parametrize(
     ("written", "exact"),
     [
-        (1, Fraction(1)), ("0.05", Fraction(1, 20)), (0.1, Fraction(1, 10)), ("5%", Fraction(1, 20)),
+        (1, Fraction(1)),
+        ("0.05", Fraction(1, 20)),
+        (0.1, Fraction(1, 10)),
+        ("5%", Fraction(1, 20)),
         (" 1/3 ", Fraction(1, 3)),
-        ("1e-3", Fraction(1, 1000)), (1e-07, Fraction(1, 10**7)), ("+.5", Fraction(1, 2)), ("-2", Fraction(-2)),
+        ("1e-3", Fraction(1, 1000)),
+        (1e-07, Fraction(1, 10**7)),
+        ("+.5", Fraction(1, 2)),
+        ("-2", Fraction(-2)),
     ],
-)  # fmt: skip
+)
 def test_numbers_are_exact(written: Share, exact: Fraction) -> None:
     assert exact_share(written) == exact
     if "%" not in str(written):

@@ -31,14 +31,22 @@ GOLDEN = Path(__file__).parent / "golden"
 PATIENTS = [
     {"zip": z, "age": a, "person": p, "disease": d}
     for z, a, p, d in [
-        ("13053", 28, 1, "flu"), ("13053", 28, 2, "cold"), ("13053", None, 3, "flu"), ("14850", 50, 4, None),
-        ("14850", 50, 4, "flu"), ("14850", 50, 5, "HIV"), (None, 50, 6, "HIV"),
+        ("13053", 28, 1, "flu"),
+        ("13053", 28, 2, "cold"),
+        ("13053", None, 3, "flu"),
+        ("14850", 50, 4, None),
+        ("14850", 50, 4, "flu"),
+        ("14850", 50, 5, "HIV"),
+        (None, 50, 6, "HIV"),
     ]
-]  # fmt: skip
+]
 FACTS = [
-    Fact("distinct_values", "distinct_values"), Fact("largest", "largest"), Fact("head_2", "head", {"j": 2}),
-    Fact("equal_distance", "equal_distance"), Fact("wide_n", "wide_n"),
-]  # fmt: skip
+    Fact("distinct_values", "distinct_values"),
+    Fact("largest", "largest"),
+    Fact("head_2", "head", {"j": 2}),
+    Fact("equal_distance", "equal_distance"),
+    Fact("wide_n", "wide_n"),
+]
 LEVELS = [("k", "MIN", "size"), ("l", "MIN", "distinct_values"), ("head", "MAX", "head_2")]
 VERDICTS = [("few", "distinct_values < 2", "distinct_values = 2")]
 
@@ -135,11 +143,14 @@ def answers(engine: Standalone, policy: NullPolicy, entity: str | None) -> dict[
 
 
 FORMS = [
-    ("packed", NullPolicy.EQUAL, None), ("packed_by_person", NullPolicy.EQUAL, "person"),
-    ("packed_nulls_apart", NullPolicy.DISTINCT, None), ("cells", NullPolicy.EQUAL, None),
-    ("cells_by_person_nulls_apart", NullPolicy.DISTINCT, "person"), ("wildcard", NullPolicy.WILDCARD, None),
+    ("packed", NullPolicy.EQUAL, None),
+    ("packed_by_person", NullPolicy.EQUAL, "person"),
+    ("packed_nulls_apart", NullPolicy.DISTINCT, None),
+    ("cells", NullPolicy.EQUAL, None),
+    ("cells_by_person_nulls_apart", NullPolicy.DISTINCT, "person"),
+    ("wildcard", NullPolicy.WILDCARD, None),
     ("wildcard_by_person", NullPolicy.WILDCARD, "person"),
-]  # fmt: skip
+]
 SIZES = {
     "packed": [(1, 2), (2, 1), (3, 1)],
     "packed_by_person": [(1, 2), (2, 2)],

@@ -178,8 +178,11 @@ def test_without_values_they_are_ranks(audit_on: AuditOn) -> None:
 def test_with_values_classes_stand_alone_under_their_keys(audit_on: AuditOn) -> None:
     found = only(audit_on(ROWS, KINDS, qi=["a", "b"], sensitive="s", show_values=True))
     assert [(v.shown, v.value) for v in found.values] == [
-        (True, "flu"), (True, SECRET + " disease"), (True, "cold"), (True, None)
-    ]  # fmt: skip
+        (True, "flu"),
+        (True, SECRET + " disease"),
+        (True, "cold"),
+        (True, None),
+    ]
     assert [(c.key, c.classes, c.counts) for c in found.classes] == [
         ({"a": SECRET, "b": 1}, 1, (0, 3, 0, 0)),
         ({"a": "x", "b": 1}, 1, (3, 0, 0, 0)),
@@ -193,8 +196,9 @@ def test_failing_classes_come_largest_first(audit_on: AuditOn) -> None:
     request = {"qi": ["a", "b"], "sensitive": "s", "require": ["k=2", "entropy_l=2"]}
     found = only(audit_on(ROWS, KINDS, **request))
     assert (found.basis, [(c.size, c.rows, c.classes) for c in found.classes]) == (
-        "failing", [(5, 5, 1), (3, 3, 1), (3, 3, 2)]
-    )  # fmt: skip
+        "failing",
+        [(5, 5, 1), (3, 3, 1), (3, 3, 2)],
+    )
     keyed = only(audit_on(ROWS, KINDS, **request, show_values=True))
     assert [dict(c.key or {}) for c in keyed.classes] == [{"a": "w", "b": 2}, {"a": SECRET, "b": 1}, {"a": "x", "b": 1}]
     by_size = only(audit_on(ROWS, KINDS, qi=["a", "b"], sensitive="s", require=["k=4", "l=1"]))
@@ -212,12 +216,10 @@ def test_of_many_values_the_rare_ones_are_told_together(audit_on: AuditOn) -> No
     rows = [{"a": place % 2, "s": place} for place in range(30)] + [{"a": 0, "s": value} for value in range(10, 26)]
     found = only(audit_on(rows, {"a": "int", "s": "int"}, qi=["a"], sensitive="s", show_values=True))
     assert [(v.rank, v.values, v.total, v.value) for v in found.values] == [
-        *((rank, 1, 2, 9 + rank) for rank in range(1, 13)), (None, 18, 22, None)
-    ]  # fmt: skip
-    assert [(c.size, c.counts) for c in found.classes] == [
-        (15, (*(0, 1) * 6, 9)),
-        (31, (*(2, 1) * 6, 13)),
+        *((rank, 1, 2, 9 + rank) for rank in range(1, 13)),
+        (None, 18, 22, None),
     ]
+    assert [(c.size, c.counts) for c in found.classes] == [(15, (*(0, 1) * 6, 9)), (31, (*(2, 1) * 6, 13))]
     assert found.to_dict()["values"][12] == {"rank": None, "values": 18, "total": 22, "share": 22 / 46}
 
 
@@ -242,8 +244,17 @@ def test_each_attribute_has_its_own_and_joint_ones_have_other_classes(audit_on: 
 
 def test_a_missing_value_of_its_own_class_is_not_merged_with_keys(audit_on: AuditOn) -> None:
     rows = [{"a": None, "b": 1, "s": "x"}] * 3 + [{"a": "y", "b": 1, "s": "x"}] * 2
-    found = only(audit_on(rows, {"a": "text", "b": "int", "s": "text"}, qi=["a"], sensitive="s", nulls="distinct",
-                          require=["l=2"], show_values=True))  # fmt: skip
+    found = only(
+        audit_on(
+            rows,
+            {"a": "text", "b": "int", "s": "text"},
+            qi=["a"],
+            sensitive="s",
+            nulls="distinct",
+            require=["l=2"],
+            show_values=True,
+        )
+    )
     assert [(c.size, c.key) for c in found.classes] == [(2, {"a": "y"}), (1, {"a": None}), (1, {"a": None})]
 
 

@@ -35,9 +35,20 @@ tables:
 """
 COMMAND = Path(sys.executable).parent / "sqlaudit"
 NAMES = (
-    "audit", "profile", "columns", "records", "disclosure", "lattice", "attack", "compare", "hierarchy", "test",
-    "suppress", "recode", "cloak",
-)  # fmt: skip
+    "audit",
+    "profile",
+    "columns",
+    "records",
+    "disclosure",
+    "lattice",
+    "attack",
+    "compare",
+    "hierarchy",
+    "test",
+    "suppress",
+    "recode",
+    "cloak",
+)
 
 
 @pytest.fixture(scope="session")
@@ -70,9 +81,23 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "test": ["-f", "sqlaudit.yml"],
         "suppress": ["--qi", "age,sex", "--require", "k=5", "--fast", "--to", "suppressed.csv"],
         "recode": [*qi, "--hierarchies", "hierarchies.yml", "--require", "k=5", "--publish-sql"],
-        "cloak": ["--user", HEIGHT, "--x", "age", "--y", "zip", "--time", "zip", "--k", "5",
-                  "--box", "64m", "--interval", "64s"],
-    }  # fmt: skip
+        "cloak": [
+            "--user",
+            HEIGHT,
+            "--x",
+            "age",
+            "--y",
+            "zip",
+            "--time",
+            "zip",
+            "--k",
+            "5",
+            "--box",
+            "64m",
+            "--interval",
+            "64s",
+        ],
+    }
     _run(folder, "lattice", table, *asked["lattice"], "--to", "release.csv", "--output", "release.json")
     (folder / "sqlaudit.yml").write_text(POLICY, "utf-8")
     with duckdb.connect(str(folder / "people.duckdb")) as database:

@@ -30,10 +30,15 @@ TARGETS = ("duckdb", "postgres")
 def run_dbt(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """A dbt command in a project's folder, with all that it says in stdout."""
     return subprocess.run(
-        [str(DBT), "--no-use-colors", *arguments], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-        env={**os.environ, "DBT_SEND_ANONYMOUS_USAGE_STATS": "false", **environment}, stderr=subprocess.STDOUT,
-        encoding="utf-8", check=False,
-    )  # fmt: skip
+        [str(DBT), "--no-use-colors", *arguments],
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        env={**os.environ, "DBT_SEND_ANONYMOUS_USAGE_STATS": "false", **environment},
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        check=False,
+    )
 
 
 @dataclass(frozen=True)

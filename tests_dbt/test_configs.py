@@ -13,9 +13,15 @@ from tests_dbt.conftest import Project, Ran
 ROWS = " union all ".join(
     f"select {age} as age, '{zip_code}' as zip, {value} as severity"
     for age, zip_code, value in [
-        (30, "10", 1), (30, "10", 2), (30, "10", 3), (40, "10", 1), (40, "10", 1), (50, "20", 2), (60, "20", 3),
+        (30, "10", 1),
+        (30, "10", 2),
+        (30, "10", 3),
+        (40, "10", 1),
+        (40, "10", 1),
+        (50, "20", 2),
+        (60, "20", 3),
     ]
-)  # fmt: skip
+)
 """Classes of 3, 2, 1 and 1 rows."""
 K3: dict[str, Any] = {"arguments": {"quasi_identifiers": ["age", "zip"], "k": 3}}
 
@@ -50,7 +56,7 @@ SEVERITY = [
             "config": {"where": "zip = '20'"},
         }
     },
-]  # fmt: skip
+]
 
 
 @pytest.fixture(scope="module")
@@ -164,7 +170,7 @@ EVERYWHERE = {
             ],
         },
     ],
-}  # fmt: skip
+}
 
 
 def test_sources_ephemeral_models_and_empty_tables(project: Project) -> None:

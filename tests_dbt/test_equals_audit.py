@@ -117,12 +117,15 @@ COLUMN_SETS = [
 
 def test_minimal_column_sets(project: Project) -> None:
     tested = [
-        {"sqlaudit.column_sets": {
-            "name": f"sets_{place}", "arguments": {"quasi_identifiers": ["a", "b", "s"], **arguments},
-            "config": {"severity": "warn", "store_failures": True},
-        }}
+        {
+            "sqlaudit.column_sets": {
+                "name": f"sets_{place}",
+                "arguments": {"quasi_identifiers": ["a", "b", "s"], **arguments},
+                "config": {"severity": "warn", "store_failures": True},
+            }
+        }
         for place, (arguments, _) in enumerate(COLUMN_SETS)
-    ]  # fmt: skip
+    ]
     project.models({"models": [{"name": "t3", "data_tests": tested}]}, t3=model(3))
     ran = project.dbt("build")
     assert ran.code == 0, ran.said
@@ -171,15 +174,31 @@ def test_a_population_and_a_reference(entity: str | None, project: Project) -> N
     reference = [row for row in everybody if row[0] % 2]
     persons = {"entity": entity} if entity else {}
     tests = [
-        *({"sqlaudit.k_map": {"name": f"map_{k}", "arguments": {
-            "quasi_identifiers": QI, "population": "ref('everybody')", "k": k, **persons}}} for k in (2, 4, 6)),
-        *({"sqlaudit.linkage": {"name": f"link_{k}", "arguments": {
-            "quasi_identifiers": QI, "reference": "ref('reference')", "k": k, **persons}}} for k in (2, 3, 5)),
-    ]  # fmt: skip
+        *(
+            {
+                "sqlaudit.k_map": {
+                    "name": f"map_{k}",
+                    "arguments": {"quasi_identifiers": QI, "population": "ref('everybody')", "k": k, **persons},
+                }
+            }
+            for k in (2, 4, 6)
+        ),
+        *(
+            {
+                "sqlaudit.linkage": {
+                    "name": f"link_{k}",
+                    "arguments": {"quasi_identifiers": QI, "reference": "ref('reference')", "k": k, **persons},
+                }
+            }
+            for k in (2, 3, 5)
+        ),
+    ]
     project.models(
-        {"models": [{"name": "people", "data_tests": tests}]}, people=people_model(people),
-        everybody=people_model(everybody), reference=people_model(reference),
-    )  # fmt: skip
+        {"models": [{"name": "people", "data_tests": tests}]},
+        people=people_model(people),
+        everybody=people_model(everybody),
+        reference=people_model(reference),
+    )
     ran = project.dbt("build")
     failures = {unique.split(".")[2]: one["failures"] for unique, one in ran.results.items()}
     mine = class_sizes(people, persons=bool(entity))
@@ -187,9 +206,13 @@ def test_a_population_and_a_reference(entity: str | None, project: Project) -> N
     others = class_sizes(reference, persons=bool(entity))
     for k in (2, 4, 6):
         audit = sqlaudit.audit(
-            project.table("people"), db=project.database, qi=QI, require={"k_map": k},
-            inputs={"population": project.table("everybody")}, **persons,
-        )  # fmt: skip
+            project.table("people"),
+            db=project.database,
+            qi=QI,
+            require={"k_map": k},
+            inputs={"population": project.table("everybody")},
+            **persons,
+        )
         expected = sum(population[group] < k for group in mine)
         assert failures[f"map_{k}"] == expected == audit.checks[0].failing_classes
     for k in (2, 3, 5):

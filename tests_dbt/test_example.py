@@ -61,9 +61,13 @@ def test_an_audit_counts_the_same_classes(model: str, built: Ran, project: Proje
         population = arguments.pop("population", None)
         inputs = {"population": project.table("patients_safe")} if population else None
         audit = sqlaudit.audit(
-            project.table(model), db=project.database, qi=qi, sensitive=[sensitive] if sensitive else [],
-            require={name: arguments}, inputs=inputs,
-        )  # fmt: skip
+            project.table(model),
+            db=project.database,
+            qi=qi,
+            sensitive=[sensitive] if sensitive else [],
+            require={name: arguments},
+            inputs=inputs,
+        )
         (check,) = audit.checks
         result = built.result(f"sqlaudit_{name}_{model}")
         assert result["failures"] == check.failing_classes, (name, check)

@@ -16,9 +16,7 @@ SCHEMA = {
     "models": [
         {
             "name": "orders",
-            "data_tests": [
-                {"sqlaudit.k_anonymity": {"arguments": {"quasi_identifiers": ["town"], "k": 2}}},
-            ],
+            "data_tests": [{"sqlaudit.k_anonymity": {"arguments": {"quasi_identifiers": ["town"], "k": 2}}}],
         }
     ]
 }
@@ -41,9 +39,11 @@ def test_from_git_with_a_subdirectory(tmp_path: Path) -> None:
     (shop / "models").mkdir(parents=True)
     packages = {"packages": [{"git": address, "subdirectory": "sql_templates/dbt", "revision": "v1"}]}
     for name, content in [
-        ("dbt_project.yml", PROJECT), ("profiles.yml", PROFILE), ("packages.yml", packages),
+        ("dbt_project.yml", PROJECT),
+        ("profiles.yml", PROFILE),
+        ("packages.yml", packages),
         ("models/schema.yml", SCHEMA),
-    ]:  # fmt: skip
+    ]:
         (shop / name).write_text(yaml.safe_dump(content), encoding="utf-8")
     (shop / "models" / "orders.sql").write_text(ORDERS, encoding="utf-8")
     installed = run_dbt(shop, "deps")

@@ -54,14 +54,19 @@ def test_a_policy_in_meta(project: Project, monkeypatch: pytest.MonkeyPatch) -> 
     found = {test.name: test for test in result.tests}
     loss = "released: loss=measure:discernibility,at_most:1,original:raw"
     assert {name: (Path(test.place.file).name, test.place.line) for name, test in found.items()} == {
-        "raw: k=1": ("schema.yml", 6), "released: k=5": ("schema.yml", 16),
-        "released: l=2 for diagnosis": ("schema.yml", 17), loss: ("schema.yml", 19),
-    }  # fmt: skip
+        "raw: k=1": ("schema.yml", 6),
+        "released: k=5": ("schema.yml", 16),
+        "released: l=2 for diagnosis": ("schema.yml", 17),
+        loss: ("schema.yml", 19),
+    }
     assert (found[loss].owner, found["raw: k=1"].tags) == ("ethics", ("inside",))
     audit = sqlaudit.audit(
-        project.table("released_2027"), qi=["age", "sex"], sensitive="diagnosis", require=["k=5", "l=2"],
+        project.table("released_2027"),
+        qi=["age", "sex"],
+        sensitive="diagnosis",
+        require=["k=5", "l=2"],
         db=project.database,
-    )  # fmt: skip
+    )
     checks = [found["released: k=5"].check, found["released: l=2 for diagnosis"].check]
     figures = [(check.level, check.failing_rows) for check in checks if check is not None]
     assert figures == [(check.level, check.failing_rows) for check in audit.checks]

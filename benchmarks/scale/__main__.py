@@ -68,17 +68,23 @@ def plotted(_: argparse.Namespace) -> None:
 
 
 COMMANDS = {
-    "generate": generated, "run": measured, "screen": screened, "increments": incremented, "cost": costed,
-    "tables": tabled, "plot": plotted,
-}  # fmt: skip
+    "generate": generated,
+    "run": measured,
+    "screen": screened,
+    "increments": incremented,
+    "cost": costed,
+    "tables": tabled,
+    "plot": plotted,
+}
 
 
 def arguments() -> argparse.ArgumentParser:
     """What can be asked for."""
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.scale", description=package.__doc__,
+        prog="python -m benchmarks.scale",
+        description=package.__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
+    )
     commands = parser.add_subparsers(dest="command", required=True)
     default = Path(tempfile.gettempdir()) / "sqlaudit_scale"
     for name, command in COMMANDS.items():

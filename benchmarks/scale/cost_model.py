@@ -150,9 +150,10 @@ def fitted(
     """
     cells = cells_counted(records)
     chosen = [
-        r for r in records
+        r
+        for r in records
         if (r.engine, r.task) == (engine, task) and r.values < values and (most is None or r.rows <= most)
-    ]  # fmt: skip
+    ]
     terms = [table_of(record, cells).terms for record in chosen]
     if len(chosen) < FEW:  # too little to tell classes from cells, and rows from columns
         terms = [(start, rows, 0.0, 0.0, cells_) for start, rows, _, _, cells_ in terms]

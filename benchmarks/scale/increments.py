@@ -106,17 +106,31 @@ def _increment(shape: Shape, tables: tuple[Path, Path], parts: list[Path]) -> Sp
     query = f"SELECT * FROM '{tables[0]}' UNION ALL SELECT * FROM '{tables[1]}'"
     audit, full = timed(
         lambda: sqlaudit.audit(
-            query=query, qi=shape.columns, sensitive="s", require=REQUIRED, limits=limits, failing_classes=0,
+            query=query,
+            qi=shape.columns,
+            sensitive="s",
+            require=REQUIRED,
+            limits=limits,
+            failing_classes=0,
             worst_classes=0,
         )
-    )  # fmt: skip
+    )
     _agree(found, again, audit)
     cells = connection.execute(f"SELECT COUNT(*) FROM '{parts[2]}'").fetchall()[0][0]
     size = sum(table.stat().st_size for table in tables) / 1e6
     return Spent(
-        audit.rows, audit.classes.count, cells, size, parts[2].stat().st_size / 1e6, full, recount, kept, new, merged,
+        audit.rows,
+        audit.classes.count,
+        cells,
+        size,
+        parts[2].stat().st_size / 1e6,
+        full,
+        recount,
+        kept,
+        new,
+        merged,
         figures,
-    )  # fmt: skip
+    )
 
 
 def _agree(found: tuple[Any, ...], again: tuple[Any, ...], audit: sqlaudit.AuditResult) -> None:

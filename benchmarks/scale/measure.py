@@ -88,14 +88,27 @@ def measured(engine: str, shape: Shape, job: Job, megabytes: float) -> list[Reco
     found = json.loads(ran.printed.splitlines()[-1])
     return [
         Record(
-            engine, task, shape.rows, shape.classes, shape.qis, shape.values, int(shape.skew), found["start"]["cpu"],
-            done["first"]["cpu"], done["last"]["cpu"], done["last"]["wall"], ran.memory / 1e6,
-            done.get("spilled", ran.spilled) / 1e6, megabytes, done.get("shuffled", 0) / 1e6, load,
+            engine,
+            task,
+            shape.rows,
+            shape.classes,
+            shape.qis,
+            shape.values,
+            int(shape.skew),
+            found["start"]["cpu"],
+            done["first"]["cpu"],
+            done["last"]["cpu"],
+            done["last"]["wall"],
+            ran.memory / 1e6,
+            done.get("spilled", ran.spilled) / 1e6,
+            megabytes,
+            done.get("shuffled", 0) / 1e6,
+            load,
             done.get("levels", str(done.get("cells", ""))),
         )
         for task, done in found.items()
         if task != "start"
-    ]  # fmt: skip
+    ]
 
 
 def of_file(shape: Shape, folder: Path, db: str | None = None) -> tuple[Job, float]:

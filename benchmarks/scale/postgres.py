@@ -31,8 +31,9 @@ def served() -> Iterator[Prepare]:
         postmaster = int((server.data / "postmaster.pid").read_text().split()[0])
         spill = str(server.data / "base" / "pgsql_tmp")
         yield lambda shape, folder: (
-            Job((), "people", shape.columns, url, postmaster, spill), loaded(shape, folder, url)
-        )  # fmt: skip
+            Job((), "people", shape.columns, url, postmaster, spill),
+            loaded(shape, folder, url),
+        )
     finally:
         server.delete()
 

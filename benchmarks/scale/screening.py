@@ -116,10 +116,22 @@ def hll(table: Table, exact: Exact, seeds: int) -> Row:
         proved += too_small_at_least(int(estimate / (1 + 3 * hll_standard_error(REGISTERS))), rows, K) > 0
     within = [abs(e / exact.classes - 1) <= 3 * hll_standard_error(REGISTERS) for e in estimates]
     return Row(
-        table.shape.rows, exact.classes, exact.small, exact.uniform, int(table.shape.skew), "hll", REGISTERS, seeds,
-        statistics.mean(cpus), exact.cpu, hll_standard_error(REGISTERS), spread(estimates, exact.classes), 0.0,
-        statistics.mean(within), proved / seeds,
-    )  # fmt: skip
+        table.shape.rows,
+        exact.classes,
+        exact.small,
+        exact.uniform,
+        int(table.shape.skew),
+        "hll",
+        REGISTERS,
+        seeds,
+        statistics.mean(cpus),
+        exact.cpu,
+        hll_standard_error(REGISTERS),
+        spread(estimates, exact.classes),
+        0.0,
+        statistics.mean(within),
+        proved / seeds,
+    )
 
 
 @dataclass(frozen=True)
@@ -155,11 +167,22 @@ def sample(table: Table, exact: Exact, size: int, seeds: int) -> Row:
     """Samples of classes with exact figures."""
     runs = [drawn(table, exact, size, seed) for seed in range(seeds)]
     return Row(
-        table.shape.rows, exact.classes, exact.small, exact.uniform, int(table.shape.skew), "sample", size, seeds,
-        statistics.mean(run.cpu for run in runs), exact.cpu, kmv_standard_error(size),
-        spread([run.classes for run in runs], exact.classes), spread([run.small for run in runs], exact.small),
-        statistics.mean(held for run in runs for held in run.held), statistics.mean(run.proved for run in runs),
-    )  # fmt: skip
+        table.shape.rows,
+        exact.classes,
+        exact.small,
+        exact.uniform,
+        int(table.shape.skew),
+        "sample",
+        size,
+        seeds,
+        statistics.mean(run.cpu for run in runs),
+        exact.cpu,
+        kmv_standard_error(size),
+        spread([run.classes for run in runs], exact.classes),
+        spread([run.small for run in runs], exact.small),
+        statistics.mean(held for run in runs for held in run.held),
+        statistics.mean(run.proved for run in runs),
+    )
 
 
 def spread(estimates: list[float], truth: int) -> float:

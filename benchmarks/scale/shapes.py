@@ -71,9 +71,16 @@ class Shape:
 def select(shape: Shape, first: int = 0, rows: int | None = None, seed: int = SEED) -> str:
     """The SELECT that draws the rows `first` … `rows` - 1 of a table."""
     return text(
-        "people.sql", classes=shape.classes, skew=shape.skew, qis=shape.qis, radix=shape.radix, values=shape.values,
-        first=first, rows=shape.rows if rows is None else rows, seed=seed,
-    )  # fmt: skip
+        "people.sql",
+        classes=shape.classes,
+        skew=shape.skew,
+        qis=shape.qis,
+        radix=shape.radix,
+        values=shape.values,
+        first=first,
+        rows=shape.rows if rows is None else rows,
+        seed=seed,
+    )
 
 
 def generate(shape: Shape, folder: Path) -> Path:

@@ -50,11 +50,23 @@ def by_rows(records: Sequence[Record]) -> Iterator[str]:
             continue
         others = [found.get((engine, name, rows, classes, skew)) for name in ("group by", "disclosure")]
         taken = [seconds(other.cpu) if other else "" for other in others]
-        cells.append((
-            list(NAMES).index(engine), skew, classes != rows // 10, rows, f"{NAMES[engine]}, {rows:,}",
-            f"{classes:,}{', skewed' if skew else ''}", taken[0], seconds(record.cpu), taken[1], seconds(record.wall),
-            f"{record.load:.0f}", f"{record.peak_mb:,.0f} MB", f"{record.spilled_mb:,.0f} MB",
-        ))  # fmt: skip
+        cells.append(
+            (
+                list(NAMES).index(engine),
+                skew,
+                classes != rows // 10,
+                rows,
+                f"{NAMES[engine]}, {rows:,}",
+                f"{classes:,}{', skewed' if skew else ''}",
+                taken[0],
+                seconds(record.cpu),
+                taken[1],
+                seconds(record.wall),
+                f"{record.load:.0f}",
+                f"{record.peak_mb:,.0f} MB",
+                f"{record.spilled_mb:,.0f} MB",
+            )
+        )
     return table(head, (cell[4:] for cell in sorted(cells)))
 
 
@@ -68,10 +80,21 @@ def by_shape(records: Sequence[Record]) -> Iterator[str]:
         bare = found.get((engine, "group by", shape))
         if task == "audit" and shape.rows == middle and not shape.skew and bare is not None:
             key = (engine, shape.qis, shape.values, shape.classes)
-            rows.append((*key, (
-                f"{NAMES[engine]}, {shape.rows:,}", f"{shape.classes:,}", shape.qis, shape.values, seconds(bare.cpu),
-                seconds(record.cpu), f"{record.cpu / bare.cpu:.1f}", f"{record.peak_mb:,.0f} MB",
-            )))  # fmt: skip
+            rows.append(
+                (
+                    *key,
+                    (
+                        f"{NAMES[engine]}, {shape.rows:,}",
+                        f"{shape.classes:,}",
+                        shape.qis,
+                        shape.values,
+                        seconds(bare.cpu),
+                        seconds(record.cpu),
+                        f"{record.cpu / bare.cpu:.1f}",
+                        f"{record.peak_mb:,.0f} MB",
+                    ),
+                )
+            )
     return table(head, (row[-1] for row in sorted(rows, key=lambda row: row[:-1])))
 
 
@@ -93,11 +116,19 @@ def by_sketch(found: Sequence[dict[str, str]]) -> Iterator[str]:
         name = f"{int(line['rows']):,}, {int(line['classes']):,}{', skewed' if line['skew'] == '1' else ''}"
         method = f"{line['method']} {int(line['size']):,}"
         small = "" if line["method"] == "hll" else f"{float(line['small_error']):.1%}"
-        rows.append((
-            name, f"{int(line['small']):,}", method, f"{float(line['cpu']) / float(line['exact_cpu']):.3f}",
-            f"{float(line['expected']):.1%}", f"{float(line['observed']):.1%}", small, f"{float(line['held']):.1%}",
-            f"{float(line['proved']):.0%}",
-        ))  # fmt: skip
+        rows.append(
+            (
+                name,
+                f"{int(line['small']):,}",
+                method,
+                f"{float(line['cpu']) / float(line['exact_cpu']):.3f}",
+                f"{float(line['expected']):.1%}",
+                f"{float(line['observed']):.1%}",
+                small,
+                f"{float(line['held']):.1%}",
+                f"{float(line['proved']):.0%}",
+            )
+        )
     return table(head, rows)
 
 
@@ -107,9 +138,14 @@ def by_increment(found: Sequence[dict[str, str]]) -> Iterator[str]:
     rows = []
     for line in found:
         steps = [float(line[name]) for name in ("new", "merged", "figures")]
-        rows.append((
-            f"{int(line['rows']):,}, {int(line['classes']):,}", f"{int(line['cells']):,}",
-            f"{float(line['histogram_mb']):,.1f} MB", seconds(float(line["full"])), *map(seconds, steps),
-            f"{seconds(sum(steps))} ({sum(steps) / float(line['full']):.0%})",
-        ))  # fmt: skip
+        rows.append(
+            (
+                f"{int(line['rows']):,}, {int(line['classes']):,}",
+                f"{int(line['cells']):,}",
+                f"{float(line['histogram_mb']):,.1f} MB",
+                seconds(float(line["full"])),
+                *map(seconds, steps),
+                f"{seconds(sum(steps))} ({sum(steps) / float(line['full']):.0%})",
+            )
+        )
     return table(head, rows)

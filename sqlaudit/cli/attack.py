@@ -29,24 +29,50 @@ _far = in_section("How far")
 
 
 def _attacker(
-    *, identified: str | None, match: tuple[str, ...], key: str | None, other_release: str | None,
-    other_qi: tuple[str, ...], position: str | None, categories: Path | None, hierarchies: Path | None,
-    require: tuple[str, ...], node: str | None, k: int, pieces: int, sure: str, width: str | None,
-    only: tuple[str, ...], show_values: bool, top: int, seed: int,
-) -> dict[str, Any]:  # fmt: skip
+    *,
+    identified: str | None,
+    match: tuple[str, ...],
+    key: str | None,
+    other_release: str | None,
+    other_qi: tuple[str, ...],
+    position: str | None,
+    categories: Path | None,
+    hierarchies: Path | None,
+    require: tuple[str, ...],
+    node: str | None,
+    k: int,
+    pieces: int,
+    sure: str,
+    width: str | None,
+    only: tuple[str, ...],
+    show_values: bool,
+    top: int,
+    seed: int,
+) -> dict[str, Any]:
     """What becomes the request once target and roles are known."""
     names = split_lists(only, "--only")
     chosen(names)
     return {
         "attacker": {
-            "k": k, "pieces": pieces, "sure": share(sure, "--sure"), "width": _number(width),
-            "inputs": inputs_from(categories), "hierarchies": hierarchies,
-            "identified": identified, "match": tuple(map(pair_of, split_lists(match, "--match"))),
-            "key": _one(key, "--key"), "other": other_release, "other_qi": split_lists(other_qi, "--other-qi"),
-            "position": _one(position, "--position"), "published": _published(require, node),
-            "show_values": show_values, "top": top, "seed": seed, "only": names,
+            "k": k,
+            "pieces": pieces,
+            "sure": share(sure, "--sure"),
+            "width": _number(width),
+            "inputs": inputs_from(categories),
+            "hierarchies": hierarchies,
+            "identified": identified,
+            "match": tuple(map(pair_of, split_lists(match, "--match"))),
+            "key": _one(key, "--key"),
+            "other": other_release,
+            "other_qi": split_lists(other_qi, "--other-qi"),
+            "position": _one(position, "--position"),
+            "published": _published(require, node),
+            "show_values": show_values,
+            "top": top,
+            "seed": seed,
+            "only": names,
         }
-    }  # fmt: skip
+    }
 
 
 def _one(text: str | None, option: str) -> Pair | None:

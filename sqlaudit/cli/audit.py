@@ -53,9 +53,16 @@ if TYPE_CHECKING:
 @work_options
 @limit_options
 def command(
-    target: Target, db: str | None, roles: Roles, asked: Asked, coverage: Coverage, failing: FailingOptions,
-    output: Output, work: Work, limits: Limits,
-) -> int:  # fmt: skip
+    target: Target,
+    db: str | None,
+    roles: Roles,
+    asked: Asked,
+    coverage: Coverage,
+    failing: FailingOptions,
+    output: Output,
+    work: Work,
+    limits: Limits,
+) -> int:
     """Tell how easily the people in TARGET can be re-identified.
 
     TARGET is a file (CSV, Parquet, JSON, Arrow; globs work), or with --db a table or view.

@@ -39,7 +39,7 @@ _hold = in_section("What is kept")
 @limit_options
 def command(
     which: WhichPolicy, select: tuple[str, ...], kept: Path, history: bool, runs: int, output: Output, limits: Limits
-) -> int:  # fmt: skip
+) -> int:
     """Accept today's state of the tables, so that only what gets worse fails.
 
     Runs the tests of the policy and keeps their figures in a file: levels and counts, no value of
@@ -56,7 +56,7 @@ def command(
         return ExitCode.OK
     request = GateRequest(
         which.file, which.dbt_project, which.dbt_target, select, baseline=kept, accept=True, limits=limits
-    )  # fmt: skip
+    )
     result = run_gate(request, Opener(), [output.file])
     output.emit(lambda: accepted_document(result), result.to_dict)
     mistakes = [ExitCode.USAGE for _ in result.mistakes]

@@ -49,13 +49,34 @@ _USUAL = {"identifier": (), "keep_column": (), "suppress": "0", "divide": "alter
 
 
 def _given(
-    *, user: str | None, x: str | None, y: str | None, time: str | None, identifier: tuple[str, ...], k: int,
-    box: str | None, interval: str | None, smallest_box: str | None, smallest_interval: str | None, divide: str,
-    suppress: str, lonlat: bool, k_column: str | None, box_column: str | None, interval_column: str | None,
-    to: Path | None, publish_sql: bool, keep_column: tuple[str, ...], audit_only: bool, bounds: str | None,
+    *,
+    user: str | None,
+    x: str | None,
+    y: str | None,
+    time: str | None,
+    identifier: tuple[str, ...],
+    k: int,
+    box: str | None,
+    interval: str | None,
+    smallest_box: str | None,
+    smallest_interval: str | None,
+    divide: str,
+    suppress: str,
+    lonlat: bool,
+    k_column: str | None,
+    box_column: str | None,
+    interval_column: str | None,
+    to: Path | None,
+    publish_sql: bool,
+    keep_column: tuple[str, ...],
+    audit_only: bool,
+    bounds: str | None,
     positions: str | None,
-    properties: str | None, property_bounds: str | None, owner: str | None, observations: str | None,
-) -> dict[str, dict[str, Any]]:  # fmt: skip
+    properties: str | None,
+    property_bounds: str | None,
+    owner: str | None,
+    observations: str | None,
+) -> dict[str, dict[str, Any]]:
     return {"given": dict(locals())}
 
 
@@ -72,7 +93,10 @@ _options = shared(
     _coarse("--smallest-box", metavar="LENGTH", help="No box is smaller. [default: a sixteenth of --box]"),
     _coarse("--smallest-interval", metavar="TIME", help="No box is shorter. [default: a sixteenth of --interval]"),
     _coarse(
-        "--divide", type=click.Choice([one.value for one in Divide]), default="alternately", show_default=True,
+        "--divide",
+        type=click.Choice([one.value for one in Divide]),
+        default="alternately",
+        show_default=True,
         help="Whether boxes become finer in space or in time first.",
     ),
     _coarse("--suppress", default="0", metavar="SHARE", help="Messages that may be dropped for finer boxes: 2%."),
@@ -90,7 +114,7 @@ _options = shared(
     _attack("--property-bounds", metavar="COLUMNS", help=f"Its columns. [default: {','.join(BOUNDS[:4])}]"),
     _attack("--owner", metavar="COLUMN", help="Its column of owners. [default: owner]"),
     _attack("--observations", metavar="TABLE", help="Who was seen where and when, in columns of the same names."),
-)  # fmt: skip
+)
 
 
 @click.command(cls=Sectioned)
@@ -99,9 +123,7 @@ _options = shared(
 @output_options
 @work_options
 @limit_options
-def command(
-    target: Target, db: str | None, given: dict[str, Any], output: Output, work: Work, limits: Limits
-) -> int:  # fmt: skip
+def command(target: Target, db: str | None, given: dict[str, Any], output: Output, work: Work, limits: Limits) -> int:
     """Hide each of the messages of TARGET among k users, in a box in space and time.
 
     Every box holds messages of at least k different users, and no two boxes overlap. Boxes
@@ -151,15 +173,20 @@ def _request(target: Target, given: dict[str, Any]) -> CloakRequest:
             raise UsageError(f"--{option} says how large a box may become, for instance --box 1km --interval 10min.")
     smallest_box, smallest_interval = given["smallest_box"], given["smallest_interval"]
     return CloakRequest(
-        target, Places(*(given[name] or "" for name in ("user", "x", "y", "time"))), given["k"],
-        metres(given["box"], "--box"), seconds(given["interval"], "--interval"),
+        target,
+        Places(*(given[name] or "" for name in ("user", "x", "y", "time"))),
+        given["k"],
+        metres(given["box"], "--box"),
+        seconds(given["interval"], "--interval"),
         None if smallest_box is None else metres(smallest_box, "--smallest-box"),
         None if smallest_interval is None else seconds(smallest_interval, "--smallest-interval"),
         Divide(given["divide"]),
         Tolerances(*(given[f"{name}_column"] or "" for name in ("k", "box", "interval"))),
-        share(given["suppress"], "--suppress"), given["lonlat"], split_lists(given["identifier"], "--identifier"),
+        share(given["suppress"], "--suppress"),
+        given["lonlat"],
+        split_lists(given["identifier"], "--identifier"),
         _background(target, given),
-    )  # fmt: skip
+    )
 
 
 def _box_request(target: Target, given: dict[str, Any]) -> BoxRequest:
@@ -173,10 +200,13 @@ def _box_request(target: Target, given: dict[str, Any]) -> BoxRequest:
     if placed and given["positions"] is None and given["observations"] is None:
         raise UsageError(f"--{placed[0]} names a column of --positions or --observations; name such a table.")
     return BoxRequest(
-        target, given["k"], split_list(given["bounds"], "--bounds") if given["bounds"] else BOUNDS,
-        Places(*(given[name] or default for name, default in names.items())), _table(target, given["positions"]),
+        target,
+        given["k"],
+        split_list(given["bounds"], "--bounds") if given["bounds"] else BOUNDS,
+        Places(*(given[name] or default for name, default in names.items())),
+        _table(target, given["positions"]),
         _background(target, given),
-    )  # fmt: skip
+    )
 
 
 def _background(target: Target, given: dict[str, Any]) -> Background:
@@ -184,9 +214,11 @@ def _background(target: Target, given: dict[str, Any]) -> Background:
         raise UsageError("--property-bounds and --owner name columns of --properties; name that table.")
     bounds = given["property_bounds"]
     return Background(
-        _table(target, given["properties"]), split_list(bounds, "--property-bounds") if bounds else BOUNDS[:4],
-        given["owner"] or "owner", _table(target, given["observations"]),
-    )  # fmt: skip
+        _table(target, given["properties"]),
+        split_list(bounds, "--property-bounds") if bounds else BOUNDS[:4],
+        given["owner"] or "owner",
+        _table(target, given["observations"]),
+    )
 
 
 def _table(target: Target, name: str | None) -> Target | None:

@@ -31,18 +31,40 @@ def _choice(kind: type[StrEnum]) -> click.Choice[str]:
 
 
 def _request(
-    *, identifying: bool, k: int, tolerance: str, epsilon: str, ratio: str, max_size: str | None, find: str,
-    rank_by: str, limit: int, start: str | None, restarts: int, seed: int, nulls: str, time_budget: float | None,
-) -> dict[str, ColumnRequest]:  # fmt: skip
+    *,
+    identifying: bool,
+    k: int,
+    tolerance: str,
+    epsilon: str,
+    ratio: str,
+    max_size: str | None,
+    find: str,
+    rank_by: str,
+    limit: int,
+    start: str | None,
+    restarts: int,
+    seed: int,
+    nulls: str,
+    time_budget: float | None,
+) -> dict[str, ColumnRequest]:
     return {
         "request": ColumnRequest(
-            identifying=identifying, k=k, tolerance=share(tolerance, "--tolerance"),
-            epsilon=share(epsilon, "--epsilon"), ratio=Ratio(ratio), max_size=_size(max_size), find=Find(find),
-            rank_by=RankBy(rank_by), limit=limit,
-            start=split_list(start, "--start") if start else (), restarts=restarts, seed=seed,
-            nulls=NullPolicy(nulls), time_budget=time_budget,
+            identifying=identifying,
+            k=k,
+            tolerance=share(tolerance, "--tolerance"),
+            epsilon=share(epsilon, "--epsilon"),
+            ratio=Ratio(ratio),
+            max_size=_size(max_size),
+            find=Find(find),
+            rank_by=RankBy(rank_by),
+            limit=limit,
+            start=split_list(start, "--start") if start else (),
+            restarts=restarts,
+            seed=seed,
+            nulls=NullPolicy(nulls),
+            time_budget=time_budget,
         )
-    }  # fmt: skip
+    }
 
 
 def _size(text: str | None) -> int | None:
@@ -65,13 +87,16 @@ _request_options = shared(
     _what("--restarts", type=int, default=0, metavar="N", help="Further greedy searches from random orders."),
     _what("--seed", type=int, default=0, metavar="N", help="The seed of random orders."),
     _what(
-        "--nulls", type=_choice(NullPolicy), default="equal", show_default=True,
+        "--nulls",
+        type=_choice(NullPolicy),
+        default="equal",
+        show_default=True,
         help="Missing values are equal to each other, equal to nothing, or match anything.",
     ),
     _far("--max-size", metavar="N|all", help="Columns that an attacker knows at most. [default: 4 for violating sets]"),
     _far("--limit", type=int, default=1000, show_default=True, metavar="N", help="Sets in the report."),
     _far("--time-budget", callback=duration, metavar="TIME", help="Stop after this time and say what is proven."),
-)  # fmt: skip
+)
 
 
 @click.command(cls=Sectioned)
@@ -85,9 +110,17 @@ _request_options = shared(
 @work_options
 @limit_options
 def command(
-    target: Target, db: str | None, columns: tuple[str, ...], exclude: tuple[str, ...], entity: str | None,
-    request: ColumnRequest, effects: bool, output: Output, work: Work, limits: Limits,
-) -> int:  # fmt: skip
+    target: Target,
+    db: str | None,
+    columns: tuple[str, ...],
+    exclude: tuple[str, ...],
+    entity: str | None,
+    request: ColumnRequest,
+    effects: bool,
+    output: Output,
+    work: Work,
+    limits: Limits,
+) -> int:
     """Find the sets of columns of TARGET that re-identify people.
 
     By default all minimal sets of at most four columns that put somebody into a class of
@@ -105,9 +138,16 @@ def command(
             show_statements(engine, relation.tables or (target.name,), planned, work, output)
             return ExitCode.OK
         result = find_columns(
-            engine, target, request, columns=chosen, exclude=left_out, entity=entity, effects=effects,
-            announce=_announce, tell=_teller(engine),
-        )  # fmt: skip
+            engine,
+            target,
+            request,
+            columns=chosen,
+            exclude=left_out,
+            entity=entity,
+            effects=effects,
+            announce=_announce,
+            tell=_teller(engine),
+        )
     output.emit(lambda: columns_document(result), result.to_dict)
     return ExitCode.OK if result.complete or not result.open_sets else ExitCode.INCOMPLETE
 

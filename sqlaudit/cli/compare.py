@@ -41,10 +41,19 @@ _useful = in_section("What is still of use")
 
 
 def _tables(
-    *, original: str, release: str, other_release: str | None, db: str | None, file_format: str | None,
-    separator: str | None, encoding: str | None, nulls_as: str | None, header: bool | None, all_text: bool,
+    *,
+    original: str,
+    release: str,
+    other_release: str | None,
+    db: str | None,
+    file_format: str | None,
+    separator: str | None,
+    encoding: str | None,
+    nulls_as: str | None,
+    header: bool | None,
+    all_text: bool,
     hive: bool,
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     read = read_options(file_format, separator, encoding, nulls_as, header, all_text, hive)
     names = {"original": original, "release": release, "other": other_release}
     given = {role: name for role, name in names.items() if name is not None}
@@ -54,20 +63,40 @@ def _tables(
 
 
 def _comparison(
-    *, qi: tuple[str, ...], sensitive: tuple[str, ...], hierarchies: Path | None, key: str | None, by_position: bool,
-    measures: tuple[str, ...], beta: str, distance: str, noise_queries: int, queries: tuple[Path, ...], workload: int,
-    seed: int, show_values: bool,
-) -> dict[str, Any]:  # fmt: skip
+    *,
+    qi: tuple[str, ...],
+    sensitive: tuple[str, ...],
+    hierarchies: Path | None,
+    key: str | None,
+    by_position: bool,
+    measures: tuple[str, ...],
+    beta: str,
+    distance: str,
+    noise_queries: int,
+    queries: tuple[Path, ...],
+    workload: int,
+    seed: int,
+    show_values: bool,
+) -> dict[str, Any]:
     names = split_lists(measures, "--measures")
     chosen(names)
     return {
         "comparison": {
-            "qi": split_lists(qi, "--qi"), "sensitive": split_lists(sensitive, "--sensitive"),
-            "hierarchies": hierarchies, "key": split_list(key, "--key") if key else (), "by_position": by_position,
-            "measures": names, "beta": _beta(beta), "distance": distance, "noise_queries": noise_queries,
-            "queries": tuple(map(_read, queries)), "workload": workload, "seed": seed, "show_values": show_values,
+            "qi": split_lists(qi, "--qi"),
+            "sensitive": split_lists(sensitive, "--sensitive"),
+            "hierarchies": hierarchies,
+            "key": split_list(key, "--key") if key else (),
+            "by_position": by_position,
+            "measures": names,
+            "beta": _beta(beta),
+            "distance": distance,
+            "noise_queries": noise_queries,
+            "queries": tuple(map(_read, queries)),
+            "workload": workload,
+            "seed": seed,
+            "show_values": show_values,
         }
-    }  # fmt: skip
+    }
 
 
 def _beta(text: str) -> Fraction:
@@ -104,7 +133,10 @@ _comparison_options = shared(
     _lost("--measures", multiple=True, metavar="NAMES", help="Only these: loss,entropy … [default: all]"),
     _lost("--beta", default="1", show_default=True, metavar="NUMBER", help="Of height weights, 1/(j-1)^beta."),
     _lost(
-        "--distance", type=click.Choice(DISTANCES), default="equal", show_default=True,
+        "--distance",
+        type=click.Choice(DISTANCES),
+        default="equal",
+        show_default=True,
         help="How far apart sensitive values are, for the losses that need it.",
     ),
     _lost("--noise-queries", type=int, default=100, show_default=True, metavar="N", help="For range-query-noise."),
@@ -112,7 +144,7 @@ _comparison_options = shared(
     _useful("--workload", type=int, default=100, show_default=True, metavar="N", help="Random counting queries."),
     _useful("--seed", type=int, default=0, metavar="N", help="The seed of everything random."),
     _useful("--show-values", is_flag=True, help="Name the groups of queries by their values."),
-)  # fmt: skip
+)
 
 
 @click.command(cls=Sectioned)
@@ -123,9 +155,14 @@ _comparison_options = shared(
 @work_options
 @limit_options
 def command(
-    tables: dict[str, Any], db: str | None, comparison: dict[str, Any], asked: Asked, output: Output, work: Work,
+    tables: dict[str, Any],
+    db: str | None,
+    comparison: dict[str, Any],
+    asked: Asked,
+    output: Output,
+    work: Work,
     limits: Limits,
-) -> int:  # fmt: skip
+) -> int:
     """Compare RELEASE with its ORIGINAL: is it one, is it safe, what was lost, what is still of use?
 
     The release is audited by itself as well, and attacked as far as that takes no other

@@ -33,9 +33,16 @@ _out = in_section("Output")
 @role_options
 @_out("--output", "output_file", type=click.Path(path_type=Path), metavar="FILE", help="Write the script to a file.")
 def command(
-    checks: tuple[str, ...], dialect: str, inputs: Path | None, table: str | None, query: str | None,
-    where: str | None, exact_names: bool, roles: Roles, output_file: Path | None,
-) -> int:  # fmt: skip
+    checks: tuple[str, ...],
+    dialect: str,
+    inputs: Path | None,
+    table: str | None,
+    query: str | None,
+    where: str | None,
+    exact_names: bool,
+    roles: Roles,
+    output_file: Path | None,
+) -> int:
     """Write each CHECK as one standalone SELECT, to be run where sqlaudit may not connect.
 
     A CHECK is a requirement (k=5, t=0.2, disclosure@1=0.8), or the name of a model for its

@@ -74,9 +74,17 @@ _script_options = shared(
 @_out("--show-values", is_flag=True, help="Show values of classes, which may name persons.")
 @limit_options
 def command(
-    names: tuple[str, ...], db: str | None, read: ReadOptions, texts: tuple[str, ...], roles: Roles, asked: Asked,
-    layout: str, file: Path | None, show_values: bool, limits: Limits,
-) -> int:  # fmt: skip
+    names: tuple[str, ...],
+    db: str | None,
+    read: ReadOptions,
+    texts: tuple[str, ...],
+    roles: Roles,
+    asked: Asked,
+    layout: str,
+    file: Path | None,
+    show_values: bool,
+    limits: Limits,
+) -> int:
     """Explore tables and files with SQL, and audit what you see.
 
     A prompt for SELECT and AUDIT statements and commands; "\\?" lists these. With -c or -f it is a
@@ -119,9 +127,7 @@ def command(
         return code
 
 
-def _first_state(
-    workspace: Workspace, names: Sequence[str], read: ReadOptions, roles: Roles, asked: Asked
-) -> State:  # fmt: skip
+def _first_state(workspace: Workspace, names: Sequence[str], read: ReadOptions, roles: Roles, asked: Asked) -> State:
     targets = [workspace.target(name) for name in names]
     for target in targets:
         workspace.describe(target)

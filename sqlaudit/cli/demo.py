@@ -9,14 +9,7 @@ import click
 from sqlaudit import demo
 from sqlaudit.cli.audit import run_audit
 from sqlaudit.cli.exits import say
-from sqlaudit.cli.options import (
-    FailingOptions,
-    Work,
-    failing_options,
-    limit_options,
-    output_options,
-    work_options,
-)
+from sqlaudit.cli.options import FailingOptions, Work, failing_options, limit_options, output_options, work_options
 from sqlaudit.cli.output import Output
 from sqlaudit.cli.sections import Sectioned, in_section
 from sqlaudit.errors import ExitCode

@@ -12,14 +12,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from sqlaudit.cli.options import (
-    Work,
-    limit_options,
-    output_options,
-    role_options,
-    target_options,
-    work_options,
-)
+from sqlaudit.cli.options import Work, limit_options, output_options, role_options, target_options, work_options
 from sqlaudit.cli.output import Output
 from sqlaudit.cli.plan import show_statements
 from sqlaudit.cli.sections import Sectioned, in_section, shared
@@ -53,9 +46,16 @@ class Question:
         """The request for a target."""
         witness_k = int(self.witness) if self.witness not in (None, _WORST) else None
         return DisclosureRequest(
-            target, roles, self.knowledge, self.first_k, self.threshold, self.weakest, self.witness is not None,
-            witness_k, self.show_values,
-        )  # fmt: skip
+            target,
+            roles,
+            self.knowledge,
+            self.first_k,
+            self.threshold,
+            self.weakest,
+            self.witness is not None,
+            witness_k,
+            self.show_values,
+        )
 
 
 def _knowledge(ctx: click.Context, param: click.Parameter, value: str) -> tuple[int, int]:
@@ -91,9 +91,15 @@ def _refuse_curve_options() -> None:
 
 
 def _question(
-    *, knowledge: tuple[int, int], threshold: Fraction | None, witness: str | None, weakest: int, given: Path | None,
-    plot: Path | None, show_values: bool,
-) -> dict[str, Any]:  # fmt: skip
+    *,
+    knowledge: tuple[int, int],
+    threshold: Fraction | None,
+    witness: str | None,
+    weakest: int,
+    given: Path | None,
+    plot: Path | None,
+    show_values: bool,
+) -> dict[str, Any]:
     if given is not None:
         _refuse_curve_options()
     if plot is not None:
@@ -107,18 +113,40 @@ def _question(
 _ask = in_section("What to ask")
 question_options = shared(
     _question,
-    _ask("--knowledge", callback=_knowledge, default="0..12", show_default=True, metavar="0..K",
-         help="Pieces of knowledge that the curve covers."),
+    _ask(
+        "--knowledge",
+        callback=_knowledge,
+        default="0..12",
+        show_default=True,
+        metavar="0..K",
+        help="Pieces of knowledge that the curve covers.",
+    ),
     _ask("--threshold", callback=_threshold, metavar="C", help="A probability that should not be reached: 0.7."),
-    _ask("--witness", is_flag=False, flag_value=_WORST, callback=_witness, metavar="[K]",
-         help="Show K implications that reach the maximum, as a proof. Without K: as many as reach C, or certainty."),
-    _ask("--weakest", type=click.IntRange(0, 1000), default=5, show_default=True, metavar="N",
-         help="How many kinds of weakest classes to tell."),
-    _ask("--given", type=click.Path(path_type=Path), metavar="FILE",
-         help="What if exactly this is known? A YAML file with people, knowledge, and what to ask."),
+    _ask(
+        "--witness",
+        is_flag=False,
+        flag_value=_WORST,
+        callback=_witness,
+        metavar="[K]",
+        help="Show K implications that reach the maximum, as a proof. Without K: as many as reach C, or certainty.",
+    ),
+    _ask(
+        "--weakest",
+        type=click.IntRange(0, 1000),
+        default=5,
+        show_default=True,
+        metavar="N",
+        help="How many kinds of weakest classes to tell.",
+    ),
+    _ask(
+        "--given",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="What if exactly this is known? A YAML file with people, knowledge, and what to ask.",
+    ),
     _ask("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw the curve into a .svg or .png file."),
     _ask("--show-values", is_flag=True, help="Name classes and values, which may name persons."),
-)  # fmt: skip
+)
 """Adds what is asked of a table; the command gets `question: Question`."""
 
 
@@ -172,9 +200,15 @@ def _draw(path: Path, result: DisclosureResult) -> None:
 
 
 def _answer(
-    file: Path, show_values: bool, target: Target, db: str | None, roles: Roles, output: Output, work: Work,
+    file: Path,
+    show_values: bool,
+    target: Target,
+    db: str | None,
+    roles: Roles,
+    output: Output,
+    work: Work,
     limits: Limits,
-) -> ExitCode:  # fmt: skip
+) -> ExitCode:
     """The answers to what a file asks."""
     from sqlaudit.reports.what_if import what_if_document
     from sqlaudit.worst_case.given import load_knowledge

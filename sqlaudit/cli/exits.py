@@ -20,9 +20,13 @@ from sqlaudit.errors import DivisionWarning, ExitCode, Interrupted, SqlauditErro
 from sqlaudit.reports.escape import in_encoding, visible
 
 _RANK = (
-    ExitCode.OK, ExitCode.REQUIREMENT_FAILED, ExitCode.INCOMPLETE, ExitCode.USAGE, ExitCode.ENGINE,
+    ExitCode.OK,
+    ExitCode.REQUIREMENT_FAILED,
+    ExitCode.INCOMPLETE,
+    ExitCode.USAGE,
+    ExitCode.ENGINE,
     ExitCode.INTERRUPTED,
-)  # fmt: skip
+)
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _SPEAKS_OF_CODE_ONLY = (AttributeError, ImportError, NameError, NotImplementedError)
 """Exceptions whose messages name pieces of the program, never of the data."""

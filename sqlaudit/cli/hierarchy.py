@@ -44,9 +44,18 @@ def column_behind_query(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _hierarchy(
-    *, column: str, widths: str | None, origin: str | None, low: str | None, high: str | None, mask: str | None,
-    dates: str | None, tree: Path | None, from_: Path | None, default: str | None,
-) -> dict[str, Hierarchy]:  # fmt: skip
+    *,
+    column: str,
+    widths: str | None,
+    origin: str | None,
+    low: str | None,
+    high: str | None,
+    mask: str | None,
+    dates: str | None,
+    tree: Path | None,
+    from_: Path | None,
+    default: str | None,
+) -> dict[str, Hierarchy]:
     ways = {"--widths": widths, "--mask": mask, "--dates": dates, "--tree": tree, "--from": from_}
     chosen = [option for option, value in ways.items() if value is not None]
     if len(chosen) != 1:
@@ -83,13 +92,16 @@ _form_options = shared(
     _how("--high", metavar="NUMBER", help="From it on there is one open interval."),
     _how("--mask", metavar="NUMBERS", help="Replace so many characters by * from the right: 1,2,3."),
     _how(
-        "--dates", is_flag=False, flag_value=_DATES, metavar="PARTS",
+        "--dates",
+        is_flag=False,
+        flag_value=_DATES,
+        metavar="PARTS",
         help=f"Cut dates to day, month, quarter, year, decade, century. [alone: {_DATES}]",
     ),
     _how("--tree", type=_PATH, metavar="FILE", help="A YAML file with a tree of categories over the values."),
     _how("--from", "from_", type=_PATH, metavar="FILE", help="A CSV hierarchy, a folder of these, or hierarchies.yml."),
     _how("--default", metavar="LABEL", help="The label of values that the hierarchy does not cover, for instance '*'."),
-)  # fmt: skip
+)
 
 
 @click.command(cls=Sectioned)
@@ -102,9 +114,15 @@ _form_options = shared(
 @work_options
 @limit_options
 def command(
-    target: Target, db: str | None, made: Hierarchy, to: Path | None, show_values: bool, output: Output, work: Work,
+    target: Target,
+    db: str | None,
+    made: Hierarchy,
+    to: Path | None,
+    show_values: bool,
+    output: Output,
+    work: Work,
     limits: Limits,
-) -> int:  # fmt: skip
+) -> int:
     """Make the hierarchy of a COLUMN of TARGET, check it against the values that occur, and write it.
 
     Tells for every level how many groups there are, how small the smallest is, and whether

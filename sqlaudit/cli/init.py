@@ -44,9 +44,15 @@ _PATH = click.Path(path_type=Path)
 @_out("--schema", type=_PATH, metavar="FILE", help="Write the JSON Schema for editors, too, and refer to it.")
 @limit_options
 def command(
-    names: tuple[str, ...], db: str | None, db_env: str | None, dbt_profile: str | None, output: Path, force: bool,
-    schema: Path | None, limits: Limits,
-) -> int:  # fmt: skip
+    names: tuple[str, ...],
+    db: str | None,
+    db_env: str | None,
+    dbt_profile: str | None,
+    output: Path,
+    force: bool,
+    schema: Path | None,
+    limits: Limits,
+) -> int:
     """Write a commented policy for the tables of a database, or for files.
 
     The roles in it are those that `sqlaudit profile` proposes. Only counts are read; nothing is

@@ -57,16 +57,30 @@ def _choice(kind: type[StrEnum]) -> click.Choice[str]:
 
 
 def _search(
-    *, hierarchies: Path | None, suppress: str, find: str, measure: str, weights: tuple[str, ...], algorithm: str,
-    chain: str | None, time_budget: float | None, show_walk: bool,
-) -> dict[str, Any]:  # fmt: skip
+    *,
+    hierarchies: Path | None,
+    suppress: str,
+    find: str,
+    measure: str,
+    weights: tuple[str, ...],
+    algorithm: str,
+    chain: str | None,
+    time_budget: float | None,
+    show_walk: bool,
+) -> dict[str, Any]:
     return {
         "search": {
-            "hierarchies": hierarchies, "suppression": share(suppress, "--suppress"), "find": Find(find),
-            "measure": measure, "algorithm": algorithm, "weights": _weights(weights),
-            "chain": parse_chain(chain) if chain else (), "time_budget": time_budget, "walk": show_walk,
+            "hierarchies": hierarchies,
+            "suppression": share(suppress, "--suppress"),
+            "find": Find(find),
+            "measure": measure,
+            "algorithm": algorithm,
+            "weights": _weights(weights),
+            "chain": parse_chain(chain) if chain else (),
+            "time_budget": time_budget,
+            "walk": show_walk,
         }
-    }  # fmt: skip
+    }
 
 
 def _weights(texts: tuple[str, ...]) -> dict[str, Fraction]:
@@ -109,33 +123,44 @@ _search_options = shared(
     _what("--suppress", default="0", metavar="SHARE", help="Rows that may be left out, in failing classes: 5%."),
     _what("--find", type=_choice(Find), default="best", show_default=True, help="Which safe nodes are wanted."),
     _what(
-        "--measure", type=click.Choice(list(MEASURES)), default="loss", show_default=True,
+        "--measure",
+        type=click.Choice(list(MEASURES)),
+        default="loss",
+        show_default=True,
         help="The loss that the best node minimizes.",
     ),
     _what("--weights", multiple=True, metavar="COLUMN=NUMBER", help="How much columns weigh in the loss: age=2,sex=1."),
     _what(
-        "--algorithm", type=click.Choice(_ALGORITHMS), default=AUTO, show_default=True,
+        "--algorithm",
+        type=click.Choice(_ALGORITHMS),
+        default=AUTO,
+        show_default=True,
         help="How they are searched; auto takes what fits.",
     ),
     _what("--chain", metavar="NODES", help='The nodes of a chain, from fine to coarse: "0,0 1,0 2,1".'),
     _what("--time-budget", callback=duration, metavar="TIME", help="Stop after this time with the best node so far."),
     _what("--show-walk", is_flag=True, help="Show the nodes that were counted, and what they fall short of."),
-)  # fmt: skip
+)
 _publish_options = shared(
     _publication,
     _publish("--publish-view", metavar="NAME", help="Print the CREATE VIEW of the best node."),
     _publish("--execute", is_flag=True, help="Make that view in the database; the one thing that writes there."),
     _publish("--replace", "replace_view", is_flag=True, help="A view of that name may be replaced."),
     _publish(
-        "--to", type=_PATH, metavar="FILE",
+        "--to",
+        type=_PATH,
+        metavar="FILE",
         help="Write the release to a .parquet or .csv file, or its SELECT to a .sql file.",
     ),
     _publish(
-        "--suppressed", type=_choice(Suppressed), default="drop", show_default=True,
+        "--suppressed",
+        type=_choice(Suppressed),
+        default="drop",
+        show_default=True,
         help="Rows in classes that fall short are left out, or their quasi-identifiers become *.",
     ),
     keep_option,
-)  # fmt: skip
+)
 
 
 @click.command(cls=Sectioned)
@@ -148,9 +173,16 @@ _publish_options = shared(
 @work_options
 @limit_options
 def command(
-    target: Target, db: str | None, roles: Roles, asked: Asked, search: Mapping[str, Any], publication: Publication,
-    output: Output, work: Work, limits: Limits,
-) -> int:  # fmt: skip
+    target: Target,
+    db: str | None,
+    roles: Roles,
+    asked: Asked,
+    search: Mapping[str, Any],
+    publication: Publication,
+    output: Output,
+    work: Work,
+    limits: Limits,
+) -> int:
     """Find how little TARGET must be coarsened to be safe, and publish that.
 
     A node of the lattice chooses one level of coarseness for every quasi-identifier. The

@@ -64,10 +64,19 @@ class FailingOptions:
 
 
 def _target(
-    *, name: str | None, db: str | None, query: str | None, where: str | None, file_format: str | None,
-    separator: str | None, encoding: str | None, nulls_as: str | None, header: bool | None, all_text: bool,
+    *,
+    name: str | None,
+    db: str | None,
+    query: str | None,
+    where: str | None,
+    file_format: str | None,
+    separator: str | None,
+    encoding: str | None,
+    nulls_as: str | None,
+    header: bool | None,
+    all_text: bool,
     hive: bool,
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     if not name and not query:
         raise UsageError("Name a file, table or view to look at, or give a SELECT with --query.")
     if name and query:
@@ -79,37 +88,61 @@ def _target(
 
 
 def _several(
-    *, names: tuple[str, ...], db: str | None, file_format: str | None, separator: str | None, encoding: str | None,
-    nulls_as: str | None, header: bool | None, all_text: bool,
+    *,
+    names: tuple[str, ...],
+    db: str | None,
+    file_format: str | None,
+    separator: str | None,
+    encoding: str | None,
+    nulls_as: str | None,
+    header: bool | None,
+    all_text: bool,
     hive: bool,
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     read = read_options(file_format, separator, encoding, nulls_as, header, all_text, hive)
     return {"names": names, "db": db, "read": read}
 
 
 def read_options(
-    file_format: str | None, separator: str | None, encoding: str | None, nulls_as: str | None, header: bool | None,
-    all_text: bool, hive: bool,
-) -> ReadOptions:  # fmt: skip
+    file_format: str | None,
+    separator: str | None,
+    encoding: str | None,
+    nulls_as: str | None,
+    header: bool | None,
+    all_text: bool,
+    hive: bool,
+) -> ReadOptions:
     """How files are read, from what `read_parameters` were given."""
     return ReadOptions(
-        format=file_format or "", delimiter=delimiter(separator), encoding=encoding or "",
-        null_values=null_values(nulls_as), all_text=all_text, header=header,
+        format=file_format or "",
+        delimiter=delimiter(separator),
+        encoding=encoding or "",
+        null_values=null_values(nulls_as),
+        all_text=all_text,
+        header=header,
         hive_partitioning=hive,
-    )  # fmt: skip
+    )
 
 
 def _roles(
-    *, qi: tuple[str, ...], sensitive: tuple[str, ...], identifier: tuple[str, ...], entity: str | None,
-    joint: bool, nulls: str,
-) -> dict[str, Any]:  # fmt: skip
+    *,
+    qi: tuple[str, ...],
+    sensitive: tuple[str, ...],
+    identifier: tuple[str, ...],
+    entity: str | None,
+    joint: bool,
+    nulls: str,
+) -> dict[str, Any]:
     return {
         "roles": Roles(
-            quasi_identifiers=split_lists(qi, "--qi"), sensitive=split_lists(sensitive, "--sensitive"),
-            identifiers=split_lists(identifier, "--identifier"), entity=_one(entity), joint=joint,
+            quasi_identifiers=split_lists(qi, "--qi"),
+            sensitive=split_lists(sensitive, "--sensitive"),
+            identifiers=split_lists(identifier, "--identifier"),
+            entity=_one(entity),
+            joint=joint,
             nulls=NullPolicy(nulls),
         )
-    }  # fmt: skip
+    }
 
 
 def _one(entity: str | None) -> str | None:

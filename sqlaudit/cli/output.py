@@ -21,8 +21,13 @@ from sqlaudit.reports.escape import in_encoding
 PLAIN_WIDTH = 80
 WIDEST = 100
 _BY_ENDING = {
-    ".txt": "text", ".json": "json", ".md": "markdown", ".markdown": "markdown", ".html": "html", ".htm": "html",
-}  # fmt: skip
+    ".txt": "text",
+    ".json": "json",
+    ".md": "markdown",
+    ".markdown": "markdown",
+    ".html": "html",
+    ".htm": "html",
+}
 
 
 @dataclass(frozen=True)

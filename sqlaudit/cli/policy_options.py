@@ -29,9 +29,14 @@ from sqlaudit.whereabouts import Whereabouts
 
 FORMATS = ("text", "json", "junit", "sarif", "markdown", "html", "github")
 _BY_ENDING = {
-    ".json": "json", ".xml": "junit", ".sarif": "sarif", ".md": "markdown", ".markdown": "markdown", ".html": "html",
+    ".json": "json",
+    ".xml": "junit",
+    ".sarif": "sarif",
+    ".md": "markdown",
+    ".markdown": "markdown",
+    ".html": "html",
     ".txt": "text",
-}  # fmt: skip
+}
 _PATH = click.Path(path_type=Path)
 
 
@@ -116,9 +121,12 @@ policy_options = shared(
 """Adds which policy is meant; the command gets `which: WhichPolicy`."""
 
 select_option = _what(
-    "--select", "select", multiple=True, metavar="TESTS",
+    "--select",
+    "select",
+    multiple=True,
+    metavar="TESTS",
     help="As in dbt: tag:release,patients+ (a comma: both must fit; a space, or a second --select: either).",
-)  # fmt: skip
+)
 
 
 def _output(*, output_format: str | None, output_file: Path | None, report: tuple[Path, ...]) -> dict[str, Any]:
@@ -137,9 +145,14 @@ gate_output_options = shared(
     _output,
     _out("--format", "output_format", type=click.Choice(FORMATS), help="Default: text, or by the ending of --output."),
     _out("--output", "output_file", type=_PATH, metavar="FILE", help="Write the report to a file."),
-    _out("--report", multiple=True, type=_PATH, metavar="FILE",
-         help="Write one more report; .json, .xml (JUnit), .sarif, .md, .html or .txt."),
-)  # fmt: skip
+    _out(
+        "--report",
+        multiple=True,
+        type=_PATH,
+        metavar="FILE",
+        help="Write one more report; .json, .xml (JUnit), .sarif, .md, .html or .txt.",
+    ),
+)
 """Adds how a run is reported; the command gets `output: GateOutput`."""
 
 

@@ -34,9 +34,15 @@ _look = in_section("How to look")
 @work_options
 @limit_options
 def command(
-    target: Target, db: str | None, show_values: bool, exact_rows: int, sets: bool, output: Output, work: Work,
+    target: Target,
+    db: str | None,
+    show_values: bool,
+    exact_rows: int,
+    sets: bool,
+    output: Output,
+    work: Work,
     limits: Limits,
-) -> int:  # fmt: skip
+) -> int:
     """Look at the columns of TARGET and propose their roles.
 
     TARGET is a file (CSV, Parquet, JSON, Arrow; globs work), or with --db a table or view.

@@ -51,16 +51,34 @@ _publish = in_section("The release")
 
 
 def _recoding(
-    *, hierarchies: Path | None, method: str, order: str, seed: int | None, beta: str, measure: str, lattice: bool,
-    time_budget: float | None, publish_sql: bool, to: Path | None, keep_column: tuple[str, ...],
-) -> dict[str, Any]:  # fmt: skip
+    *,
+    hierarchies: Path | None,
+    method: str,
+    order: str,
+    seed: int | None,
+    beta: str,
+    measure: str,
+    lattice: bool,
+    time_budget: float | None,
+    publish_sql: bool,
+    to: Path | None,
+    keep_column: tuple[str, ...],
+) -> dict[str, Any]:
     return {
         "recoding": {
-            "hierarchies": hierarchies, "method": Method(method), "order": Order(order), "seed": seed,
-            "beta": _beta(beta), "measure": measure, "beside": lattice, "time_budget": time_budget, "file": to,
-            "with_sql": publish_sql, "keep": split_lists(keep_column, "--keep-column"),
+            "hierarchies": hierarchies,
+            "method": Method(method),
+            "order": Order(order),
+            "seed": seed,
+            "beta": _beta(beta),
+            "measure": measure,
+            "beside": lattice,
+            "time_budget": time_budget,
+            "file": to,
+            "with_sql": publish_sql,
+            "keep": split_lists(keep_column, "--keep-column"),
         }
-    }  # fmt: skip
+    }
 
 
 def _beta(text: str) -> Fraction:
@@ -74,28 +92,39 @@ _recode_options = shared(
     _recoding,
     _coarser("--hierarchies", type=_PATH, metavar="FILE|DIR", help="A YAML file, or a folder with …COLUMN.csv files."),
     _what(
-        "--method", type=click.Choice([one.value for one in Method]), default="kaca", show_default=True,
+        "--method",
+        type=click.Choice([one.value for one in Method]),
+        default="kaca",
+        show_default=True,
         help="Merge classes that fall short with the nearest one, or split the table as far as it may be.",
     ),
     _what(
-        "--order", type=click.Choice([one.value for one in Order]), default="smallest", show_default=True,
+        "--order",
+        type=click.Choice([one.value for one in Order]),
+        default="smallest",
+        show_default=True,
         help="Which class KACA merges next.",
     ),
     _what("--seed", type=int, metavar="N", help="The seed of the random order. [default: 0]"),
     _what("--beta", default="0", show_default=True, metavar="NUMBER", help="KACA weighs levels by 1/(j-1)^beta."),
     _what("--time-budget", callback=duration, metavar="TIME", help="Give up after this time, publishing nothing."),
     _lost(
-        "--measure", type=click.Choice(list(MEASURES)), default=BY_DEFAULT, show_default=True,
+        "--measure",
+        type=click.Choice(list(MEASURES)),
+        default=BY_DEFAULT,
+        show_default=True,
         help="The loss that is named first.",
     ),
     _lost("--lattice/--no-lattice", default=True, show_default=True, help="Set it beside the best full-domain node."),
     _publish("--publish-sql", is_flag=True, help="Print the SELECT of the release."),
     _publish(
-        "--to", type=_PATH, metavar="FILE",
+        "--to",
+        type=_PATH,
+        metavar="FILE",
         help="Write the release to a .parquet or .csv file, or its SELECT to a .sql file.",
     ),
     keep_option,
-)  # fmt: skip
+)
 
 
 @click.command(cls=Sectioned)
@@ -107,9 +136,15 @@ _recode_options = shared(
 @work_options
 @limit_options
 def command(
-    target: Target, db: str | None, roles: Roles, asked: Asked, recoding: Mapping[str, Any], output: Output, work: Work,
+    target: Target,
+    db: str | None,
+    roles: Roles,
+    asked: Asked,
+    recoding: Mapping[str, Any],
+    output: Output,
+    work: Work,
     limits: Limits,
-) -> int:  # fmt: skip
+) -> int:
     """Make TARGET safe by local recoding: each class as coarse as it must be, and no coarser.
 
     Classes are counted in the database and grouped by their counts; the rows are rewritten

@@ -26,9 +26,12 @@ _far = in_section("How far")
 @_who("--key", multiple=True, metavar="COLUMNS", help="What the most special records are shown by. [default: the --qi]")
 @_who("--weights", metavar="COLUMN", help="Sampling weights: how many people of the population a row stands for.")
 @_who(
-    "--nulls", type=click.Choice([one.value for one in NullPolicy]), default="equal", show_default=True,
+    "--nulls",
+    type=click.Choice([one.value for one in NullPolicy]),
+    default="equal",
+    show_default=True,
     help="Missing values are equal to each other, equal to nothing, or match anything.",
-)  # fmt: skip
+)
 @_far("--max-size", type=int, default=3, show_default=True, help="The largest column sets looked at.")
 @_far(
     "--sampling-fraction", default="0.01", show_default=True, metavar="SHARE", help="For DIS-SUDA: the sample's share."
@@ -40,10 +43,21 @@ _far = in_section("How far")
 @work_options
 @limit_options
 def command(
-    target: Target, db: str | None, qi: tuple[str, ...], key: tuple[str, ...], weights: str | None, nulls: str,
-    max_size: int, sampling_fraction: str, suda: bool, top: int, show_values: bool, output: Output,
-    work: Work, limits: Limits,
-) -> int:  # fmt: skip
+    target: Target,
+    db: str | None,
+    qi: tuple[str, ...],
+    key: tuple[str, ...],
+    weights: str | None,
+    nulls: str,
+    max_size: int,
+    sampling_fraction: str,
+    suda: bool,
+    top: int,
+    show_values: bool,
+    output: Output,
+    work: Work,
+    limits: Limits,
+) -> int:
     """Tell which records of TARGET are special: unique on few columns, so easily found elsewhere.
 
     Minimal sample uniques and individual risk, with sampling weights; with --suda also SUDA and DIS-SUDA

@@ -17,9 +17,17 @@ from sqlaudit.paths import is_file
 from sqlaudit.spec import Target
 
 WRITTEN = {
-    "--output", "--to", "--failing-classes-to", "--plot", "--pictures", "--schema", "--report", "--baseline",
-    "--store-failures", "--save",
-}  # fmt: skip
+    "--output",
+    "--to",
+    "--failing-classes-to",
+    "--plot",
+    "--pictures",
+    "--schema",
+    "--report",
+    "--baseline",
+    "--store-failures",
+    "--save",
+}
 """The options that name what is written, in every command; all other paths are read."""
 _YAML = (".yml", ".yaml")
 Command = TypeVar("Command", bound=Callable[..., Any])

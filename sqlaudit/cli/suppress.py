@@ -50,10 +50,13 @@ def _chosen(
     how = How.EXACT if exact else How.FAST if fast else How.AUTO
     return {
         "chosen": {
-            "how": how, "whole": Whole(rows) if rows else None, "weights": _weights(weights), "time_limit": time_limit,
+            "how": how,
+            "whole": Whole(rows) if rows else None,
+            "weights": _weights(weights),
+            "time_limit": time_limit,
             "seed": seed,
         }
-    }  # fmt: skip
+    }
 
 
 def _weights(texts: tuple[str, ...]) -> dict[str, Fraction]:
@@ -80,25 +83,32 @@ _how_options = shared(
     _how("--exact", is_flag=True, help="Prove that no fewer will do, or say how many fewer may; needs HiGHS."),
     _how("--fast", is_flag=True, help="Take a good answer at once, with a bound. Neither: exact where that is small."),
     _how(
-        "--rows", type=click.Choice([one.value for one in Whole]),
+        "--rows",
+        type=click.Choice([one.value for one in Whole]),
         help="Suppress whole rows and no single cells: leave them out, or star them.",
     ),
     _how("--weights", multiple=True, metavar="COLUMN=NUMBER", help="What a cell costs: zip=3,sex=1; 1 when not named."),
     _how(
-        "--time-limit", default="60s", show_default=True, callback=duration, metavar="TIME",
+        "--time-limit",
+        default="60s",
+        show_default=True,
+        callback=duration,
+        metavar="TIME",
         help="Time for the exact program; then the best answer so far, with its gap.",
     ),
     _how("--seed", type=int, metavar="N", help="Which copies of a row part; without it a secret number decides."),
-)  # fmt: skip
+)
 _release_options = shared(
     _published,
     _release("--publish-sql", is_flag=True, help="Print the SELECT that makes the release."),
     _release(
-        "--to", type=click.Path(path_type=Path), metavar="FILE",
+        "--to",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
         help="Write the release to a .parquet or .csv file, or its SELECT to a .sql file.",
     ),
     keep_option,
-)  # fmt: skip
+)
 
 
 @click.command(cls=Sectioned)
@@ -111,9 +121,16 @@ _release_options = shared(
 @work_options
 @limit_options
 def command(
-    target: Target, db: str | None, roles: Roles, asked: Asked, chosen: Mapping[str, Any], published: Published,
-    output: Output, work: Work, limits: Limits,
-) -> int:  # fmt: skip
+    target: Target,
+    db: str | None,
+    roles: Roles,
+    asked: Asked,
+    chosen: Mapping[str, Any],
+    published: Published,
+    output: Output,
+    work: Work,
+    limits: Limits,
+) -> int:
     """Find the fewest cells of TARGET to suppress so that it is safe to publish.
 
     Cells become *; rows that differ in nothing else are then a class. Patterns of rows are

@@ -49,9 +49,17 @@ _show = in_section("Showing the work")
 @_show("--show-sql", is_flag=True, help="Print every statement that runs, on stderr.")
 @limit_options
 def command(
-    which: WhichPolicy, select: tuple[str, ...], fail_fast: bool, list_only: bool, baseline: Path | None,
-    store_failures: Path | None, show_values: bool, output: GateOutput, show_sql: bool, limits: Limits,
-) -> int:  # fmt: skip
+    which: WhichPolicy,
+    select: tuple[str, ...],
+    fail_fast: bool,
+    list_only: bool,
+    baseline: Path | None,
+    store_failures: Path | None,
+    show_values: bool,
+    output: GateOutput,
+    show_sql: bool,
+    limits: Limits,
+) -> int:
     """Test whether the tables of a policy may be published.
 
     The policy (sqlaudit.yml) names tables, the roles of their columns, and what must hold.
@@ -66,9 +74,16 @@ def command(
     if show_values and store_failures is None:
         raise click.UsageError("--show-values belongs to --store-failures; no report of a policy shows values.")
     request = GateRequest(
-        which.file, which.dbt_project, which.dbt_target, select, fail_fast, baseline,
-        store_failures=store_failures, show_values=show_values, limits=limits,
-    )  # fmt: skip
+        which.file,
+        which.dbt_project,
+        which.dbt_target,
+        select,
+        fail_fast,
+        baseline,
+        store_failures=store_failures,
+        show_values=show_values,
+        limits=limits,
+    )
     if list_only:
         return _list(request.read(), select)
     result = run_gate(request, Opener(show_sql), output.files)

@@ -100,8 +100,9 @@ def _clauses(reader: Reader) -> tuple[tuple[str, ...], str | None, tuple[Require
         start = reader.at
         named = _columns(reader, "ENTITY")
         if len(named) != 1:
-            raise reader.error("ENTITY takes one column: the one that says which person a row is about",
-                               reader.tokens[start].start)  # fmt: skip
+            raise reader.error(
+                "ENTITY takes one column: the one that says which person a row is about", reader.tokens[start].start
+            )
         entity = named[0]
     requirements: tuple[Requirement, ...] = ()
     if reader.is_word("REQUIRE"):

@@ -24,10 +24,14 @@ HISTORY = "SQLAUDIT_HISTORY"
 SPOKEN = {"exit": "\\q", "quit": "\\q", "help": "\\?"}
 """What people type who do not know the commands yet."""
 _OWN_WORDS = ("AUDIT", "SENSITIVE", "REQUIRE", "ENTITY")
-_COLOURS = Style.from_dict({
-    "pygments.keyword": "ansiblue", "pygments.literal.string": "ansigreen", "pygments.literal.number": "ansimagenta",
-    "pygments.comment": "ansibrightblack",
-})  # fmt: skip
+_COLOURS = Style.from_dict(
+    {
+        "pygments.keyword": "ansiblue",
+        "pygments.literal.string": "ansigreen",
+        "pygments.literal.number": "ansimagenta",
+        "pygments.comment": "ansibrightblack",
+    }
+)
 
 
 class ConsoleLexer(PostgresLexer):  # type: ignore[misc]  # pygments has no types
@@ -55,11 +59,16 @@ class Prompt:
     def __init__(self, session: Session, colour: bool = True) -> None:
         self._session = session
         self._editor: PromptSession[str] = PromptSession(
-            history=history(), completer=ConsoleCompleter(session), complete_while_typing=False, multiline=True,
-            key_bindings=self._keys(), lexer=PygmentsLexer(ConsoleLexer) if colour else None, style=_COLOURS,
+            history=history(),
+            completer=ConsoleCompleter(session),
+            complete_while_typing=False,
+            multiline=True,
+            key_bindings=self._keys(),
+            lexer=PygmentsLexer(ConsoleLexer) if colour else None,
+            style=_COLOURS,
             prompt_continuation=lambda width, line, wrapped: " " * max(0, width - 3) + "-> ",
             include_default_pygments_style=False,
-        )  # fmt: skip
+        )
 
     def read(self) -> str:
         """The next statements or command.

@@ -138,10 +138,19 @@ class Session:
             return self._audited[1]
         roles = self.require_roles()
         result = sqlaudit.audit(
-            state.target, qi=roles.quasi_identifiers, sensitive=roles.sensitive, require=self.state.requirements,
-            identifier=roles.identifiers, entity=roles.entity, joint=roles.joint, nulls=roles.nulls, db=self.engine,
-            inputs=self.inputs, failing_classes=SHOWN_CLASSES, show_values=self.show_values,
-        )  # fmt: skip
+            state.target,
+            qi=roles.quasi_identifiers,
+            sensitive=roles.sensitive,
+            require=self.state.requirements,
+            identifier=roles.identifiers,
+            entity=roles.entity,
+            joint=roles.joint,
+            nulls=roles.nulls,
+            db=self.engine,
+            inputs=self.inputs,
+            failing_classes=SHOWN_CLASSES,
+            show_values=self.show_values,
+        )
         self._audited = (asked, result)
         return result
 

@@ -72,8 +72,12 @@ def _class_rows(before: AuditResult, after: AuditResult) -> Iterator[tuple[Words
 
 
 _TITLES = (
-    "equivalence classes", "smallest class", "alone in their class", f"in classes below {_RISK}", "risk on average",
-)  # fmt: skip
+    "equivalence classes",
+    "smallest class",
+    "alone in their class",
+    f"in classes below {_RISK}",
+    "risk on average",
+)
 
 
 def _figures(result: AuditResult) -> tuple[str, ...]:
@@ -82,9 +86,12 @@ def _figures(result: AuditResult) -> tuple[str, ...]:
     _, few = sizes.below(_RISK)
     risk = percent(Fraction(sizes.count, sizes.members)) if sizes.members and not sizes.per_row else "–"
     return (
-        count(sizes.count), count(sizes.min_size or 0), f"{count(alone)} ({part(alone, sizes.members)})",
-        f"{count(few)} ({part(few, sizes.members)})", risk,
-    )  # fmt: skip
+        count(sizes.count),
+        count(sizes.min_size or 0),
+        f"{count(alone)} ({part(alone, sizes.members)})",
+        f"{count(few)} ({part(few, sizes.members)})",
+        risk,
+    )
 
 
 def _check_rows(before: AuditResult, after: AuditResult) -> Iterator[tuple[Words, ...]]:

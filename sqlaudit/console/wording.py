@@ -11,15 +11,19 @@ from sqlaudit.reports.document import Document
 T = TypeVar("T")
 
 _SAID = (
-    (re.compile(r"^--query takes one SELECT; this is (an? \w+) statement\.$"),
-     r"The console only reads; this is \1 statement."),
+    (
+        re.compile(r"^--query takes one SELECT; this is (an? \w+) statement\.$"),
+        r"The console only reads; this is \1 statement.",
+    ),
     (re.compile(r"--query takes one SELECT"), "A statement is one SELECT"),
     (re.compile(r"--query may only read"), "The console only reads"),
     (re.compile(r"^--query"), "The statement"),
     (re.compile(r"--query"), "the statement"),
     (re.compile(r"the --qi\b"), r"the quasi-identifiers"),
-    (re.compile(r'--qi takes expressions, for instance --qi "floor\(age / 10\)"'),
-     r"\\generalize does it, for instance \\generalize age 10"),
+    (
+        re.compile(r'--qi takes expressions, for instance --qi "floor\(age / 10\)"'),
+        r"\\generalize does it, for instance \\generalize age 10",
+    ),
     (re.compile(r"--failing-classes-to FILE\.csv"), r"`sqlaudit audit --failing-classes-to FILE.csv`"),
     (re.compile(r"--failing-classes all"), r"`sqlaudit audit --failing-classes all`"),
     (re.compile(r"--show-values"), r"\\values on"),
@@ -30,7 +34,7 @@ _SAID = (
     (re.compile(r"--require k=5"), r"\\require k=5"),
     (re.compile(r"--require\b"), r"\\require"),
     (re.compile(r"for a table, name its database with --db"), "for a table of a database, start the console with --db"),
-)  # fmt: skip
+)
 
 
 def in_console_words(sentence: str) -> str:

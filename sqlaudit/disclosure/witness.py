@@ -69,9 +69,7 @@ class Witness:
         return tuple(dict.fromkeys((person.signature, person.copy) for person in people))
 
     def sentences(
-        self,
-        person: Callable[[Person], str] | None = None,
-        value: Callable[[RankedAtom], str] | None = None,
+        self, person: Callable[[Person], str] | None = None, value: Callable[[RankedAtom], str] | None = None
     ) -> list[str]:
         """The knowledge in words, one sentence an implication, and last what follows from it.
 

@@ -140,12 +140,7 @@ def _find_shape(session: Session, files: Files, options: ReadOptions, common: di
 
 
 def _sniff(
-    session: Session,
-    files: Files,
-    options: ReadOptions,
-    common: dict[str, Any],
-    delimiter: str,
-    quotes: dict[str, str],
+    session: Session, files: Files, options: ReadOptions, common: dict[str, Any], delimiter: str, quotes: dict[str, str]
 ) -> Shape | None:
     """What DuckDB finds in the first file under these constraints; None when nothing fits."""
     arguments = {

@@ -68,9 +68,13 @@ def _changed(
 
 
 def _exactly(
-    files: Files, options: ReadOptions, described: Sequence[Row], names: Sequence[str], folders: Sequence[str],
+    files: Files,
+    options: ReadOptions,
+    described: Sequence[Row],
+    names: Sequence[str],
+    folders: Sequence[str],
     changed: Sequence[bool],
-) -> str:  # fmt: skip
+) -> str:
     """A FROM item that reads every record as it stands in the file.
 
     A list or object with such numbers is text in which every number is a string that begins with `number:`.

@@ -26,47 +26,65 @@ _SENTENCES: dict[str, tuple[type[SqlauditError], str]] = {
     "22": (EngineError, "PostgreSQL could not compute a value in {during}: {what} ({code})."),
     "25": (UsageError, "An audit only reads, and {during} tries to change its transaction."),
     "25006": (UsageError, "An audit only reads, and {during} holds something that writes{near}."),
-    "25P03": (EngineError,
+    "25P03": (
+        EngineError,
         "The server's idle_in_transaction_session_timeout ended the audit before {during}; ask for a longer "
-        "one for this role."),
-    "25P04": (EngineError,
-        "The server's transaction_timeout ended the audit in {during}; ask for a longer one for this role."),
-    "40": (EngineError,
+        "one for this role.",
+    ),
+    "25P04": (
+        EngineError,
+        "The server's transaction_timeout ended the audit in {during}; ask for a longer one for this role.",
+    ),
+    "40": (
+        EngineError,
         "The standby had to cancel {during} to keep up with its primary ({code}); try again, raise "
-        "max_standby_streaming_delay, or turn hot_standby_feedback on."),
+        "max_standby_streaming_delay, or turn hot_standby_feedback on.",
+    ),
     "42": (UsageError, "PostgreSQL does not accept the SQL of {during}{near} ({code})."),
     "42501": (PermissionDenied, "The role may not read everything that {during} needs{near}."),
     "42601": (UsageError, "PostgreSQL could not read the SQL of {during}{near}."),
     "42703": (UsageError, "There is no column {name} in {during}.{hint}"),
     "42804": (UsageError, "The types in {during} do not fit{near}."),
-    "42883": (UsageError,
+    "42883": (
+        UsageError,
         "PostgreSQL has no function or operator {name} for these arguments in {during}; expressions are "
-        "written in PostgreSQL's own SQL, for instance extract(year FROM birth)."),
+        "written in PostgreSQL's own SQL, for instance extract(year FROM birth).",
+    ),
     "42P01": (UsageError, "There is no table {name} in {during}.{hint}"),
     "53100": (Incomplete, "The server's disk is full: {during} needs more temporary space."),
     "53200": (Incomplete, "The server ran out of memory in {during}."),
     "53300": (EngineError, "The server has no connection to spare for {during}; try again later."),
-    "53400": (Incomplete,
+    "53400": (
+        Incomplete,
         "The server's temp_file_limit was reached in {during}; ask for a larger one for this role, or raise "
-        "--memory-limit."),
+        "--memory-limit.",
+    ),
     "53": (EngineError, "The server has too few resources for {during} ({code})."),
     "54": (EngineError, "A limit of PostgreSQL was reached in {during} ({code})."),
-    "55000": (EngineError,
+    "55000": (
+        EngineError,
         "Something that {during} reads cannot be read now: a materialized view without data, or a foreign "
-        "server without a handler."),
-    "55P03": (EngineError,
-        "Another session keeps a table of {during} locked (as ALTER TABLE or VACUUM FULL do); {lock_wait}."),
-    "57P01": (EngineError,
-        "The server ended the connection in {during} (an administrator, or a shutdown); nothing was changed."),
+        "server without a handler.",
+    ),
+    "55P03": (
+        EngineError,
+        "Another session keeps a table of {during} locked (as ALTER TABLE or VACUUM FULL do); {lock_wait}.",
+    ),
+    "57P01": (
+        EngineError,
+        "The server ended the connection in {during} (an administrator, or a shutdown); nothing was changed.",
+    ),
     "57P02": (EngineError, "The server crashed in {during} and restarts; nothing was changed."),
     "57P03": (EngineError, "The server does not accept connections now; {during} was not run."),
     "57P04": (EngineError, "The database was dropped in {during}."),
     "58": (EngineError, "The server could not read or write its files in {during} ({code}); its log says more."),
     "HV": (EngineError, "A foreign table in {during} could not be read from its server ({code})."),
     "P0": (EngineError, "A function or view that {during} uses raised an error of its own ({code})."),
-    "XX": (EngineError,
-        "PostgreSQL reports damaged data or an internal error in {during} ({code}); its log says more."),
-}  # fmt: skip
+    "XX": (
+        EngineError,
+        "PostgreSQL reports damaged data or an internal error in {during} ({code}); its log says more.",
+    ),
+}
 
 _OTHER = (EngineError, "PostgreSQL failed in {during} ({code}).")
 _DATA = {
@@ -160,34 +178,45 @@ def _qualified(tokens: Sequence[Any], index: int) -> str:
 
 
 _CONNECTING: tuple[tuple[tuple[str, ...], str], ...] = (
-    (("definition of service", ), "There is no service{service} in pg_service.conf."),
+    (("definition of service",), "There is no service{service} in pg_service.conf."),
     (("service file",), "The service file for the service{service} could not be read."),
-    (("could not translate host", "name or service not known", "failed to resolve", "name resolution", "nodename"),
-        "The host{host} is not known."),
+    (
+        ("could not translate host", "name or service not known", "failed to resolve", "name resolution", "nodename"),
+        "The host{host} is not known.",
+    ),
     (("invalid port", "servname"), "The port{port} is not a port number."),
     (("refused", "no such file or directory"), "No PostgreSQL server answers at {place}."),
     (("timeout expired", "timed out"), "The PostgreSQL server at {place} did not answer within {seconds} s."),
     (("no route to host", "unreachable"), "There is no route to the PostgreSQL server at {place}."),
-    (("no password supplied",),
-        "PostgreSQL asks for the password of the user{user}: put it into ~/.pgpass or PGPASSWORD."),
-    (("no pg_hba.conf entry", "pg_hba.conf rejects"),
+    (
+        ("no password supplied",),
+        "PostgreSQL asks for the password of the user{user}: put it into ~/.pgpass or PGPASSWORD.",
+    ),
+    (
+        ("no pg_hba.conf entry", "pg_hba.conf rejects"),
         "The server at {place} does not let the user{user} connect to the database{dbname} from here "
-        "(its pg_hba.conf)."),
-    (("authentication failed", "authentication error"),
-        "PostgreSQL did not accept the user{user} or the password."),
+        "(its pg_hba.conf).",
+    ),
+    (("authentication failed", "authentication error"), "PostgreSQL did not accept the user{user} or the password."),
     (("not permitted to log in",), "The role{user} may not log in (ALTER ROLE ... LOGIN)."),
-    (("permission denied for database", "connect privilege"),
-        "The role{user} may not connect to the database{dbname} (GRANT CONNECT ON DATABASE)."),
-    (("too many clients", "connection slots", "too many connections", "no more connections"),
-        "The server at {place} has no connection to spare; try again later."),
-    (("starting up", "shutting down", "recovery mode", "not yet accepting", "not accepting"),
-        "The server at {place} is starting or stopping; try again later."),
-    (("fatal:  database \"", "no such database"), "There is no database{dbname} at {place}."),
-    (("fatal:  role \"",), "There is no such role{user} at {place}."),
+    (
+        ("permission denied for database", "connect privilege"),
+        "The role{user} may not connect to the database{dbname} (GRANT CONNECT ON DATABASE).",
+    ),
+    (
+        ("too many clients", "connection slots", "too many connections", "no more connections"),
+        "The server at {place} has no connection to spare; try again later.",
+    ),
+    (
+        ("starting up", "shutting down", "recovery mode", "not yet accepting", "not accepting"),
+        "The server at {place} is starting or stopping; try again later.",
+    ),
+    (('fatal:  database "', "no such database"), "There is no database{dbname} at {place}."),
+    (('fatal:  role "',), "There is no such role{user} at {place}."),
     (("invalid response",), "What answers at {place} is not a PostgreSQL server."),
     (("session is ", "server is "), "No server at {place} is in the state that target_session_attrs asks for."),
     (("certificate", "ssl", "gssapi"), "The server at {place} and this client do not agree on encryption (sslmode)."),
-)  # fmt: skip
+)
 
 
 def connection_failed(error: psycopg.Error, parts: Mapping[str, str], seconds: int) -> ConnectionFailed:

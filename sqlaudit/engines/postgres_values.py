@@ -26,10 +26,24 @@ if TYPE_CHECKING:
 Buffer = bytes | bytearray | memoryview
 
 AS_TEXT = (
-    "json", "jsonb", "interval", "inet", "cidr", "int4range", "int8range", "numrange", "daterange", "tsrange",
-    "tstzrange", "int4multirange", "int8multirange", "nummultirange", "datemultirange", "tsmultirange",
+    "json",
+    "jsonb",
+    "interval",
+    "inet",
+    "cidr",
+    "int4range",
+    "int8range",
+    "numrange",
+    "daterange",
+    "tsrange",
+    "tstzrange",
+    "int4multirange",
+    "int8multirange",
+    "nummultirange",
+    "datemultirange",
+    "tsmultirange",
     "tstzmultirange",
-)  # fmt: skip
+)
 _INTEGERS = {psycopg.adapters.types[name].oid for name in ("int2", "int4", "int8", "oid")}
 _FLOATS = {psycopg.adapters.types[name].oid for name in ("float4", "float8")}
 

@@ -17,8 +17,10 @@ _SENTENCES: dict[str, tuple[type[SqlauditError], str]] = {
     "TABLE_OR_VIEW_NOT_FOUND": (UsageError, "There is no table {name} in {during}.{hint}"),
     "SCHEMA_NOT_FOUND": (UsageError, "There is no schema {name} in {during}."),
     "UNRESOLVED_COLUMN": (UsageError, "There is no column {name} in {during}.{hint}"),
-    "UNRESOLVED_ROUTINE": (UsageError,
-        "Spark has no function {name} in {during}; expressions are written in Spark's own SQL."),
+    "UNRESOLVED_ROUTINE": (
+        UsageError,
+        "Spark has no function {name} in {during}; expressions are written in Spark's own SQL.",
+    ),
     "AMBIGUOUS_REFERENCE": (UsageError, "The column {name} in {during} could be one of several."),
     "COLUMN_ALREADY_EXISTS": (UsageError, "Two columns have one name in {during} (Spark ignores case)."),
     "DATATYPE_MISMATCH": (UsageError, "The types in {during} do not fit."),
@@ -28,22 +30,32 @@ _SENTENCES: dict[str, tuple[type[SqlauditError], str]] = {
     "INSUFFICIENT_PERMISSIONS": (PermissionDenied, "The user may not read everything that {during} needs."),
     "PERMISSION_DENIED": (PermissionDenied, "The user may not read everything that {during} needs."),
     "DIVIDE_BY_ZERO": (EngineError, "Spark could not compute a value in {during}: division by zero."),
-    "CAST_INVALID_INPUT": (EngineError,
-        "Spark could not compute a value in {during}: a text cannot be read as the type that is asked for."),
+    "CAST_INVALID_INPUT": (
+        EngineError,
+        "Spark could not compute a value in {during}: a text cannot be read as the type that is asked for.",
+    ),
     "CAST_OVERFLOW": (EngineError, "Spark could not compute a value in {during}: a number is out of range."),
     "ARITHMETIC_OVERFLOW": (EngineError, "Spark could not compute a value in {during}: a number is out of range."),
-    "NUMERIC_VALUE_OUT_OF_RANGE": (EngineError,
-        "Spark could not compute a value in {during}: a number is out of range."),
+    "NUMERIC_VALUE_OUT_OF_RANGE": (
+        EngineError,
+        "Spark could not compute a value in {during}: a number is out of range.",
+    ),
     "FAILED_READ_FILE": (UsageError, "A file in {during} could not be read as what its name says."),
     "MALFORMED_RECORD_IN_PARSING": (UsageError, "A line in {during} does not have the columns of the others."),
     "MALFORMED_CSV_RECORD": (UsageError, "A line in {during} does not have the columns of the others."),
-    "GROUP_EXPRESSION_TYPE_IS_NOT_ORDERABLE": (UsageError,
-        "A column in {during} has a type without equality, so that its values cannot be grouped."),
-    "UNSUPPORTED_DATA_TYPE_FOR_ARROW_CONVERSION": (UsageError,
-        "A column in {during} has a type that Spark does not have."),
-    "CHECKPOINT_RDD_BLOCK_ID_NOT_FOUND": (EngineError,
-        "A relation that the audit kept was lost with one of Spark's executors, before {during}; run it again."),
-}  # fmt: skip
+    "GROUP_EXPRESSION_TYPE_IS_NOT_ORDERABLE": (
+        UsageError,
+        "A column in {during} has a type without equality, so that its values cannot be grouped.",
+    ),
+    "UNSUPPORTED_DATA_TYPE_FOR_ARROW_CONVERSION": (
+        UsageError,
+        "A column in {during} has a type that Spark does not have.",
+    ),
+    "CHECKPOINT_RDD_BLOCK_ID_NOT_FOUND": (
+        EngineError,
+        "A relation that the audit kept was lost with one of Spark's executors, before {during}; run it again.",
+    ),
+}
 _CONDITION = re.compile(r"\[([A-Z][A-Z_]+)(?:\.[A-Z_]+)?\]")
 _NAMES = ("relationName", "objectName", "routineName", "schemaName", "name", "columnName")
 _STOPPED = ("SPARK_JOB_CANCELLED", "OPERATION_CANCELED", "cancelled")

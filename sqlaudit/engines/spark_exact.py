@@ -37,9 +37,12 @@ def _asked(field: Any) -> str:
     """The expression that says whether a column has a value that its type changes."""
     type_name = field.dataType.simpleString()
     return expression(
-        "read_changed_spark.sql", _AS_IT_STANDS, text=Raw(quote(field.name, "spark")), type=type_name,
+        "read_changed_spark.sql",
+        _AS_IT_STANDS,
+        text=Raw(quote(field.name, "spark")),
+        type=type_name,
         nested=_is_nested(type_name),
-    )  # fmt: skip
+    )
 
 
 def _is_nested(type_name: str) -> bool:

@@ -64,9 +64,15 @@ class Opener:
         return self._relation(target, name, (".".join(parts),), frame, where)
 
     def _relation(
-        self, target: Target, source: str, tables: tuple[str, ...], frame: Any, where: exp.Expression | None,
-        *, parsed: bool = False,
-    ) -> Relation:  # fmt: skip
+        self,
+        target: Target,
+        source: str,
+        tables: tuple[str, ...],
+        frame: Any,
+        where: exp.Expression | None,
+        *,
+        parsed: bool = False,
+    ) -> Relation:
         _refuse_twins([field.name for field in frame.schema.fields], target.name)
         if where is not None:
             condition = where.sql(dialect=DIALECT)

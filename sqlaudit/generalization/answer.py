@@ -92,9 +92,7 @@ class _Nodes:
 def node_of(verdict: Verdict, loss: float | None = None) -> LatticeNode:
     """A verdict as results have it."""
     fails = tuple(Shortfall(one.text, one.sensitive, one.classes, one.rows, one.level) for one in verdict.fails)
-    return LatticeNode(
-        verdict.node, verdict.safe, verdict.classes, verdict.smallest, verdict.failing_rows, fails, loss
-    )  # fmt: skip
+    return LatticeNode(verdict.node, verdict.safe, verdict.classes, verdict.smallest, verdict.failing_rows, fails, loss)
 
 
 def result_of(engine: Engine, searched: Searched, found: Found | None, already: int) -> LatticeResult:
@@ -128,9 +126,17 @@ def _nothing(evaluator: Evaluator) -> dict[str, object]:
     """The answers for a table without rows."""
     nodes = math.prod(height + 1 for height in evaluator.heights)
     return {
-        "algorithm": "exhaustive", "nodes": nodes, "checked": 0, "tagged_safe": 0, "tagged_unsafe": 0, "safe": None,
-        "minimal": None, "best": None, "unknown": nodes, "why": ("The table has no rows.",),
-    }  # fmt: skip
+        "algorithm": "exhaustive",
+        "nodes": nodes,
+        "checked": 0,
+        "tagged_safe": 0,
+        "tagged_unsafe": 0,
+        "safe": None,
+        "minimal": None,
+        "best": None,
+        "unknown": nodes,
+        "why": ("The table has no rows.",),
+    }
 
 
 def _answers(find: Find, searched: Searched, found: Found, nodes: _Nodes) -> dict[str, object]:
@@ -188,9 +194,14 @@ def _columns(searched: Searched) -> tuple[LatticeColumn, ...]:
     for place, hierarchy in enumerate(searched.hierarchies):
         made = searched.dictionaries.get(place)
         column = LatticeColumn(
-            hierarchy.column, hierarchy.height, _level_names(hierarchy), hierarchy.form, hierarchy.use.value,
-            made.values if made else None, weights.get(hierarchy.column),
-        )  # fmt: skip
+            hierarchy.column,
+            hierarchy.height,
+            _level_names(hierarchy),
+            hierarchy.form,
+            hierarchy.use.value,
+            made.values if made else None,
+            weights.get(hierarchy.column),
+        )
         (dropped if hierarchy.use is Use.DROP else taking).append(column)
     return (*taking, *dropped)
 

@@ -52,9 +52,12 @@ class AuditedTable:
     def needs(self) -> set[str]:
         """The further inputs of the models that decide."""
         return {
-            need for attribute in self.attributes for item in attribute.asked if decides(item)
+            need
+            for attribute in self.attributes
+            for item in attribute.asked
+            if decides(item)
             for need in item.model.needs
-        }  # fmt: skip
+        }
 
     @property
     def originals(self) -> tuple[str, ...]:
@@ -143,14 +146,16 @@ def audited_nodes(
         listed = (source, people)
         table = _with_values_of(table, people)
     numbered = nulls is NullPolicy.DISTINCT
-    coded = coded_rows(
-        table.engine, table.workbench, source, table.columns, table.layout, listed, numbered=numbered
-    )  # fmt: skip
+    coded = coded_rows(table.engine, table.workbench, source, table.columns, table.layout, listed, numbered=numbered)
     sensitive = tuple(f"o{a.position + 1}" if a.resolved else None for a in table.attributes)
     made = CodedTable(
-        coded, "e" if source.entity else None, nulls, sensitive, table.given.joint and len(sensitive) > 1,
+        coded,
+        "e" if source.entity else None,
+        nulls,
+        sensitive,
+        table.given.joint and len(sensitive) > 1,
         _population(table, people, listed) if people else None,
-    )  # fmt: skip
+    )
     audits = NodeAudits(table.engine, made, table.layout, table.attributes, limit_rows, inherits=table.inherits)
     audits.refuse_several_places()
     return AuditedNodes(audits, table, losses, rows)
@@ -179,10 +184,14 @@ def _with_values_of(table: AuditedTable, people: Source) -> AuditedTable:
     for position, column in enumerate(table.columns):
         kind, spelled = column.dictionary.holds.kind, column.dictionary.holds.type
         statement = render(
-            "lattice_values_of.sql", table.engine.dialect, step="values of table and population",
-            value=Raw(column.column.sql), source=Raw(table.relation.sql),
-            other=Raw(people.columns[position]), population=Raw(people.sql),
-        )  # fmt: skip
+            "lattice_values_of.sql",
+            table.engine.dialect,
+            step="values of table and population",
+            value=Raw(column.column.sql),
+            source=Raw(table.relation.sql),
+            other=Raw(people.columns[position]),
+            population=Raw(people.sql),
+        )
         info = ColumnInfo("v", spelled, kind)
         both = Relation("(" + statement.sql + ")", (info,), column.column.label)
         value = Resolved(column.column.label, quote("v", table.engine.dialect), kind, "v", spelled)

@@ -161,9 +161,12 @@ class NodeAudits:
         """How many classes a node has, and the sum of their squared rows."""
         keys = node_keys(self._layout, node, NullPolicy.EQUAL if self._wild else self._table.nulls)
         statement = render(
-            "lattice_squares.sql", self._engine.dialect, step="classes", rows=Raw(self._table.rows),
+            "lattice_squares.sql",
+            self._engine.dialect,
+            step="classes",
+            rows=Raw(self._table.rows),
             keys=[Raw(key) for key in keys],
-        )  # fmt: skip
+        )
         classes, squares = self._engine.run(statement)[0]
         return int(classes), int(squares)
 
@@ -207,9 +210,7 @@ class NodeAudits:
 
     def _failing_rows(self, parts: Sequence[_Part], wanted: Sequence[_Judged]) -> int:
         """The rows in classes that fail, each class once; for joint classes those of the worst attribute."""
-        short = [
-            [one for one in part.judged if one in wanted and one.short and one.of_classes] for part in parts
-        ]  # fmt: skip
+        short = [[one for one in part.judged if one in wanted and one.short and one.of_classes] for part in parts]
         if self._table.joint and len(parts) > 1:
             return max(self._rows_of([(part, found)]) for part, found in zip(parts, short, strict=True))
         return self._rows_of([(part, found) for part, found in zip(parts, short, strict=True) if found])
@@ -224,9 +225,7 @@ class NodeAudits:
                 f"{every[0].item.requirement.text!r} and others fail in too many ways to count the rows together."
             )
         listed = [Raw("(" + self._failing(part, found) + ")") for part, found in failing]
-        statement = render(
-            "lattice_failing_rows.sql", self._engine.dialect, step="failing rows", parts=listed,
-        )  # fmt: skip
+        statement = render("lattice_failing_rows.sql", self._engine.dialect, step="failing rows", parts=listed)
         return int(self._engine.run(statement)[0][0])
 
     def _failing(self, part: _Part, found: Sequence[_Judged]) -> str:

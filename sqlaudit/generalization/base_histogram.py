@@ -56,19 +56,27 @@ def _from_rows(
 ) -> Statement:
     coded = zip([column.column for column in columns], layout.columns, strict=True)
     return render(
-        "lattice_base.sql", engine.dialect, step="coded histogram", source=Raw(relation.sql), words=layout.words,
+        "lattice_base.sql",
+        engine.dialect,
+        step="coded histogram",
+        source=Raw(relation.sql),
+        words=layout.words,
         columns=[{"sql": Raw(c.sql), "codes": Raw(place.codes.sql), "value": "v"} for c, place in coded],
         attributes=[
             _words(a) | {"sql": Raw(_sql(a)), "lanes": _lanes(engine, relation, a), "value": "s"} for a in counted
         ],
         weight="",
-    )  # fmt: skip
+    )
 
 
 def _from_cells(workbench: Engine, cells: Relation, layout: KeyLayout, counted: Sequence[Attribute]) -> Statement:
     width = len(layout.columns)
     return render(
-        "lattice_base.sql", workbench.dialect, step="coded histogram", source=Raw(cells.sql), words=layout.words,
+        "lattice_base.sql",
+        workbench.dialect,
+        step="coded histogram",
+        source=Raw(cells.sql),
+        words=layout.words,
         columns=[
             {"sql": f"i{i}", "codes": Raw(place.codes.sql), "value": "id"} for i, place in enumerate(layout.columns)
         ],
@@ -76,7 +84,7 @@ def _from_cells(workbench: Engine, cells: Relation, layout: KeyLayout, counted: 
             _words(a) | {"sql": f"i{width + i}", "lanes": _numbers(a), "value": "lane"} for i, a in enumerate(counted)
         ],
         weight="c",
-    )  # fmt: skip
+    )
 
 
 def _cells(
@@ -117,9 +125,14 @@ def _words(attribute: Attribute) -> dict[str, Any]:
 def _lanes(engine: Engine, relation: Relation, attribute: Attribute) -> Raw:
     """The values with their lanes, as a FROM item."""
     statement = render(
-        "totals.sql", engine.dialect, step="sensitive values", source=Raw(relation.sql),
-        sensitive=Raw(_sql(attribute)), entity=None, text=_table(attribute).text,
-    )  # fmt: skip
+        "totals.sql",
+        engine.dialect,
+        step="sensitive values",
+        source=Raw(relation.sql),
+        sensitive=Raw(_sql(attribute)),
+        entity=None,
+        text=_table(attribute).text,
+    )
     return Raw(engine.materialize(f"sqlaudit_lattice_lanes_{attribute.position}", statement).sql)
 
 

@@ -107,9 +107,12 @@ def blocks_of(attributes: Sequence[Attribute]) -> list[Block]:
 def wide_type(attributes: Sequence[Attribute], rows: int) -> str:
     """The narrowest type that holds the products of counts and limits: a plain integer unless the table is large."""
     limits = [
-        value for attribute in attributes for item in attribute.asked for value in item.model.values.values()
+        value
+        for attribute in attributes
+        for item in attribute.asked
+        for value in item.model.values.values()
         if isinstance(value, Fraction)
-    ]  # fmt: skip
+    ]
     factor = max((limit.denominator + abs(limit.numerator) for limit in limits), default=1)
     lanes = max((attribute.table.distinct for attribute in attributes if attribute.table), default=1)
     height = max((_height(item.model) for attribute in attributes for item in attribute.asked), default=1)
@@ -136,8 +139,11 @@ def _expression(fact: Fact, attribute: Attribute, wide: str) -> str:
     """A fact over the lanes of a count vector."""
     totals = attribute.table.totals if attribute.table else ()
     context = {
-        "cells": PackedCells(DIALECT, totals), "form": "packed", "wide": wide, "dialect": DIALECT,
+        "cells": PackedCells(DIALECT, totals),
+        "form": "packed",
+        "wide": wide,
+        "dialect": DIALECT,
         "total": attribute.table.total if attribute.table else 0,
-    }  # fmt: skip
+    }
     macros = environment().get_template("_facts.sql").make_module(context)
     return str(getattr(macros, fact.macro)(**fact.arguments)).strip()

@@ -50,18 +50,28 @@ def coded_rows(
     for position, (column, coded) in enumerate(zip(columns, layout.columns, strict=True)):
         numbers = _numbers(workbench, coded, layout)
         missing = next((row[1:] for row in numbers if row[-1]), (0,) * (layout.words + 1))
-        places.append({
-            "sql": Raw(source.columns[position]), "position": position, "missing": missing,
-            "codes": Raw(coded.codes.sql) if workbench is engine else None,
-            "numbers": [] if workbench is engine else numbers,
-            "kind": column.dictionary.holds.kind.value,
-            "listed": [(Raw(table.columns[position]), Raw(table.sql)) for table in (listed or (source,))],
-        })  # fmt: skip
+        places.append(
+            {
+                "sql": Raw(source.columns[position]),
+                "position": position,
+                "missing": missing,
+                "codes": Raw(coded.codes.sql) if workbench is engine else None,
+                "numbers": [] if workbench is engine else numbers,
+                "kind": column.dictionary.holds.kind.value,
+                "listed": [(Raw(table.columns[position]), Raw(table.sql)) for table in (listed or (source,))],
+            }
+        )
     statement = render(
-        "lattice_coded.sql", engine.dialect, step="coded rows", source=Raw(source.sql), columns=places,
-        others=[Raw(sql) for sql in source.others], words=layout.words, numbered=numbered,
+        "lattice_coded.sql",
+        engine.dialect,
+        step="coded rows",
+        source=Raw(source.sql),
+        columns=places,
+        others=[Raw(sql) for sql in source.others],
+        words=layout.words,
+        numbered=numbered,
         entity=None if source.entity is None else Raw(source.entity),
-    )  # fmt: skip
+    )
     if engine.can_materialize:
         return engine.materialize(name, statement).sql
     return "(" + statement.sql + ")"
@@ -104,7 +114,10 @@ def _masked(word: int, mask: int) -> str:
 def _numbers(workbench: Engine, coded: CodedColumn, layout: KeyLayout) -> list[tuple[int, ...]]:
     """(number of the value, what it adds to each word, up to which level its label is missing)."""
     statement = render(
-        "lattice_numbers.sql", workbench.dialect, step="codes of " + coded.label, codes=Raw(coded.codes.sql),
+        "lattice_numbers.sql",
+        workbench.dialect,
+        step="codes of " + coded.label,
+        codes=Raw(coded.codes.sql),
         key=layout.key,
-    )  # fmt: skip
+    )
     return [tuple(map(int, row)) for row in workbench.run(statement)]

@@ -123,10 +123,14 @@ def code_values(workbench: Engine, columns: Sequence[LatticeColumn], name: str =
     coded = []
     for i, (column, (places, _)) in enumerate(zip(columns, placed, strict=True)):
         statement = render(
-            "lattice_codes.sql", workbench.dialect, step="codes of " + column.column.label, places=Raw(places.sql),
-            names=[info.name for info in column.dictionary.relation.columns], height=column.height,
+            "lattice_codes.sql",
+            workbench.dialect,
+            step="codes of " + column.column.label,
+            places=Raw(places.sql),
+            names=[info.name for info in column.dictionary.relation.columns],
+            height=column.height,
             words=[[(part.level, part.shift) for part in parts[i] if part.word == word] for word in range(words)],
-        )  # fmt: skip
+        )
         codes = workbench.materialize(f"sqlaudit_codes{name}_{i}", statement)
         workbench.drop(places.label)
         coded.append(CodedColumn(column.column.label, column.height, tuple(parts[i]), codes))

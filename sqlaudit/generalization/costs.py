@@ -77,9 +77,13 @@ def labels_of(workbench: Engine, dictionary: Relation, height: int) -> list[Labe
         height: the column's highest level, 0 for a column that is kept as it is.
     """
     statement = render(
-        "lattice_costs.sql", workbench.dialect, step="labels of a column",
-        dictionary=Raw(dictionary.sql), levels=list(range(1, height)), top=height,
-    )  # fmt: skip
+        "lattice_costs.sql",
+        workbench.dialect,
+        step="labels of a column",
+        dictionary=Raw(dictionary.sql),
+        levels=list(range(1, height)),
+        top=height,
+    )
     return [
         Label(int(level), text, int(rows), int(values), max(0.0, math.log2(rows) - float(bits) / rows))
         for level, text, rows, values, bits in workbench.run(statement)

@@ -44,11 +44,17 @@ class NodeFigures:
         self.blocks = blocks_of(self.attributes)
         self.wide = wide_type(self.attributes, self.rows)
         self.by_level = [
-            item for attribute in self.attributes for item in attribute.asked
+            item
+            for attribute in self.attributes
+            for item in attribute.asked
             if decides(item) and item.model.verdict_by_level
-        ]  # fmt: skip
-        signed = [(attribute, item) for attribute in self.attributes for item in attribute.asked
-                  if decides(item) and isinstance(item.model, SignatureModel)]  # fmt: skip
+        ]
+        signed = [
+            (attribute, item)
+            for attribute in self.attributes
+            for item in attribute.asked
+            if decides(item) and isinstance(item.model, SignatureModel)
+        ]
         self.disclosures = [NodeDisclosure(self.workbench, attribute, item, self.wide) for attribute, item in signed]
         self._prepared: dict[tuple[Any, ...], Any] = {}
 
@@ -85,10 +91,15 @@ class NodeFigures:
         key = tuple(check.failing for block in blocks for check in block.checks)
         if key not in self._prepared:
             every, prunable = self.names(), self.names(prunable=True)
-            self._prepared = {key: prepared(
-                "lattice_figures.sql", "figures of nodes", blocks=[block.shown(self.wide) for block in blocks],
-                any=every, prunable=None if every == prunable else prunable,
-            )}  # fmt: skip
+            self._prepared = {
+                key: prepared(
+                    "lattice_figures.sql",
+                    "figures of nodes",
+                    blocks=[block.shown(self.wide) for block in blocks],
+                    any=every,
+                    prunable=None if every == prunable else prunable,
+                )
+            }
         rows = self.workbench.run(placed(self._prepared[key], self._wanted(chunk)))
         names = self._columns(blocks)
         return {int(row[0]): dict(zip(names, row[1:], strict=True)) for row in rows}
@@ -139,9 +150,10 @@ class NodeFigures:
                 if isinstance(check.model, HistogramModel):
                     names = [fact.name for fact in check.model.facts()]
                     failing = [
-                        found for found in self._occurring(chunk, block, names, "")
+                        found
+                        for found in self._occurring(chunk, block, names, "")
                         if self._falls_short(check, check.model, found)
-                    ]  # fmt: skip
+                    ]
                     checks[check.name] = replace(check, failing=one_of(names, failing))
             blocks.append(block.with_checks(checks))
         return blocks
@@ -166,9 +178,13 @@ class NodeFigures:
 
     def _occurring(self, chunk: Chunk, block: Block, names: Sequence[str], condition: str) -> list[Combination]:
         statement = prepared(
-            "lattice_combinations.sql", "combinations of facts", block=block.shown(self.wide), names=list(names),
-            condition=condition, limit=MAX_COMBINATIONS + 1,
-        )  # fmt: skip
+            "lattice_combinations.sql",
+            "combinations of facts",
+            block=block.shown(self.wide),
+            names=list(names),
+            condition=condition,
+            limit=MAX_COMBINATIONS + 1,
+        )
         found = self.workbench.run(placed(statement, self._wanted(chunk)))
         if len(found) > MAX_COMBINATIONS:
             raise UsageError(
@@ -217,10 +233,14 @@ class NodeFigures:
     def _with_signatures(self, chunk: Chunk, found: dict[int, Verdict]) -> dict[int, Verdict]:
         """The verdicts, with worst-case disclosure; nodes that fail otherwise are not asked."""
         for disclosure in self.disclosures:
-            asked = Chunk(chunk.sql, {
-                place: chunk.nodes[place] for place, verdict in found.items()
-                if verdict.prunable_safe and verdict.classes
-            })  # fmt: skip
+            asked = Chunk(
+                chunk.sql,
+                {
+                    place: chunk.nodes[place]
+                    for place, verdict in found.items()
+                    if verdict.prunable_safe and verdict.classes
+                },
+            )
             for place, level in disclosure.failing(asked).items():
                 item = disclosure.item
                 failure = Failure(item.requirement.text, item.sensitive, None, None, level)

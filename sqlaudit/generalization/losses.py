@@ -53,52 +53,81 @@ MEASURES: Mapping[str, Measure] = {
     one.name: one
     for one in (
         Measure(
-            "loss", "loss",
+            "loss",
+            "loss",
             "For each column the mean over all rows of the share of the column's values that the cell may stand for "
             "(leaves under the cell over all leaves, moved and scaled so that a value that was kept costs 0 and * "
             "costs 1); all columns together: the geometric mean of 1 + these, minus 1. A suppressed row costs 1.",
-            _LM, "0", "1", cell="leaves",
+            _LM,
+            "0",
+            "1",
+            cell="leaves",
         ),
         Measure(
-            "precision", "loss of precision",
+            "precision",
+            "loss of precision",
             "The mean over all cells of level / height: 1 - Prec. A suppressed row costs 1 in every column.",
-            _PREC, "0", "1", cell="level",
+            _PREC,
+            "0",
+            "1",
+            cell="level",
         ),
         Measure(
-            "discernibility", "discernibility",
+            "discernibility",
+            "discernibility",
             "The sum over the kept classes of rows squared, and the rows of the table for every suppressed row.",
-            "Bayardo, Agrawal: Data Privacy through Optimal k-Anonymization, ICDE 2005", "rows", "rows squared",
+            "Bayardo, Agrawal: Data Privacy through Optimal k-Anonymization, ICDE 2005",
+            "rows",
+            "rows squared",
             separable=False,
         ),
         Measure(
-            "class-size", "average class size",
+            "class-size",
+            "average class size",
             "Rows over classes; the suppressed rows are one class.",
-            "LeFevre, DeWitt, Ramakrishnan: Mondrian, ICDE 2006, without the division by k", "1", "rows",
+            "LeFevre, DeWitt, Ramakrishnan: Mondrian, ICDE 2006, without the division by k",
+            "1",
+            "rows",
             separable=False,
         ),
         Measure(
-            "entropy", "entropy",
+            "entropy",
+            "entropy",
             "The sum over all cells of H(X | cell) in bits, X the column over the table. A suppressed row costs H(X).",
-            _GT + "4.2.1", "0", "rows times the sum of the columns' entropies", cell="entropy", bounded=False,
+            _GT + "4.2.1",
+            "0",
+            "rows times the sum of the columns' entropies",
+            cell="entropy",
+            bounded=False,
         ),
         Measure(
-            "monotone-entropy", "monotone entropy",
+            "monotone-entropy",
+            "monotone entropy",
             "The sum over all cells of Pr(cell) H(X | cell) in bits. A suppressed row costs H(X).",
-            _GT + "4.2.4", "0", "rows times the sum of the columns' entropies", cell="monotone_entropy",
+            _GT + "4.2.4",
+            "0",
+            "rows times the sum of the columns' entropies",
+            cell="monotone_entropy",
         ),
         Measure(
-            "non-uniform-entropy", "non-uniform entropy",
+            "non-uniform-entropy",
+            "non-uniform entropy",
             "The sum over all cells of -log2 Pr(value | cell). A suppressed row costs -log2 Pr(value).",
-            _GT + "4.2.6", "0", "rows times the sum of the columns' entropies", cell="size_bits",
+            _GT + "4.2.6",
+            "0",
+            "rows times the sum of the columns' entropies",
+            cell="size_bits",
         ),
         Measure(
-            "height", "height",
+            "height",
+            "height",
             "The sum of the levels; suppressed rows cost nothing.",
-            "Samarati: Protecting Respondents' Identities in Microdata Release, TKDE 2001", "0",
+            "Samarati: Protecting Respondents' Identities in Microdata Release, TKDE 2001",
+            "0",
             "the sum of the heights",
         ),
     )
-}  # fmt: skip
+}
 """The loss measures by name. `entropy` is monotone here because every row is recoded alike: the sum over the rows of a
 cell of H(X | cell) and of -log2 Pr(value | cell) is the same number. Cell by cell it is not (Hsu, 4.2.3)."""
 

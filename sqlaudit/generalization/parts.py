@@ -89,9 +89,14 @@ class NodeLosses:
             self._weighted, self._weights = self._by_key(weights), weights
         levels = self._levels(chunk, values=False)
         rows = self._run(
-            chunk, "lattice_part_weights.sql", "cells of suppressed rows", given,
-            key=self._layout.key, levels=Raw(levels.sql), weights=Raw(self._weighted.sql),
-        )  # fmt: skip
+            chunk,
+            "lattice_part_weights.sql",
+            "cells of suppressed rows",
+            given,
+            key=self._layout.key,
+            levels=Raw(levels.sql),
+            weights=Raw(self._weighted.sql),
+        )
         found = {place: [0.0] * len(self._layout.columns) for place in chunk.nodes}
         for place, position, weight in rows:
             if int(place) in found:
@@ -116,9 +121,16 @@ class NodeLosses:
         masks = [(place, *self._layout.masks(node)) for place, node in chunk.nodes.items()]
         nodes = self._workbench.keep_rows(_NODES, columns, _batches(masks))
         rows = self._run(
-            chunk, "lattice_part_bits.sql", "values of suppressed rows", given, key=self._layout.key,
-            base=Raw(self._base.sql), nodes=Raw(nodes.sql), levels=Raw(levels.sql), bits=Raw(self._bits.sql),
-        )  # fmt: skip
+            chunk,
+            "lattice_part_bits.sql",
+            "values of suppressed rows",
+            given,
+            key=self._layout.key,
+            base=Raw(self._base.sql),
+            nodes=Raw(nodes.sql),
+            levels=Raw(levels.sql),
+            bits=Raw(self._bits.sql),
+        )
         width = len(self._layout.columns)
         found = {place: ([0.0] * width, [0.0] * width) for place in chunk.nodes}
         for place, position, here, top in rows:
@@ -148,9 +160,12 @@ class NodeLosses:
         places = sorted({(one.position, one.level) for one in weights})
         labels = [self._label(position, level) for position, level in places]
         statement = render(
-            "lattice_label_weights.sql", self._workbench.dialect, step="weights of labels",
-            labels=labels, given=Raw(given.sql),
-        )  # fmt: skip
+            "lattice_label_weights.sql",
+            self._workbench.dialect,
+            step="weights of labels",
+            labels=labels,
+            given=Raw(given.sql),
+        )
         kept = self._workbench.materialize(_WEIGHTS, statement)
         self._workbench.drop(_GIVEN)
         return kept
@@ -168,9 +183,12 @@ class NodeLosses:
     def _label(self, position: int, level: int) -> dict[str, Any]:
         column, words = self._layout.columns[position], self._layout.words
         return {
-            "position": position, "level": level, "codes": Raw(column.codes.sql),
-            "masks": column.masks(level, words), "whole": column.masks(0, words),
-        }  # fmt: skip
+            "position": position,
+            "level": level,
+            "codes": Raw(column.codes.sql),
+            "masks": column.masks(level, words),
+            "whole": column.masks(0, words),
+        }
 
 
 def _batches(rows: Sequence[tuple[Any, ...]]) -> Iterable[Sequence[tuple[Any, ...]]]:

@@ -190,14 +190,26 @@ def _render(opened: Opened, layout: _Layout, source: str, **parameters: Any) -> 
         ]
 
     given: dict[str, Any] = {
-        "star": False, "numbers": False, "ordered": False, "keys": [], "condition": "", "flag": "", "classes": [],
+        "star": False,
+        "numbers": False,
+        "ordered": False,
+        "keys": [],
+        "condition": "",
+        "flag": "",
+        "classes": [],
         "failing": [],
-    } | parameters  # fmt: skip
+    } | parameters
     statement = render(
-        "publish_release.sql", opened.engine.dialect, step="release", source=Raw(source),
-        given=columns(layout.given), coarsened=columns(layout.coarsened), published=columns(layout.published),
-        labelled=Raw("\n    ".join(["given", *layout.joins])), **given,
-    )  # fmt: skip
+        "publish_release.sql",
+        opened.engine.dialect,
+        step="release",
+        source=Raw(source),
+        given=columns(layout.given),
+        coarsened=columns(layout.coarsened),
+        published=columns(layout.published),
+        labelled=Raw("\n    ".join(["given", *layout.joins])),
+        **given,
+    )
     return statement.sql.partition("\n")[2]
 
 
@@ -237,8 +249,9 @@ def _failing(opened: Opened, layout: _Layout, keys: Sequence[str]) -> dict[str, 
     numbers = _render(opened, layout, opened.relation.sql, short="facts", classes=classes, numbers=True)
     kept = f"({numbers})"
     if opened.engine.can_materialize:
-        kept = opened.engine.materialize(KEPT, render("given.sql", opened.engine.dialect, step="coarsened table",
-                                                      statement=Raw(kept))).sql  # fmt: skip
+        kept = opened.engine.materialize(
+            KEPT, render("given.sql", opened.engine.dialect, step="coarsened table", statement=Raw(kept))
+        ).sql
     failing = []
     for attribute, name, value in zip(opened.attributes, names, sensitive, strict=True):
         frame = Frame(kept, (quote(name, opened.engine.dialect),), entity, False, (False,), value)

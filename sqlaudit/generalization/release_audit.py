@@ -61,9 +61,13 @@ def audit_release(opened: Opened, request: LatticeRequest, result: LatticeResult
     if found.rows != kept:
         raise EngineError(disagree(f"the release has {found.rows:,} rows, not {kept:,}"))
     checked = Checked(
-        found.status.value, found.rows, found.classes.count, node.failing_rows, tuple(c.text for c in _failed(found)),
+        found.status.value,
+        found.rows,
+        found.classes.count,
+        node.failing_rows,
+        tuple(c.text for c in _failed(found)),
         _left_to_the_search(request),
-    )  # fmt: skip
+    )
     if not checked.failing or not found.rows:
         return checked
     whole = found if star else _audit(opened, request, result, star=True)
@@ -150,9 +154,13 @@ def coarsened_population(opened: Opened, request: LatticeRequest, levels: Mappin
     person = find_column(entity.label, there) if entity else None
     roles = ResolvedRoles(columns, (), (), resolve(person.name, there, engine.dialect, "--entity") if person else None)
     people = replace(
-        opened, relation=there, roles=roles, attributes=(), holds=tuple(held(engine, there, one) for one in columns),
+        opened,
+        relation=there,
+        roles=roles,
+        attributes=(),
+        holds=tuple(held(engine, there, one) for one in columns),
         hierarchies=tuple(opened.hierarchies[place] for place in taking),
-    )  # fmt: skip
+    )
     made = release(people, levels, suppress=False, star=False, persons=True)
     return Relation(f"({made.sql})", tuple(engine.result_columns(Statement("population", made.sql))), "the population")
 
@@ -162,9 +170,7 @@ def _kept(engine: Engine, made: Release) -> Iterator[Relation]:
     """The release as a relation, kept for a while where the engine can."""
     item = f"({made.sql})"
     if engine.can_materialize:
-        kept = engine.materialize(
-            RELEASED, render("given.sql", engine.dialect, step="release", statement=Raw(item))
-        )  # fmt: skip
+        kept = engine.materialize(RELEASED, render("given.sql", engine.dialect, step="release", statement=Raw(item)))
         try:
             yield kept
         finally:

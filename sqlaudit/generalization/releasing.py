@@ -39,9 +39,18 @@ def publish(
     elif publication.file is not None and _write(engine, made, publication.file) != checked.rows:
         raise EngineError(disagree("the file has another number of rows"))
     return Published(
-        node.levels, sql, publication.view, str(publication.file or ""), False, publication.suppressed.value,
-        made.columns, made.keys, made.unnamed, checked, select,
-    )  # fmt: skip
+        node.levels,
+        sql,
+        publication.view,
+        str(publication.file or ""),
+        False,
+        publication.suppressed.value,
+        made.columns,
+        made.keys,
+        made.unnamed,
+        checked,
+        select,
+    )
 
 
 def _write(engine: Engine, made: Release, file: Path) -> int:

@@ -143,9 +143,12 @@ class Rollup:
         """How many labels a column has at each level."""
         masks = [column.masks(level, self._layout.words) for level in range(max(1, column.height) + 1)]
         statement = render(
-            "lattice_label_counts.sql", self._workbench.dialect, step="labels of " + column.label,
-            codes=Raw(column.codes.sql), levels=masks,
-        )  # fmt: skip
+            "lattice_label_counts.sql",
+            self._workbench.dialect,
+            step="labels of " + column.label,
+            codes=Raw(column.codes.sql),
+            levels=masks,
+        )
         return [int(count) for count in self._workbench.run(statement)[0]]
 
     def _keep(self, grouped: _Grouped) -> None:
@@ -178,9 +181,14 @@ class Rollup:
             return self._step(source, self._masks(nodes[0]))
         plan = [(0, place, *self._masks(node)) for place, node in enumerate(nodes)]
         return render(
-            "lattice_nodes.sql", self._workbench.dialect, step="roll up", finer=Raw(source.sql), plan=plan,
-            width=self._layout.words, words=self._words,
-        )  # fmt: skip
+            "lattice_nodes.sql",
+            self._workbench.dialect,
+            step="roll up",
+            finer=Raw(source.sql),
+            plan=plan,
+            width=self._layout.words,
+            words=self._words,
+        )
 
     # --- grids of nodes ---
 
@@ -237,9 +245,15 @@ class Rollup:
 
     def _step(self, source: _Grouped, masks: Sequence[int], ids: Sequence[int] = ()) -> Statement:
         return render(
-            "lattice_step.sql", self._workbench.dialect, step="roll up", finer=Raw(source.sql), masks=list(masks),
-            words=self._words, ids=list(ids), offset=0,
-        )  # fmt: skip
+            "lattice_step.sql",
+            self._workbench.dialect,
+            step="roll up",
+            finer=Raw(source.sql),
+            masks=list(masks),
+            words=self._words,
+            ids=list(ids),
+            offset=0,
+        )
 
     def _materialize(self, statement: Statement, nodes: tuple[Node, ...]) -> _Grouped:
         self._made += 1

@@ -92,18 +92,31 @@ def find_nodes(
     with workbench_of(engine) as workbench, _dictionaries(engine, workbench, relation, roles, table) as dictionaries:
         columns = [LatticeColumn(roles.quasi_identifiers[place], made) for place, made in dictionaries.items()]
         evaluator = open_evaluator(
-            engine, workbench, relation, roles, columns, request.roles, request.requirements,
-            inputs=inputs, limit=request.suppression, population=population,
-        )  # fmt: skip
+            engine,
+            workbench,
+            relation,
+            roles,
+            columns,
+            request.roles,
+            request.requirements,
+            inputs=inputs,
+            limit=request.suppression,
+            population=population,
+        )
         values = partial(_distinct, engine, relation, roles)
         losses, costs = _losses(request, _costed(workbench, dictionaries), evaluator.rows)
         searched = Searched(request, table.hierarchies, dictionaries, evaluator, losses, costs, values)
         found = None
         if evaluator.rows:
             found = search_lattice(
-                evaluator, request.find.value, loss=searched.node_loss(), algorithm=request.algorithm,
-                chain=request.chain, stop=_stop(request, started), tell=tell,
-            )  # fmt: skip
+                evaluator,
+                request.find.value,
+                loss=searched.node_loss(),
+                algorithm=request.algorithm,
+                chain=request.chain,
+                stop=_stop(request, started),
+                tell=tell,
+            )
         result = result_of(engine, searched, found, already)
         evaluator.release()
     return result
@@ -121,10 +134,8 @@ def plan_lattice(engine: Engine, request: LatticeRequest) -> list[Statement]:
         column, hierarchy = table.roles.quasi_identifiers[place], table.hierarchies[place]
         holds = held(engine, table.relation, column)
         statements.append(
-            values_statement(
-                table.relation, column, hierarchy, holds, engine.dialect, with_value=engine.own_workbench
-            )
-        )  # fmt: skip
+            values_statement(table.relation, column, hierarchy, holds, engine.dialect, with_value=engine.own_workbench)
+        )
     for attribute in table.roles.sensitive:
         frame = frame_of(table.relation, table.roles, attribute, request.roles)
         statements += HistogramBuilder(engine, frame).plan(attribute.sql)[:1]
@@ -138,9 +149,14 @@ def opened_for_release(engine: Engine, request: LatticeRequest, table: Table) ->
         engine, table.relation, table.roles, request.roles, request.requirements, read_inputs(request.inputs)
     )
     return Opened(
-        engine, table.relation, table.roles, request.roles, table.hierarchies,
-        tuple(held(engine, table.relation, column) for column in columns), tuple(attributes),
-    )  # fmt: skip
+        engine,
+        table.relation,
+        table.roles,
+        request.roles,
+        table.hierarchies,
+        tuple(held(engine, table.relation, column) for column in columns),
+        tuple(attributes),
+    )
 
 
 @contextmanager
@@ -152,9 +168,8 @@ def _dictionaries(
     try:
         for place in table.taking_part:
             made[place] = _dictionary(
-                engine, workbench, relation, roles.quasi_identifiers[place], table.hierarchies[place],
-                f"{NAME}_{place}",
-            )  # fmt: skip
+                engine, workbench, relation, roles.quasi_identifiers[place], table.hierarchies[place], f"{NAME}_{place}"
+            )
         yield made
     finally:
         for one in made.values():
@@ -181,11 +196,13 @@ def _costed(workbench: Engine, dictionaries: Mapping[int, Dictionary]) -> list[C
     """The columns of the lattice with the labels of their levels."""
     return [
         CostedColumn(
-            made.hierarchy.column, made.hierarchy.height,
-            labels_of(workbench, made.relation, made.hierarchy.height), listed_leaves(made.hierarchy),
+            made.hierarchy.column,
+            made.hierarchy.height,
+            labels_of(workbench, made.relation, made.hierarchy.height),
+            listed_leaves(made.hierarchy),
         )
         for made in dictionaries.values()
-    ]  # fmt: skip
+    ]
 
 
 def listed_leaves(hierarchy: Hierarchy) -> Listed | None:

@@ -25,7 +25,29 @@ from sqlaudit.hierarchies.levels import (
 from sqlaudit.hierarchies.read import Hierarchies, read_hierarchies, read_hierarchy, read_section
 
 __all__ = [
-    "TOP", "DateLevel", "DatePart", "Hierarchies", "Hierarchy", "Level", "MappedLevel", "MaskLevel", "Name", "SqlLevel",
-    "TopLevel", "Use", "ValueTable", "WidthLevel", "date_levels", "dropped", "from_table", "heights", "kept",
-    "mask_levels", "plain", "read_hierarchies", "read_hierarchy", "read_section", "width_levels",
-]  # fmt: skip
+    "TOP",
+    "DateLevel",
+    "DatePart",
+    "Hierarchies",
+    "Hierarchy",
+    "Level",
+    "MappedLevel",
+    "MaskLevel",
+    "Name",
+    "SqlLevel",
+    "TopLevel",
+    "Use",
+    "ValueTable",
+    "WidthLevel",
+    "date_levels",
+    "dropped",
+    "from_table",
+    "heights",
+    "kept",
+    "mask_levels",
+    "plain",
+    "read_hierarchies",
+    "read_hierarchy",
+    "read_section",
+    "width_levels",
+]

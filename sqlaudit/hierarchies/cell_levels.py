@@ -78,6 +78,8 @@ def _of_part(level: DateLevel, low: Bound | None) -> str:
     if span:
         return f"{year // span * span:04}-{year // span * span + span - 1:04}"
     return {
-        "day": f"{year:04}-{low.month:02}-{low.day:02}", "month": f"{year:04}-{low.month:02}",
-        "quarter": f"{year:04}-Q{(low.month + 2) // 3}", "year": f"{year:04}",
-    }[level.part.value]  # fmt: skip
+        "day": f"{year:04}-{low.month:02}-{low.day:02}",
+        "month": f"{year:04}-{low.month:02}",
+        "quarter": f"{year:04}-Q{(low.month + 2) // 3}",
+        "year": f"{year:04}",
+    }[level.part.value]

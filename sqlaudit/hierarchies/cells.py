@@ -94,9 +94,7 @@ class Mask:
             (True, True, False)
         """
         shown = text[: len(self.pattern)] if self.of_dates and _DATE_TEXT.match(text) else text
-        return len(shown) == len(self.pattern) and all(
-            a in ("*", b) for a, b in zip(self.pattern, shown, strict=True)
-        )  # fmt: skip
+        return len(shown) == len(self.pattern) and all(a in ("*", b) for a, b in zip(self.pattern, shown, strict=True))
 
     def contains(self, other: Mask) -> bool:
         """Whether every text that fits another mask fits this one."""

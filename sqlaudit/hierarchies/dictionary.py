@@ -22,9 +22,13 @@ from sqlaudit.sql import Raw, render
 NAME = "sqlaudit_dictionary"
 _BATCH = 20_000
 _ON_WORKBENCH = {
-    Kind.BOOLEAN: "BOOLEAN", Kind.INTEGER: "HUGEINT", Kind.DECIMAL: "DOUBLE", Kind.FLOAT: "DOUBLE", Kind.DATE: "DATE",
+    Kind.BOOLEAN: "BOOLEAN",
+    Kind.INTEGER: "HUGEINT",
+    Kind.DECIMAL: "DOUBLE",
+    Kind.FLOAT: "DOUBLE",
+    Kind.DATE: "DATE",
     Kind.TIMESTAMP: "TIMESTAMP",
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True)
@@ -149,14 +153,17 @@ def values_statement(
     relation: Relation, column: Resolved, hierarchy: Hierarchy, holds: Holds, dialect: str, *, with_value: bool
 ) -> Statement:
     """The statement that runs where the table lies: values with numbers, keys, rows and computed labels."""
-    labels = [
-        (number, Raw(level_sql(hierarchy, number, "v", dialect, holds)))
-        for number in _computed(hierarchy)
-    ]  # fmt: skip
+    labels = [(number, Raw(level_sql(hierarchy, number, "v", dialect, holds))) for number in _computed(hierarchy)]
     return render(
-        "hierarchy_values.sql", dialect, step="values of " + column.label, source=Raw(relation.sql),
-        value=Raw(column.sql), kind=holds.kind.value, labels=labels, with_value=with_value,
-    )  # fmt: skip
+        "hierarchy_values.sql",
+        dialect,
+        step="values of " + column.label,
+        source=Raw(relation.sql),
+        value=Raw(column.sql),
+        kind=holds.kind.value,
+        labels=labels,
+        with_value=with_value,
+    )
 
 
 def _computed(hierarchy: Hierarchy) -> list[int]:
@@ -192,10 +199,17 @@ def _with_labels(
         for number, level in enumerate(hierarchy.levels, 1)
     ]
     statement = render(
-        "hierarchy_dictionary.sql", workbench.dialect, step="labels of " + hierarchy.column, source=Raw(found.sql),
-        listed=Raw(listed.sql) if listed else None, fallback=Raw(fallback.sql) if fallback else None, levels=levels,
-        float=holds.kind is Kind.FLOAT, with_value=here, type=_type_on_workbench(holds),
-    )  # fmt: skip
+        "hierarchy_dictionary.sql",
+        workbench.dialect,
+        step="labels of " + hierarchy.column,
+        source=Raw(found.sql),
+        listed=Raw(listed.sql) if listed else None,
+        fallback=Raw(fallback.sql) if fallback else None,
+        levels=levels,
+        float=holds.kind is Kind.FLOAT,
+        with_value=here,
+        type=_type_on_workbench(holds),
+    )
     made = workbench.materialize(name, statement)
     for part in (found, listed, fallback):
         if part is not None:
@@ -233,10 +247,13 @@ def _measured(workbench: Engine, relation: Relation, hierarchy: Hierarchy, holds
     source = Raw(relation.sql)
     facts = workbench.run(
         render(
-            "hierarchy_facts.sql", workbench.dialect, step="levels of " + hierarchy.column, source=source,
+            "hierarchy_facts.sql",
+            workbench.dialect,
+            step="levels of " + hierarchy.column,
+            source=source,
             height=hierarchy.height,
         )
-    )  # fmt: skip
+    )
     names = hierarchy.level_names()
     levels = tuple(
         LevelFacts(int(level), names[int(level)], *map(int, (groups, smallest, largest, values, rows, split)))

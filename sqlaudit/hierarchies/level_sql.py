@@ -78,10 +78,16 @@ def refuse_kind(hierarchy: Hierarchy, kind: Kind) -> None:
 
 
 _KINDS = {
-    Kind.BOOLEAN: "true and false", Kind.INTEGER: "whole numbers", Kind.DECIMAL: "decimals", Kind.FLOAT: "floats",
-    Kind.TEXT: "texts", Kind.DATE: "dates", Kind.TIMESTAMP: "points in time", Kind.TIME: "times of day",
+    Kind.BOOLEAN: "true and false",
+    Kind.INTEGER: "whole numbers",
+    Kind.DECIMAL: "decimals",
+    Kind.FLOAT: "floats",
+    Kind.TEXT: "texts",
+    Kind.DATE: "dates",
+    Kind.TIMESTAMP: "points in time",
+    Kind.TIME: "times of day",
     Kind.OTHER: "values of another kind",
-}  # fmt: skip
+}
 
 
 def level_sql(hierarchy: Hierarchy, number: int, value_sql: str, dialect: str, holds: Holds) -> str:
@@ -143,13 +149,22 @@ def published(
     name = quote(alias, dialect)
     # what stands here is common to all dialects, and a table of many values would take sqlglot long
     condition = expression(
-        "hierarchy_has_key.sql", dialect, value=Raw(_operand(value_sql)), listed=Raw(name + ".sqlaudit_value"),
-        kind=holds.kind.value, null=any(value is None for value, _ in rows),
-    )  # fmt: skip
-    join = environment().get_template("hierarchy_published_labels.sql").render(
-        rows=[(_text(value, dialect), _text(labels[level.place], dialect)) for value, labels in rows] or [_NOTHING],
-        alias=name, condition=condition,
-    )  # fmt: skip
+        "hierarchy_has_key.sql",
+        dialect,
+        value=Raw(_operand(value_sql)),
+        listed=Raw(name + ".sqlaudit_value"),
+        kind=holds.kind.value,
+        null=any(value is None for value, _ in rows),
+    )
+    join = (
+        environment()
+        .get_template("hierarchy_published_labels.sql")
+        .render(
+            rows=[(_text(value, dialect), _text(labels[level.place], dialect)) for value, labels in rows] or [_NOTHING],
+            alias=name,
+            condition=condition,
+        )
+    )
     return Published(_or_default(hierarchy, name + ".sqlaudit_label", value_sql, dialect), join.strip())
 
 
@@ -157,9 +172,12 @@ def _or_default(hierarchy: Hierarchy, label: str, value_sql: str, dialect: str) 
     if hierarchy.default is None:
         return label
     return expression(
-        "hierarchy_default.sql", dialect, label=Raw(label), value=Raw(_operand(value_sql)),
+        "hierarchy_default.sql",
+        dialect,
+        label=Raw(label),
+        value=Raw(_operand(value_sql)),
         default=Raw(literal(hierarchy.default, dialect)),
-    )  # fmt: skip
+    )
 
 
 def _text(value: str | None, dialect: str) -> str:
@@ -178,15 +196,23 @@ def _interval(level: WidthLevel, value: Raw, dialect: str, holds: Holds) -> str:
 
     bounded = level.low is not None and level.high is not None
     return expression(
-        "hierarchy_interval.sql", dialect, value=value, kind=holds.kind.value, scale=_scale(level, holds),
+        "hierarchy_interval.sql",
+        dialect,
+        value=value,
+        kind=holds.kind.value,
+        scale=_scale(level, holds),
         plain=holds.kind is Kind.INTEGER and level.decimals == 0 and bounded,
         nan=holds.kind is Kind.FLOAT or (holds.kind is Kind.DECIMAL and dialect == "postgres"),
-        width=decimal_text(level.width), origin=decimal_text(level.origin), decimals=level.decimals,
+        width=decimal_text(level.width),
+        origin=decimal_text(level.origin),
+        decimals=level.decimals,
         low=None if level.low is None else decimal_text(level.low),
         high=None if level.high is None else decimal_text(level.high),
-        cut_low=cuts(level.low), cut_high=cuts(level.high), limit=str(LIMITS[holds.kind]),
+        cut_low=cuts(level.low),
+        cut_high=cuts(level.high),
+        limit=str(LIMITS[holds.kind]),
         upward=level.low is not None and level.low >= level.origin,
-    )  # fmt: skip
+    )
 
 
 def _scale(level: WidthLevel, holds: Holds) -> int:

@@ -12,16 +12,28 @@ from sqlaudit.sql import Raw, render
 
 NAME = "sqlaudit_membership"
 _COLUMNS = (
-    ("code", "BIGINT"), ("form", "VARCHAR"), ("text", "VARCHAR"), ("pattern", "VARCHAR"), ("level", "INTEGER"),
-    ("low", "VARCHAR"), ("high", "VARCHAR"), ("low_open", "BOOLEAN"), ("high_open", "BOOLEAN"),
-)  # fmt: skip
+    ("code", "BIGINT"),
+    ("form", "VARCHAR"),
+    ("text", "VARCHAR"),
+    ("pattern", "VARCHAR"),
+    ("level", "INTEGER"),
+    ("low", "VARCHAR"),
+    ("high", "VARCHAR"),
+    ("low_open", "BOOLEAN"),
+    ("high_open", "BOOLEAN"),
+)
 _POINTS = {
-    Kind.INTEGER: "DECIMAL(38, 12)", Kind.DECIMAL: "DECIMAL(38, 12)", Kind.FLOAT: "DOUBLE", Kind.DATE: "TIMESTAMP",
+    Kind.INTEGER: "DECIMAL(38, 12)",
+    Kind.DECIMAL: "DECIMAL(38, 12)",
+    Kind.FLOAT: "DOUBLE",
+    Kind.DATE: "TIMESTAMP",
     Kind.TIMESTAMP: "TIMESTAMP",
-}  # fmt: skip
+}
 _ENDS = {
-    "DECIMAL(38, 12)": ("-" + "9" * 26, "9" * 26), "DOUBLE": ("-inf", "inf"), "TIMESTAMP": ("-infinity", "infinity"),
-}  # fmt: skip
+    "DECIMAL(38, 12)": ("-" + "9" * 26, "9" * 26),
+    "DOUBLE": ("-inf", "inf"),
+    "TIMESTAMP": ("-infinity", "infinity"),
+}
 _DECIMALS = 12
 _FARTHEST = Fraction(10**26 - 1)
 _BATCH = 20_000
@@ -61,9 +73,15 @@ def membership(workbench: Engine, dictionary: Dictionary, cells: Mapping[int, Ce
     kept = workbench.keep_rows(name + "_cells", _COLUMNS, batches)
     levels = sorted({cell.level for cell in cells.values() if isinstance(cell, Node)})
     statement = render(
-        "hierarchy_membership.sql", workbench.dialect, step="values in cells", cells=Raw(kept.sql),
-        dictionary=Raw(dictionary.relation.sql), levels=levels, type=point, float=kind is Kind.FLOAT,
-    )  # fmt: skip
+        "hierarchy_membership.sql",
+        workbench.dialect,
+        step="values in cells",
+        cells=Raw(kept.sql),
+        dictionary=Raw(dictionary.relation.sql),
+        levels=levels,
+        type=point,
+        float=kind is Kind.FLOAT,
+    )
     made = workbench.materialize(name, statement)
     workbench.drop(kept.label)
     return made

@@ -174,9 +174,12 @@ def _widths(column: str, parts: Parts, _: Path) -> Hierarchy:
     bounds = {name: exact_number(parts[name], f"{name!r}") for name in ("origin", "low", "high") if name in parts}
     widths = [exact_number(item, "a width") for item in _items(node, "'widths'")]
     levels = width_levels(
-        widths, f"{node.place}, {column}", origin=bounds.get("origin", Fraction(0)), low=bounds.get("low"),
+        widths,
+        f"{node.place}, {column}",
+        origin=bounds.get("origin", Fraction(0)),
+        low=bounds.get("low"),
         high=bounds.get("high"),
-    )  # fmt: skip
+    )
     return _computed(column, levels, parts, "widths")
 
 
@@ -255,8 +258,14 @@ def _whole(node: Node) -> int:
 
 
 _READERS: Mapping[str, Callable[[str, Parts, Path], Hierarchy]] = {
-    "widths": _widths, "mask": _mask, "dates": _dates, "tree": _tree, "csv": _csv, "values": _values, "sql": _sql,
-}  # fmt: skip
+    "widths": _widths,
+    "mask": _mask,
+    "dates": _dates,
+    "tree": _tree,
+    "csv": _csv,
+    "values": _values,
+    "sql": _sql,
+}
 
 
 def _renamed(hierarchy: Hierarchy, column: str) -> Hierarchy:

@@ -88,7 +88,7 @@ class BayesOptimalBelief(QueryModel):
     operator: ClassVar[str] = "<="
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Parameter("posterior", "decimal", "highest belief allowed", Fraction(0), Fraction(1)),
-    )  # fmt: skip
+    )
     short_forms: ClassVar[tuple[str, ...]] = ("belief",)
     main: ClassVar[str] = "posterior"
     needs: ClassVar[tuple[str, ...]] = ("population", "original_qi")
@@ -147,16 +147,26 @@ class BayesOptimalBelief(QueryModel):
         frame, limits = question.frame, self.limits()
         factors = self.context.inputs.get("alpha")
         return render(
-            "belief.sql", question.dialect, step=f"beliefs ({stage})",
-            source=Raw(frame.source), sensitive=Raw(frame.sensitive or ""),
-            entity=None if frame.entity is None else Raw(frame.entity), text=self.table.text,
-            null_lane=self.table.distinct - 1, keys=[Raw(key) for key in frame.keys],
-            population=Raw(people.source), population_keys=[Raw(key) for key in people.keys],
-            population_sensitive=Raw(people.sensitive or ""), originals=[Raw(key) for key in people.original],
+            "belief.sql",
+            question.dialect,
+            step=f"beliefs ({stage})",
+            source=Raw(frame.source),
+            sensitive=Raw(frame.sensitive or ""),
+            entity=None if frame.entity is None else Raw(frame.entity),
+            text=self.table.text,
+            null_lane=self.table.distinct - 1,
+            keys=[Raw(key) for key in frame.keys],
+            population=Raw(people.source),
+            population_keys=[Raw(key) for key in people.keys],
+            population_sensitive=Raw(people.sensitive or ""),
+            originals=[Raw(key) for key in people.original],
             factors=[float(factor) for factor in factors] if factors else None,
-            limits=list(limits), of_absent=any(limit.of_absent for limit in limits), stage=stage, most=MAX_CASES + 1,
+            limits=list(limits),
+            of_absent=any(limit.of_absent for limit in limits),
+            stage=stage,
+            most=MAX_CASES + 1,
             at_limit=list(at_limit),
-        )  # fmt: skip
+        )
 
     def _decided(self, found: Found, cases: Sequence[tuple[Any, ...]]) -> Found:
         """With the beliefs at a limit, too: (breached already, persons' cases of a class, classes, rows) each."""
@@ -258,7 +268,7 @@ class EpsilonNegative(BayesOptimalBelief):
     operator: ClassVar[str] = ">="
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Parameter("epsilon", "decimal", "lowest belief allowed", Fraction(0), Fraction(1)),
-    )  # fmt: skip
+    )
     short_forms: ClassVar[tuple[str, ...]] = ("epsilon_negative",)
     main: ClassVar[str] = "epsilon"
     by_default: ClassVar[bool] = False

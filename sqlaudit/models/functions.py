@@ -60,10 +60,7 @@ class RangeControl(HistogramModel, FunctionModel):
     def facts(self) -> tuple[Fact, ...]:
         """The lowest and the highest place."""
         arguments = {"places": self.places()}
-        return (
-            Fact("first_place", "first_place", arguments),
-            Fact("last_place", "last_place", arguments),
-        )
+        return (Fact("first_place", "first_place", arguments), Fact("last_place", "last_place", arguments))
 
     def judge_histogram(self, rows: Sequence[tuple[Any, ...]]) -> Judgement:
         """The smallest difference, exactly."""

@@ -196,11 +196,19 @@ def _statement(
 ) -> Statement:
     frame = question.frame
     return render(
-        "population_sizes.sql", question.dialect, step="classes in the population",
-        source=Raw(frame.source), keys=[Raw(key) for key in frame.keys], entity=_raw(frame.entity),
-        population=Raw(people.source), population_keys=[Raw(key) for key in people.keys],
-        population_entity=_raw(people.entity), limits=limits, stage=stage, short=short,
-    )  # fmt: skip
+        "population_sizes.sql",
+        question.dialect,
+        step="classes in the population",
+        source=Raw(frame.source),
+        keys=[Raw(key) for key in frame.keys],
+        entity=_raw(frame.entity),
+        population=Raw(people.source),
+        population_keys=[Raw(key) for key in people.keys],
+        population_entity=_raw(people.entity),
+        limits=limits,
+        stage=stage,
+        short=short,
+    )
 
 
 def _raw(sql: str | None) -> Raw | None:

@@ -63,9 +63,15 @@ def _connection(name: str, node: Node, mistakes: Mistakes) -> Connection | None:
         return None
     folder = Path(place_of(node).file).parent
     return Connection(
-        name, kind, said[kind], place_of(node), folder, said.get("password_env", ""), said.get("target", ""),
+        name,
+        kind,
+        said[kind],
+        place_of(node),
+        folder,
+        said.get("password_env", ""),
+        said.get("target", ""),
         said.get("profiles_dir", ""),
-    )  # fmt: skip
+    )
 
 
 def holds_password(written: str) -> bool:

@@ -22,9 +22,12 @@ KEY = "sqlaudit"
 CONNECTION = "dbt"
 _KINDS = {"model": "models", "seed": "seeds", "snapshot": "snapshots", "source": "sources"}
 _ROLES = {
-    "quasi_identifier": "quasi_identifiers", "sensitive": "sensitive", "identifier": "identifiers",
-    "direct_identifier": "identifiers", "entity": "entity",
-}  # fmt: skip
+    "quasi_identifier": "quasi_identifiers",
+    "sensitive": "sensitive",
+    "identifier": "identifiers",
+    "direct_identifier": "identifiers",
+    "entity": "entity",
+}
 
 
 def load_dbt_policy(project: str | Path, target: str = "") -> Policy:
@@ -91,9 +94,14 @@ def _marked(node: Mapping[str, Any]) -> bool:
 
 
 def _table(
-    unique: str, node: Mapping[str, Any], wanted: Mapping[str, Any], nodes: Mapping[str, Any], folder: Path,
-    lines: _Lines, mistakes: list[Mistake],
-) -> TableEntry:  # fmt: skip
+    unique: str,
+    node: Mapping[str, Any],
+    wanted: Mapping[str, Any],
+    nodes: Mapping[str, Any],
+    folder: Path,
+    lines: _Lines,
+    mistakes: list[Mistake],
+) -> TableEntry:
     entry, place = lines.find(node)
     roles = _roles(node, place, mistakes)
     written = _meta(node).get(KEY)

@@ -16,14 +16,34 @@ from sqlaudit.nodes import Node, load_nodes
 from sqlaudit.paths import expanded, is_file
 
 _POSTGRES = {
-    "host": ("host",), "port": ("port",), "user": ("user",), "password": ("password", "pass"),
-    "dbname": ("dbname", "database"), "sslmode": ("sslmode",), "sslrootcert": ("sslrootcert",), "sslcert": ("sslcert",),
-    "sslkey": ("sslkey",), "connect_timeout": ("connect_timeout",),
-}  # fmt: skip
+    "host": ("host",),
+    "port": ("port",),
+    "user": ("user",),
+    "password": ("password", "pass"),
+    "dbname": ("dbname", "database"),
+    "sslmode": ("sslmode",),
+    "sslrootcert": ("sslrootcert",),
+    "sslcert": ("sslcert",),
+    "sslkey": ("sslkey",),
+    "connect_timeout": ("connect_timeout",),
+}
 _ALLOWED = (
-    nodes.Output, nodes.TemplateData, nodes.Call, nodes.Name, nodes.Const, nodes.Filter, nodes.Concat, nodes.Keyword,
-    nodes.CondExpr, nodes.Compare, nodes.Operand, nodes.And, nodes.Or, nodes.Not, nodes.If,
-)  # fmt: skip
+    nodes.Output,
+    nodes.TemplateData,
+    nodes.Call,
+    nodes.Name,
+    nodes.Const,
+    nodes.Filter,
+    nodes.Concat,
+    nodes.Keyword,
+    nodes.CondExpr,
+    nodes.Compare,
+    nodes.Operand,
+    nodes.And,
+    nodes.Or,
+    nodes.Not,
+    nodes.If,
+)
 """The pieces of a template that is no more than env_var() with choices, filters and `~`; without loops it soon ends."""
 _DBT_FILTERS = ("as_number", "as_bool", "as_native", "as_text")
 _FILTERS = {*_DBT_FILTERS, "int", "float", "string", "lower", "upper", "trim", "default", "d"}

@@ -21,11 +21,19 @@ Key = tuple[str, str, str]
 _OURS = {
     "runs": ("run INTEGER", "finished TIMESTAMP", "accepted BOOLEAN", "policy VARCHAR", "version VARCHAR"),
     "results": (
-        "run INTEGER", "table_name VARCHAR", "requirement VARCHAR", "sensitive VARCHAR", "outcome VARCHAR",
-        "falls_short BOOLEAN", "level VARCHAR", "failing_classes BIGINT", "failing_rows BIGINT", "table_rows BIGINT",
+        "run INTEGER",
+        "table_name VARCHAR",
+        "requirement VARCHAR",
+        "sensitive VARCHAR",
+        "outcome VARCHAR",
+        "falls_short BOOLEAN",
+        "level VARCHAR",
+        "failing_classes BIGINT",
+        "failing_rows BIGINT",
+        "table_rows BIGINT",
         "column_sets VARCHAR",
     ),
-}  # fmt: skip
+}
 """The tables of a baseline with their columns: what is not exactly this is neither read nor written."""
 
 
@@ -112,6 +120,13 @@ class History:
 
 def _row(run: int, test: GateTest, state: Accepted) -> list[Any]:
     return [
-        run, *test.key, test.outcome.value, state.falls_short, state.level, state.failing_classes, state.failing_rows,
-        state.rows, sets_text(state),
-    ]  # fmt: skip
+        run,
+        *test.key,
+        test.outcome.value,
+        state.falls_short,
+        state.level,
+        state.failing_classes,
+        state.failing_rows,
+        state.rows,
+        sets_text(state),
+    ]

@@ -19,10 +19,17 @@ EXIT_CODES = {Outcome.FAIL: ExitCode.REQUIREMENT_FAILED, Outcome.UNDETERMINED: E
 def blank(entry: TableEntry, spec: TestSpec, outcome: Outcome = Outcome.SKIPPED, message: str = "") -> GateTest:
     """A test without figures."""
     return GateTest(
-        table=entry.name, requirement=spec.requirement, outcome=outcome, place=spec.place, message=message,
-        connection=entry.connection, severity=spec.severity, tags=tuple(dict.fromkeys((*entry.tags, *spec.tags))),
-        owner=spec.owner or entry.owner, description=spec.description or entry.description,
-    )  # fmt: skip
+        table=entry.name,
+        requirement=spec.requirement,
+        outcome=outcome,
+        place=spec.place,
+        message=message,
+        connection=entry.connection,
+        severity=spec.severity,
+        tags=tuple(dict.fromkeys((*entry.tags, *spec.tags))),
+        owner=spec.owner or entry.owner,
+        description=spec.description or entry.description,
+    )
 
 
 def errored(entry: TableEntry, spec: TestSpec, error: SqlauditError) -> GateTest:
@@ -35,7 +42,7 @@ def errored(entry: TableEntry, spec: TestSpec, error: SqlauditError) -> GateTest
 
 def judged(
     entry: TableEntry, spec: TestSpec, check: Check, rows: int | None, classes: int | None, today: datetime.date
-) -> GateTest:  # fmt: skip
+) -> GateTest:
     """The test that a check decides."""
     outcome, message = outcome_of(spec, check, rows or 0)
     test = replace(
@@ -73,9 +80,7 @@ def outcome_of(spec: TestSpec, check: Check, rows: int) -> tuple[Outcome, str]:
     return Outcome.PASS, f"So few are allowed: the limit is '{limit.text}'."
 
 
-def excepted(
-    test: GateTest, spec: TestSpec, exceptions: Sequence[PolicyException], today: datetime.date
-) -> GateTest:  # fmt: skip
+def excepted(test: GateTest, spec: TestSpec, exceptions: Sequence[PolicyException], today: datetime.date) -> GateTest:
     """The test with the exception that the policy makes for it, if there is one."""
     found = [
         one for one in exceptions if excepts(one.requirement, spec) and one.sensitive in ("", test.sensitive or "")

@@ -17,9 +17,7 @@ from sqlaudit.reports.figures import limit as exact
 from sqlaudit.spec import Roles, Target
 
 LOSS = "loss"
-KEYS = (
-    "original", "measure", "of", "at_most", "at_least", "column", "key", "by_position", "hierarchies", "distance",
-)  # fmt: skip
+KEYS = ("original", "measure", "of", "at_most", "at_least", "column", "key", "by_position", "hierarchies", "distance")
 FIGURES = ("value", "mean", "share")
 
 
@@ -43,14 +41,15 @@ def read_loss(node: Node, mistakes: Mistakes, connection: str, folder: Path) -> 
     loss = LossLimit(
         original=Target(relation=relation, label=original),
         measure=attempt(choice("measure", MEASURES), found["measure"], ""),
-        limit=attempt(number(bound), found[bound], Fraction(0)), at_least=at_least,
+        limit=attempt(number(bound), found[bound], Fraction(0)),
+        at_least=at_least,
         figure=attempt(choice("of", FIGURES), found.get("of"), FIGURES[0]),
         column=attempt(text("column"), found.get("column"), "") or None,
         key=attempt(texts("key"), found.get("key"), NO_TEXTS),
         by_position=attempt(flag("by_position"), found.get("by_position"), False),
         hierarchies=str(folder / hierarchies) if hierarchies else "",
         distance=attempt(choice("distance", DISTANCES), found.get("distance"), DISTANCES[0]),
-    )  # fmt: skip
+    )
     return None if mistakes else loss
 
 

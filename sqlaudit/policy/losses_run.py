@@ -49,9 +49,7 @@ class LossTests:
             raise
         except SqlauditError as error:
             return [errored(entry, spec, error)]
-        return [
-            judged(entry, spec, _check(loss, spec, limit), result.released, None, self.today) for loss in losses
-        ]  # fmt: skip
+        return [judged(entry, spec, _check(loss, spec, limit), result.released, None, self.today) for loss in losses]
 
     def _compare(self, entry: TableEntry, limit: LossLimit) -> CompareResult:
         """The comparison that answers a limit and all that only differ in measure, column or bound."""
@@ -73,12 +71,19 @@ def _request(entry: TableEntry, limits: list[LossLimit]) -> CompareRequest:
     own = entry.inputs.get("hierarchies")
     read = first.original.read if first.original.read != ReadOptions() else entry.target.read
     return CompareRequest(
-        original=replace(first.original, read=read), release=entry.target,
+        original=replace(first.original, read=read),
+        release=entry.target,
         qi=entry.roles.quasi_identifiers,
-        sensitive=entry.roles.sensitive, key=first.key, by_position=first.by_position,
-        hierarchies=first.hierarchies or own, measures=tuple({limit.measure: None for limit in limits}),
-        distance=first.distance, workload=0, requirements=(_AUDIT,), inputs=entry.inputs,
-    )  # fmt: skip
+        sensitive=entry.roles.sensitive,
+        key=first.key,
+        by_position=first.by_position,
+        hierarchies=first.hierarchies or own,
+        measures=tuple({limit.measure: None for limit in limits}),
+        distance=first.distance,
+        workload=0,
+        requirements=(_AUDIT,),
+        inputs=entry.inputs,
+    )
 
 
 def _of(result: CompareResult, spec: TestSpec, limit: LossLimit) -> list[Loss]:
@@ -88,10 +93,12 @@ def _of(result: CompareResult, spec: TestSpec, limit: LossLimit) -> list[Loss]:
         UsageError: the comparison has no such figure.
     """
     found = [
-        loss for loss in result.losses
-        if loss.measure == limit.measure and loss.column == limit.column
+        loss
+        for loss in result.losses
+        if loss.measure == limit.measure
+        and loss.column == limit.column
         and (not spec.sensitive or loss.sensitive is None or loss.sensitive in spec.sensitive)
-    ]  # fmt: skip
+    ]
     if not found:  # a test that says nothing must not pass by being absent
         raise UsageError(f"The comparison tells no loss {limit.measure!r} of this column and sensitive attribute.")
     return found
@@ -107,7 +114,15 @@ def _check(loss: Loss, spec: TestSpec, limit: LossLimit) -> Check:
     if level is not None:
         status = Status.PASS if compares(level, operator, limit.limit) else Status.FAIL
     return Check(
-        model="loss", sensitive=loss.sensitive, parameters={}, level=level, levels={limit.figure: level},
-        operator=operator, required=limit.limit, status=status, text=spec.requirement,
-        note=loss.why if level is None else "", title=f"{title[0].upper()}{title[1:]}{words[limit.figure]}",
-    )  # fmt: skip
+        model="loss",
+        sensitive=loss.sensitive,
+        parameters={},
+        level=level,
+        levels={limit.figure: level},
+        operator=operator,
+        required=limit.limit,
+        status=status,
+        text=spec.requirement,
+        note=loss.why if level is None else "",
+        title=f"{title[0].upper()}{title[1:]}{words[limit.figure]}",
+    )

@@ -23,12 +23,23 @@ _THRESHOLD = re.compile(r"(>=|<=|!=|==|=|>|<)\s*(\d+(?:\.\d+)?)\s*(%|rows?)?")
 _NUMBER = re.compile(r"(\d{1,18}(?:\.\d{0,18})?|\.\d{1,18})(?:/(\d{1,18}))?\s*(%)?", re.ASCII)
 _PLACED = re.compile(r"(?P<file>[^\n]+?), line (?P<line>\d+): (?P<said>.+)", re.DOTALL)
 _WORDS = {
-    "--qi": "quasi_identifiers", "--sensitive": "'sensitive'", "--identifier": "identifiers", "--entity": "entity",
-    "--where": "where", "--query": "query", "--inputs": "'inputs'", "--nulls": "nulls:", "--columns": "among",
-    "--exclude": "exclude", "--db": "the connection", "--key": "key", "--by-position": "by_position",
-    "--distance": "distance:", "--hierarchies": "hierarchies",
+    "--qi": "quasi_identifiers",
+    "--sensitive": "'sensitive'",
+    "--identifier": "identifiers",
+    "--entity": "entity",
+    "--where": "where",
+    "--query": "query",
+    "--inputs": "'inputs'",
+    "--nulls": "nulls:",
+    "--columns": "among",
+    "--exclude": "exclude",
+    "--db": "the connection",
+    "--key": "key",
+    "--by-position": "by_position",
+    "--distance": "distance:",
+    "--hierarchies": "hierarchies",
     "--insensitive": "insensitive",
-}  # fmt: skip
+}
 _OPTION = re.compile("|".join(rf"{option}\b" for option in _WORDS))
 _YES = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 

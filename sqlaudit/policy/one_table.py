@@ -223,12 +223,19 @@ def _check_of(spec: TestSpec, limit: ColumnLimit, found: ColumnSets) -> Check:
     worst = max((one.rows_at_risk for one in found.sets), default=0)
     status = Status.FAIL if found.sets_found else Status.PASS if found.complete else Status.UNDETERMINED
     return Check(
-        model="column_sets", sensitive=None, title="column sets beyond the limit",
-        parameters={"max_size": limit.max_size, "k": limit.k, "share": limit.share}, level=found.sets_found,
-        levels={"sets": found.sets_found}, operator="<=", required=0,
-        status=status if found.total else Status.UNDETERMINED, failing_rows=worst,
-        failing_share=worst / found.total if found.total else None, text=spec.requirement,
-    )  # fmt: skip
+        model="column_sets",
+        sensitive=None,
+        title="column sets beyond the limit",
+        parameters={"max_size": limit.max_size, "k": limit.k, "share": limit.share},
+        level=found.sets_found,
+        levels={"sets": found.sets_found},
+        operator="<=",
+        required=0,
+        status=status if found.total else Status.UNDETERMINED,
+        failing_rows=worst,
+        failing_share=worst / found.total if found.total else None,
+        text=spec.requirement,
+    )
 
 
 def _sets_said(found: ColumnSets) -> str:

@@ -88,9 +88,7 @@ def load_policy(path: str | Path) -> Policy:
     return Policy(str(path), sound, tuple(with_originals(once(tables))), tuple(mistakes))
 
 
-def table_of(
-    node: Node, target: Target, connection: str, folder: Path, extra: Mapping[str, Any]
-) -> TableEntry:  # fmt: skip
+def table_of(node: Node, target: Target, connection: str, folder: Path, extra: Mapping[str, Any]) -> TableEntry:
     """A table whose target is known already (a model of dbt), with what a node says of its roles and requirements.
 
     Args:
@@ -107,7 +105,7 @@ def table_of(
 
 def _table(
     node: Node, defaults: Mapping[str, Node], connections: Mapping[str, Connection | None], folder: Path
-) -> TableEntry:  # fmt: skip
+) -> TableEntry:
     mistakes = Mistakes()
     found = mistakes.section(node, "a table", TABLE)
     connection = _connection(found, defaults, connections, node, mistakes)
@@ -116,41 +114,63 @@ def _table(
 
 
 def _filled(
-    node: Node, found: Mapping[str, Node], defaults: Mapping[str, Node], target: Target | None, connection: str,
-    folder: Path, mistakes: Mistakes, extra: Mapping[str, Any],
-) -> TableEntry:  # fmt: skip
+    node: Node,
+    found: Mapping[str, Node],
+    defaults: Mapping[str, Node],
+    target: Target | None,
+    connection: str,
+    folder: Path,
+    mistakes: Mistakes,
+    extra: Mapping[str, Any],
+) -> TableEntry:
     attempt = mistakes.attempt
     roles = _roles(found, defaults, node, mistakes, extra.get("roles"))
     common = Common(
         attempt(choice("severity", SEVERITIES), found.get("severity", defaults.get("severity")), "error"),
-        tuple(dict.fromkeys((
-            *extra.get("tags", ()), *attempt(texts("tags"), chosen(defaults, "tags"), NO_TEXTS),
-            *attempt(texts("tags"), chosen(found, "tags"), NO_TEXTS),
-        ))),
+        tuple(
+            dict.fromkeys(
+                (
+                    *extra.get("tags", ()),
+                    *attempt(texts("tags"), chosen(defaults, "tags"), NO_TEXTS),
+                    *attempt(texts("tags"), chosen(found, "tags"), NO_TEXTS),
+                )
+            )
+        ),
         attempt(text("owner"), found.get("owner", defaults.get("owner")), extra.get("owner", "")),
         folder,
         connection,
-    )  # fmt: skip
+    )
     places = _role_places(found)
     tests = _tests(found, defaults, common, roles, node, mistakes)
     tests += coverage_tests(roles, places, place_of(node), named=_named(found, defaults, mistakes))
     derived = attempt(texts("derived_from"), chosen(found, "derived_from"), NO_TEXTS)
     name = attempt(text("name"), found.get("name"), "") or extra.get("name", "") or (target.name if target else "")
     return TableEntry(
-        name=name or str(place_of(node)), place=place_of(node), target=target, roles=roles, connection=connection,
-        inputs=_inputs(found, connection, folder, mistakes), tests=tuple(tests),
-        exceptions=tuple(_exceptions(found, tests, mistakes)), tags=common.tags, owner=common.owner,
+        name=name or str(place_of(node)),
+        place=place_of(node),
+        target=target,
+        roles=roles,
+        connection=connection,
+        inputs=_inputs(found, connection, folder, mistakes),
+        tests=tuple(tests),
+        exceptions=tuple(_exceptions(found, tests, mistakes)),
+        tags=common.tags,
+        owner=common.owner,
         description=attempt(text("description"), found.get("description"), extra.get("description", "")),
         derived_from=(*extra.get("derived_from", ()), *derived),
-        mistakes=tuple(mistakes), role_places=places,
+        mistakes=tuple(mistakes),
+        role_places=places,
         insensitive=attempt(texts("'insensitive'"), chosen(found, "insensitive"), NO_TEXTS),
-    )  # fmt: skip
+    )
 
 
 def _connection(
-    found: Mapping[str, Node], defaults: Mapping[str, Node], connections: Mapping[str, Connection | None], node: Node,
+    found: Mapping[str, Node],
+    defaults: Mapping[str, Node],
+    connections: Mapping[str, Connection | None],
+    node: Node,
     mistakes: Mistakes,
-) -> str:  # fmt: skip
+) -> str:
     """The name of the connection, empty for a file."""
     if "file" in found and "connection" not in found:
         return ""
@@ -179,9 +199,7 @@ def _sound(name: str, connections: Mapping[str, Connection | None], node: Node, 
     return name
 
 
-def _target(
-    found: Mapping[str, Node], connection: str, node: Node, folder: Path, mistakes: Mistakes
-) -> Target | None:  # fmt: skip
+def _target(found: Mapping[str, Node], connection: str, node: Node, folder: Path, mistakes: Mistakes) -> Target | None:
     kinds = [kind for kind in ("table", "file", "query") if kind in found]
     if len(kinds) != 1:
         said = f"has {' and '.join(kinds)}; keep one" if kinds else "needs a table, a file or a query"
@@ -218,7 +236,7 @@ def _read_options(node: Node, mistakes: Mistakes) -> ReadOptions:
         attempt(flag("all_text"), found.get("all_text"), False),
         attempt(flag("header"), found.get("header"), no_header),
         attempt(flag("hive_partitioning"), found.get("hive_partitioning"), False),
-    )  # fmt: skip
+    )
 
 
 def _null_values(node: Node) -> tuple[str, ...]:
@@ -227,7 +245,7 @@ def _null_values(node: Node) -> tuple[str, ...]:
 
 def _roles(
     found: Mapping[str, Node], defaults: Mapping[str, Node], node: Node, mistakes: Mistakes, known: Roles | None
-) -> Roles:  # fmt: skip
+) -> Roles:
     attempt, known = mistakes.attempt, known or Roles()
     nulls = attempt(choice("nulls", [one.value for one in NullPolicy]), found.get("nulls", defaults.get("nulls")), "")
     lists = [attempt(texts(f"'{role}'"), chosen(found, role), NO_TEXTS) for role in ROLES[:3]]
@@ -276,9 +294,13 @@ def coverage_tests(roles: Roles, places: Mapping[str, Place], whole: Place, *, n
 
 
 def _tests(
-    found: Mapping[str, Node], defaults: Mapping[str, Node], common: Common, roles: Roles, node: Node,
+    found: Mapping[str, Node],
+    defaults: Mapping[str, Node],
+    common: Common,
+    roles: Roles,
+    node: Node,
     mistakes: Mistakes,
-) -> list[TestSpec]:  # fmt: skip
+) -> list[TestSpec]:
     given = chosen(found, "requirements") or chosen(defaults, "requirements")
     if given is None:
         mistakes.append(Mistake(place_of(node), "this table has no 'requirements'; write for instance [k=5]."))
@@ -302,9 +324,7 @@ def _inputs(found: Mapping[str, Node], connection: str, folder: Path, mistakes: 
     return inputs
 
 
-def _exceptions(
-    found: Mapping[str, Node], tests: Sequence[TestSpec], mistakes: Mistakes
-) -> list[PolicyException]:  # fmt: skip
+def _exceptions(found: Mapping[str, Node], tests: Sequence[TestSpec], mistakes: Mistakes) -> list[PolicyException]:
     """The exceptions that can be read; one that cannot is a mistake, and excepts nothing."""
     nodes = mistakes.attempt(lambda node: tuple(node.items("'exceptions'")), chosen(found, "exceptions"), NO_NODES)
     made = [_exception(node, tests, mistakes) for node in nodes]

@@ -147,9 +147,7 @@ def _is_subject(name: str) -> bool:
         return False
 
 
-def _options(
-    found: Mapping[str, Node], item: Node, common: Common, roles: Roles, mistakes: Mistakes
-) -> TestSpec:  # fmt: skip
+def _options(found: Mapping[str, Node], item: Node, common: Common, roles: Roles, mistakes: Mistakes) -> TestSpec:
     attempt = mistakes.attempt
     severity = attempt(choice("severity", SEVERITIES), found.get("severity"), common.severity)
     none: Threshold | None = None
@@ -166,11 +164,16 @@ def _options(
         hint = closest(unknown[0], roles.sensitive)
         attempt(_fail(f"{unknown[0]!r} is no sensitive column of this table.{hint}"), found["sensitive"], None)
     return TestSpec(
-        "", place_of(item), severity=severity, warn_if=warn_if, error_if=error_if, sensitive=sensitive,
+        "",
+        place_of(item),
+        severity=severity,
+        warn_if=warn_if,
+        error_if=error_if,
+        sensitive=sensitive,
         tags=tuple(dict.fromkeys((*common.tags, *attempt(texts("tags"), found.get("tags"), NO_TEXTS)))),
         owner=attempt(text("owner"), found.get("owner"), common.owner),
         description=attempt(text("description"), found.get("description"), ""),
-    )  # fmt: skip
+    )
 
 
 def _fail(sentence: str) -> Callable[[Node], None]:

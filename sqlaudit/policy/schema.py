@@ -24,8 +24,10 @@ _CONDITION = {
     "pattern": r"^\s*(>=|<=|!=|==|=|>|<)\s*[0-9]+(\.[0-9]+)?\s*(%|rows?)?\s*$",
     "description": "A condition on the rows that fall short: '> 10' or '> 1%'.",
 }
-_SHARE = {"oneOf": [{"type": "number", "minimum": 0, "exclusiveMaximum": 1}, {"type": "string"}],
-          "description": "A share of the rows: 1% or 0.01."}  # fmt: skip
+_SHARE = {
+    "oneOf": [{"type": "number", "minimum": 0, "exclusiveMaximum": 1}, {"type": "string"}],
+    "description": "A share of the rows: 1% or 0.01.",
+}
 _DATE = {
     "type": "string",
     "format": "date",
@@ -43,11 +45,14 @@ def policy_schema() -> dict[str, Any]:
     """The schema of a policy file, as JSON Schema 2020-12."""
     properties = {
         "version": {"const": 1, "description": "The version of the policy's form."},
-        "connections": {"type": "object", "additionalProperties": {"$ref": "#/$defs/connection"},
-                        "description": "Where tables are, by a name of your own. Never with a password."},
+        "connections": {
+            "type": "object",
+            "additionalProperties": {"$ref": "#/$defs/connection"},
+            "description": "Where tables are, by a name of your own. Never with a password.",
+        },
         "defaults": {"$ref": "#/$defs/defaults"},
         "tables": {"type": "array", "items": {"$ref": "#/$defs/table"}, "description": "What is tested."},
-    }  # fmt: skip
+    }
     return {
         "$schema": _DRAFT,
         "title": "A policy of sqlaudit",
@@ -57,14 +62,20 @@ def policy_schema() -> dict[str, Any]:
         "patternProperties": {"^x-": {}},
         "additionalProperties": False,
         "$defs": {
-            "connection": _connection(), "defaults": _defaults(), "table": _table(), "read": _read(),
-            "requirements": {"type": "array", "items": {
-                "oneOf": [_TEXT, {"$ref": "#/$defs/requirement"}, {"$ref": "#/$defs/requirements"}],
-            }},
-            "requirement": _requirement(), "column_sets": _column_sets(),
-            "loss": _loss(), "exception": _exception(),
+            "connection": _connection(),
+            "defaults": _defaults(),
+            "table": _table(),
+            "read": _read(),
+            "requirements": {
+                "type": "array",
+                "items": {"oneOf": [_TEXT, {"$ref": "#/$defs/requirement"}, {"$ref": "#/$defs/requirements"}]},
+            },
+            "requirement": _requirement(),
+            "column_sets": _column_sets(),
+            "loss": _loss(),
+            "exception": _exception(),
         },
-    }  # fmt: skip
+    }
 
 
 def _connection() -> dict[str, Any]:
@@ -85,8 +96,11 @@ def _connection() -> dict[str, Any]:
 
 def _object(properties: dict[str, Any], *required: str) -> dict[str, Any]:
     found: dict[str, Any] = {
-        "type": "object", "properties": properties, "patternProperties": {"^x-": {}}, "additionalProperties": False,
-    }  # fmt: skip
+        "type": "object",
+        "properties": properties,
+        "patternProperties": {"^x-": {}},
+        "additionalProperties": False,
+    }
     return found | ({"required": list(required)} if required else {})
 
 
@@ -154,15 +168,17 @@ def _table() -> dict[str, Any]:
 
 
 def _read() -> dict[str, Any]:
-    return _object({
-        "format": {"enum": list(FORMATS)},
-        "delimiter": {"type": "string", "description": "One character, or tab."},
-        "encoding": _TEXT,
-        "null_values": {"type": "array", "items": {"type": "string"}, "description": "Texts that mean NULL."},
-        "all_text": {"type": "boolean"},
-        "header": {"type": "boolean"},
-        "hive_partitioning": {"type": "boolean", "description": "Folders named column=value are columns, too."},
-    })  # fmt: skip
+    return _object(
+        {
+            "format": {"enum": list(FORMATS)},
+            "delimiter": {"type": "string", "description": "One character, or tab."},
+            "encoding": _TEXT,
+            "null_values": {"type": "array", "items": {"type": "string"}, "description": "Texts that mean NULL."},
+            "all_text": {"type": "boolean"},
+            "header": {"type": "boolean"},
+            "hive_partitioning": {"type": "boolean", "description": "Folders named column=value are columns, too."},
+        }
+    )
 
 
 def _requirement() -> dict[str, Any]:
@@ -195,9 +211,9 @@ def _model(model: type[Model]) -> dict[str, Any]:
     given = {parameter.name: _number(parameter) for parameter in model.parameters}
     needed = [parameter.name for parameter in model.parameters if parameter.default is None]
     described = {"description": f"{model.title or model.name}. {model.definition}"}
-    limits: list[dict[str, Any]] = [{
-        "type": "object", "properties": given, "required": needed, "additionalProperties": False,
-    }]  # fmt: skip
+    limits: list[dict[str, Any]] = [
+        {"type": "object", "properties": given, "required": needed, "additionalProperties": False}
+    ]
     main = _main(model)
     if main is not None:
         limits.insert(0, _number(main))

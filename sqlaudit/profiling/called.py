@@ -39,11 +39,12 @@ def called_warning(texts: Iterable[str], dialect: str) -> list[Warned]:
     listed = ", ".join(names)
     return [
         Warned(
-            "function_of_the_database", (),
+            "function_of_the_database",
+            (),
             f"An expression, condition or query calls {listed} of the audited database: what it returns is taken as it "
             "is, so the verdict holds for the values that it gives.",
         )
-    ]  # fmt: skip
+    ]
 
 
 def _name(node: exp.Expression) -> str:

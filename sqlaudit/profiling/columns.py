@@ -20,9 +20,21 @@ EXACT_ROWS = 5_000_000
 FEW_VALUES = 100_000
 SAMPLE_ROWS = 500_000
 SHAPES = (
-    "missing", "email", "url", "uuid", "ip_address", "date", "national_id", "iban", "card_number", "number", "phone",
-    "free_text", "capitalised_words", "other",
-)  # fmt: skip
+    "missing",
+    "email",
+    "url",
+    "uuid",
+    "ip_address",
+    "date",
+    "national_id",
+    "iban",
+    "card_number",
+    "number",
+    "phone",
+    "free_text",
+    "capitalised_words",
+    "other",
+)
 _FIXED = 16
 """Columns of profile_values.sql before the shapes."""
 
@@ -91,9 +103,13 @@ def planned_statements(engine: Engine, relation: Relation) -> list[Statement]:
 
 
 def values_statement(
-    engine: Engine, relation: Relation, sources: Sequence[Source], share: float | None = None,
-    first: int | None = None, step: str = "",
-) -> Statement:  # fmt: skip
+    engine: Engine,
+    relation: Relation,
+    sources: Sequence[Source],
+    share: float | None = None,
+    first: int | None = None,
+    step: str = "",
+) -> Statement:
     """The statement that groups every column on its own.
 
     Args:
@@ -102,9 +118,15 @@ def values_statement(
         step: the statement's name, when it is not `profile_values`.
     """
     return render(
-        "profile_values.sql", engine.dialect, source=Raw(relation.sql), columns=[s.parameters() for s in sources],
-        share=None if share is None else f"{share:.12f}", first=first, shapes=SHAPES, step=step,
-    )  # fmt: skip
+        "profile_values.sql",
+        engine.dialect,
+        source=Raw(relation.sql),
+        columns=[s.parameters() for s in sources],
+        share=None if share is None else f"{share:.12f}",
+        first=first,
+        shapes=SHAPES,
+        step=step,
+    )
 
 
 def facts_of(source: Source, row: Row | None) -> ColumnFacts:
@@ -119,8 +141,20 @@ def facts_of(source: Source, row: Row | None) -> ColumnFacts:
     shortest, longest, characters, folded, whole, width = row[10:_FIXED]
     text, fraction = source.kind is Kind.TEXT, source.kind in (Kind.FLOAT, Kind.DECIMAL)
     return ColumnFacts(
-        source.name, source.type, source.kind.value, looked_at, looked_at - filled, distinct, True, looked_at, filled,
-        smallest, below, unique, _entropy(float(row[8]), looked_at), _separation(float(row[9]), looked_at),
+        source.name,
+        source.type,
+        source.kind.value,
+        looked_at,
+        looked_at - filled,
+        distinct,
+        True,
+        looked_at,
+        filled,
+        smallest,
+        below,
+        unique,
+        _entropy(float(row[8]), looked_at),
+        _separation(float(row[9]), looked_at),
         int(shortest) if shortest is not None else None,
         int(characters) / filled if characters is not None and filled else None,
         int(longest) if longest is not None else None,
@@ -128,7 +162,7 @@ def facts_of(source: Source, row: Row | None) -> ColumnFacts:
         float(width) if width is not None else None,
         distinct - int(folded) if text else 0,
         {shape: int(rows) for shape, rows in zip(SHAPES, row[_FIXED:], strict=True)} if text else {},
-    )  # fmt: skip
+    )
 
 
 def estimated_distinct(distinct: int, once: int, sampled: int, whole: int) -> int:
@@ -191,10 +225,24 @@ def _from_sample(column: Scanned, facts: ColumnFacts, row: Row | None) -> Column
     if guess is None:
         guess = estimated_distinct(facts.distinct, once, facts.filled, filled)
     return ColumnFacts(
-        facts.name, facts.type, facts.kind, column.rows, column.nulls, min(max(guess, facts.distinct), filled), False,
-        facts.looked_at, facts.filled, entropy=None, shortest=facts.shortest, mean_length=facts.mean_length,
-        longest=facts.longest, whole=facts.whole, width=facts.width, respelled=facts.respelled, shapes=facts.shapes,
-    )  # fmt: skip
+        facts.name,
+        facts.type,
+        facts.kind,
+        column.rows,
+        column.nulls,
+        min(max(guess, facts.distinct), filled),
+        False,
+        facts.looked_at,
+        facts.filled,
+        entropy=None,
+        shortest=facts.shortest,
+        mean_length=facts.mean_length,
+        longest=facts.longest,
+        whole=facts.whole,
+        width=facts.width,
+        respelled=facts.respelled,
+        shapes=facts.shapes,
+    )
 
 
 def _entropy(count_log_count: float, rows: int) -> float:

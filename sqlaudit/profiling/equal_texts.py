@@ -55,15 +55,17 @@ def _may_differ(role: Resolved, relation: Relation, dialect: str) -> bool:
 def _counted(name: str, count: int) -> Warned:
     number = "1 value is" if count == 1 else f"{count:,} values are"
     return Warned(
-        "equal_but_written_differently", (name,),
+        "equal_but_written_differently",
+        (name,),
         f"{name}: {number} written in several ways that are equal to the database (as 1.0 and 1.00, or -0 and 0): "
         + _ADVICE,
-    )  # fmt: skip
+    )
 
 
 def _by_type(name: str) -> Warned:
     return Warned(
-        "equal_but_written_differently", (name,),
+        "equal_but_written_differently",
+        (name,),
         f"{name} has a collation or a type by which values are equal that are written differently (as A and a): "
         + _ADVICE,
-    )  # fmt: skip
+    )

@@ -25,10 +25,12 @@ def find_twins(
         return ()
     used = sorted({position for pair in pairs for position in pair})
     statement = render(
-        "profile_pairs.sql", engine.dialect, source=Raw(relation.sql),
+        "profile_pairs.sql",
+        engine.dialect,
+        source=Raw(relation.sql),
         columns=[sources[position].parameters() for position in used],
         pairs=[(used.index(first), used.index(second)) for first, second in pairs],
-    )  # fmt: skip
+    )
     found = []
     for number, groups, differing in engine.run(statement):
         first, second = (facts[position] for position in pairs[int(number)])

@@ -70,9 +70,7 @@ def likely_known(seen: Sequence[ColumnFacts], unseen: Sequence[str], where: str)
     names = (*alike, *(facts.name for facts in telling))
     them = "it" if len(names) == 1 else "them"
     return Warned(
-        "possible_quasi_identifier",
-        names,
-        f"Without a role: {said}. Name {them} with --qi if others may know {them}.",
+        "possible_quasi_identifier", names, f"Without a role: {said}. Name {them} with --qi if others may know {them}."
     )
 
 

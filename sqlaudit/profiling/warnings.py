@@ -200,10 +200,11 @@ def _declared(identifiers: Sequence[Resolved]) -> Warned | None:
         return None
     verb, them = ("is a direct identifier", "it") if len(names) == 1 else ("are direct identifiers", "them")
     return Warned(
-        "direct_identifier", names,
+        "direct_identifier",
+        names,
         f"{listing(names)} {verb} among the columns of the table: leave {them} out, or whoever sees a row needs no "
         "quasi-identifier.",
-    )  # fmt: skip
+    )
 
 
 def _likely(seen: Sequence[_Seen], relation: Relation, roles: Named, where: str) -> Warned | None:
@@ -218,10 +219,11 @@ def _likely(seen: Sequence[_Seen], relation: Relation, roles: Named, where: str)
         return None
     verb = "looks like a direct identifier" if len(names) == 1 else "look like direct identifiers"
     return Warned(
-        "possible_direct_identifier", tuple(names),
+        "possible_direct_identifier",
+        tuple(names),
         f"{listing(names)} {verb}{where}: whoever is named in a row can be found whatever the size of the class. "
         "`sqlaudit profile` gives the reasons.",
-    )  # fmt: skip
+    )
 
 
 def _identifies(facts: ColumnFacts) -> bool:
@@ -246,20 +248,22 @@ def _nearly_unique(column: _Seen, whole: int) -> Warned | None:
     if distinct < NEARLY * rows:
         return None
     return Warned(
-        "nearly_unique_quasi_identifier", (facts.name,),
+        "nearly_unique_quasi_identifier",
+        (facts.name,),
         f"{facts.name} has {about}{distinct:,} different values in {about}{rows:,} rows with a value: alone it picks "
         "out almost every row. Round or group it, or leave it out.",
-    )  # fmt: skip
+    )
 
 
 def _float(facts: ColumnFacts) -> Warned | None:
     if facts.kind != Kind.FLOAT or facts.whole is None or facts.whole == facts.filled:
         return None
     return Warned(
-        "float_quasi_identifier", (facts.name,),
+        "float_quasi_identifier",
+        (facts.name,),
         f"{facts.name} is a floating-point quasi-identifier: numbers that print alike may differ, and then fall into "
-        f"different classes. Round it, for instance --qi \"round({facts.name}, 1)\".",
-    )  # fmt: skip
+        f'different classes. Round it, for instance --qi "round({facts.name}, 1)".',
+    )
 
 
 def _variants(column: _Seen, where: str) -> Warned | None:
@@ -269,6 +273,7 @@ def _variants(column: _Seen, where: str) -> Warned | None:
     number = "1 value differs" if facts.respelled == 1 else f"{facts.respelled:,} values differ"
     so = "which splits classes that belong together" if column.is_key else "and counts as a value of its own"
     return Warned(
-        "spelling_variants", (facts.name,),
+        "spelling_variants",
+        (facts.name,),
         f"{facts.name}: {number} from another one only in case or spaces{where}, {so}.",
-    )  # fmt: skip
+    )

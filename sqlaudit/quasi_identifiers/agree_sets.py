@@ -42,9 +42,12 @@ class AgreeSets:
 
     def _keep_distinct(self) -> None:
         statement = render(
-            "columns_distinct.sql", self.engine.dialect, source=self.coded.source, names=_names(range(self.width)),
+            "columns_distinct.sql",
+            self.engine.dialect,
+            source=self.coded.source,
+            names=_names(range(self.width)),
             solo_columns=self._solo,
-        )  # fmt: skip
+        )
         self._source = Raw(self.engine.materialize(_DISTINCT, statement).sql)
         count = render("row_count.sql", self.engine.dialect, source=self._source)
         self.rows = int(self.engine.run(count)[0][0])
@@ -73,11 +76,20 @@ class AgreeSets:
             self._loose if self.engine.dialect != "spark" else []
         )  # there an equality of NULLs can be a key of a join
         statement = render(
-            "columns_agree.sql", self.engine.dialect, source=self._source, columns=self.coded.columns,
-            coded=self.coded.coded, words=[_names(word) for word in words], key=names,
-            ranked=[name for name in names if name in loose], solo_columns=self._solo, loose=self._loose,
-            stride=stride, sampled=sampled, full_words=[(1 << len(word)) - 1 for word in words],
-        )  # fmt: skip
+            "columns_agree.sql",
+            self.engine.dialect,
+            source=self._source,
+            columns=self.coded.columns,
+            coded=self.coded.coded,
+            words=[_names(word) for word in words],
+            key=names,
+            ranked=[name for name in names if name in loose],
+            solo_columns=self._solo,
+            loose=self._loose,
+            stride=stride,
+            sampled=sampled,
+            full_words=[(1 << len(word)) - 1 for word in words],
+        )
         arrays = self.engine.columns_as_arrays(statement)
         found = _stacked(list(arrays.values()), len(words))
         self.read += len(found)

@@ -146,9 +146,13 @@ def _codes(
     engine: Engine, relation: Relation, chosen: Sequence[Chosen], entity: Chosen | None, kept: Sequence[Chosen]
 ) -> Coded:
     read = render(
-        "columns_rows.sql", engine.dialect, source=Raw(relation.sql), columns=[Raw(c.sql) for c in chosen],
-        entity=Raw(entity.sql) if entity else None, kept=[Raw(c.sql) for c in kept],
-    )  # fmt: skip
+        "columns_rows.sql",
+        engine.dialect,
+        source=Raw(relation.sql),
+        columns=[Raw(c.sql) for c in chosen],
+        entity=Raw(entity.sql) if entity else None,
+        kept=[Raw(c.sql) for c in kept],
+    )
     rows = engine.materialize(_ROWS, read)
     kinds = [info.kind for info in rows.columns[len(kept) :]]
     names = [info.name for info in rows.columns[len(kept) :]]
@@ -168,9 +172,15 @@ def _codes(
     missing = tuple(int(count) for count in row[1::2])
     width = len(chosen)
     return Coded(
-        Raw(coded.sql), None, Raw("e") if entity else None, int(row[0]), persons, missing[:width], domains[:width],
+        Raw(coded.sql),
+        None,
+        Raw("e") if entity else None,
+        int(row[0]),
+        persons,
+        missing[:width],
+        domains[:width],
         home if home is not engine else None,
-    )  # fmt: skip
+    )
 
 
 def _by_offset(width: int | None, rows: int) -> bool:

@@ -121,9 +121,13 @@ class SetCounter:
         every = [f"c{position}" for position in range(len(self.coded.missing))]
         solo = self.coded.nullable if self.nulls is NullPolicy.DISTINCT else 0
         statement = render(
-            "columns_count_mixed.sql", self.engine.dialect, sets=sets, names=every, all_nullable=_names(bits(solo)),
+            "columns_count_mixed.sql",
+            self.engine.dialect,
+            sets=sets,
+            names=every,
+            all_nullable=_names(bits(solo)),
             **self.coded.parameters(),
-        )  # fmt: skip
+        )
         self.queries += 1
         self.counted += len(masks)
         mixed = {int(number): int(count) for number, count in self.engine.run(statement)}

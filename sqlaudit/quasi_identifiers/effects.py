@@ -21,9 +21,13 @@ _BANDED = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT, Kind.DATE, Kind.TIMESTAMP, Ki
 
 
 def column_effects(
-    result: ColumnSets, minimal: Sequence[int], counter: SetCounter, relation: Relation, chosen: Sequence[Chosen],
+    result: ColumnSets,
+    minimal: Sequence[int],
+    counter: SetCounter,
+    relation: Relation,
+    chosen: Sequence[Chosen],
     person: Chosen | None,
-) -> ColumnSets:  # fmt: skip
+) -> ColumnSets:
     """The result with its effects: for every column in a found set, reported or not, the most frequent ones first;
     without shares where the time budget ended before they were counted."""
     times = Counter(position for mask in minimal for position in bits(mask))
@@ -53,17 +57,26 @@ def described(figures: Figures, columns: tuple[str, ...], counter: SetCounter, t
     share = Fraction(figures.at_risk, total) if total else Fraction(0)
     pairs = rows * (rows - 1)
     return ColumnSet(
-        columns, figures.classes, figures.min_size, figures.at_risk, figures.unique, share,
+        columns,
+        figures.classes,
+        figures.min_size,
+        figures.at_risk,
+        figures.unique,
+        share,
         distinction=Fraction(figures.classes, top.classes) if top and top.classes and figures.classes else None,
         distinct_share=Fraction(figures.classes, rows) if rows and figures.classes is not None else None,
         separation=1 - Fraction(figures.pairs, pairs) if pairs and figures.pairs is not None else None,
-    )  # fmt: skip
+    )
 
 
 def _coarsened(
-    effect: Effect, position: int, counter: SetCounter, relation: Relation, chosen: Sequence[Chosen],
+    effect: Effect,
+    position: int,
+    counter: SetCounter,
+    relation: Relation,
+    chosen: Sequence[Chosen],
     person: Chosen | None,
-) -> Effect:  # fmt: skip
+) -> Effect:
     """The effect with the share at risk once the column is replaced by a coarser one, where there is a natural one."""
     column = chosen[position]
     macro = "bands" if column.kind in _BANDED else "prefix" if column.kind is Kind.TEXT else ""

@@ -88,9 +88,15 @@ def find_columns(
 
 
 def search_columns(
-    engine: Engine, relation: Relation, request: ColumnRequest, chosen: Sequence[Chosen], person: Chosen | None = None,
-    *, effects: bool = True, tell: Tell = silent,
-) -> ColumnSets:  # fmt: skip
+    engine: Engine,
+    relation: Relation,
+    request: ColumnRequest,
+    chosen: Sequence[Chosen],
+    person: Chosen | None = None,
+    *,
+    effects: bool = True,
+    tell: Tell = silent,
+) -> ColumnSets:
     """The search of `find_columns` over columns that are chosen already; their SQL is that of the relation.
 
     Raises:
@@ -117,9 +123,14 @@ def search_columns(
 
 
 def plan_columns(
-    engine: Engine, relation: Relation, request: ColumnRequest, *, columns: Sequence[str] = (),
-    exclude: Sequence[str] = (), entity: str | None = None,
-) -> list[Statement]:  # fmt: skip
+    engine: Engine,
+    relation: Relation,
+    request: ColumnRequest,
+    *,
+    columns: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+    entity: str | None = None,
+) -> list[Statement]:
     """The first question of a search, for single columns, as a statement that stands alone, for `--dry-run`.
 
     Raises:
@@ -150,9 +161,14 @@ class _Search:
     """One search over counted sets."""
 
     def __init__(
-        self, request: ColumnRequest, counter: SetCounter, columns: Sequence[str], limit: int | None, began: float,
+        self,
+        request: ColumnRequest,
+        counter: SetCounter,
+        columns: Sequence[str],
+        limit: int | None,
+        began: float,
         tell: Tell,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.request = request
         self.counter = counter
         self.columns = tuple(columns)
@@ -250,20 +266,35 @@ class _Search:
         top = counter.figures([(1 << self.width) - 1])[0] if request.identifying else None
         sets = tuple(self._set(mask, top) for mask in reported)
         return ColumnSets(
-            target=target, columns=self.columns, wanted="identifying" if request.identifying else "violating",
-            find=request.find.value, k=request.k, tolerance=request.tolerance, epsilon=request.epsilon,
-            ratio=request.ratio.value, max_size=self.limit, nulls=request.nulls.value,
-            unit="rows" if counter.coded.entity is None else "persons", total=counter.total,
-            sets=sets, sets_found=len(minimal),
+            target=target,
+            columns=self.columns,
+            wanted="identifying" if request.identifying else "violating",
+            find=request.find.value,
+            k=request.k,
+            tolerance=request.tolerance,
+            epsilon=request.epsilon,
+            ratio=request.ratio.value,
+            max_size=self.limit,
+            nulls=request.nulls.value,
+            unit="rows" if counter.coded.entity is None else "persons",
+            total=counter.total,
+            sets=sets,
+            sets_found=len(minimal),
             border=tuple(names(mask, self.columns) for mask in found.maximal_safe[: request.limit]),
-            border_found=len(found.maximal_safe), complete=found.complete, decided_size=found.decided_size,
+            border_found=len(found.maximal_safe),
+            complete=found.complete,
+            decided_size=found.decided_size,
             open_sets=found.open_sets,
             counts=Counts(
-                count_subsets(self.width, self.limit), found.decided, counter.counted, counter.derived,
-                counter.queries, sampled,
+                count_subsets(self.width, self.limit),
+                found.decided,
+                counter.counted,
+                counter.derived,
+                counter.queries,
+                sampled,
             ),
             repair=self._repair(minimal, found.complete),
-        )  # fmt: skip
+        )
 
     def _ranked(self, masks: Sequence[int]) -> tuple[int, ...]:
         by = self.request.rank_by

@@ -116,9 +116,15 @@ def _kept(relation: Relation, engine: Engine, chosen: Sequence[Chosen], key: Seq
 
 
 def _records(
-    engine: Engine, relation: Relation, request: RecordRequest, chosen: Sequence[Chosen], coded: Coded, size: int,
-    kept: Sequence[Chosen], risk: IndividualRisk,
-) -> RecordRisk:  # fmt: skip
+    engine: Engine,
+    relation: Relation,
+    request: RecordRequest,
+    chosen: Sequence[Chosen],
+    coded: Coded,
+    size: int,
+    kept: Sequence[Chosen],
+    risk: IndividualRisk,
+) -> RecordRisk:
     columns, width = tuple(one.name for one in chosen), len(chosen)
     whole = SetCounter(engine, coded, 3, request.nulls).figures([(1 << width) - 1])[0]
     unique, paired = whole.unique, whole.at_risk - whole.unique
@@ -139,26 +145,43 @@ def _records(
     sizes = tuple(sum(n * signature[k] for signature, n in signatures.items()) for k in range(size))
     often = sorted(by_set, key=lambda mask: (-by_set[mask], mask.bit_count(), bits(mask)))[:_SETS]
     return RecordRisk(
-        relation.label, columns, coded.rows, unique, paired, size, request.nulls.value, request.fraction, dis, sizes,
-        sum(signatures.values()), tuple((s, signatures[s], scores[s]) for s in ranked),
+        relation.label,
+        columns,
+        coded.rows,
+        unique,
+        paired,
+        size,
+        request.nulls.value,
+        request.fraction,
+        dis,
+        sizes,
+        sum(signatures.values()),
+        tuple((s, signatures[s], scores[s]) for s in ranked),
         tuple(zip(columns, contributions(by_set, width, size), strict=True)),
-        tuple((names(mask, columns), by_set[mask]) for mask in often), risk,
-        tuple(TopRecord(values, s, scores[s]) for values, s in top), tuple(one.name for one in kept),
-    )  # fmt: skip
+        tuple((names(mask, columns), by_set[mask]) for mask in often),
+        risk,
+        tuple(TopRecord(values, s, scores[s]) for values, s in top),
+        tuple(one.name for one in kept),
+    )
 
 
 def _risk(
-    engine: Engine, relation: Relation, chosen: Sequence[Chosen], coded: Coded, nulls: NullPolicy,
-    weight: Chosen | None,
-) -> IndividualRisk:  # fmt: skip
+    engine: Engine, relation: Relation, chosen: Sequence[Chosen], coded: Coded, nulls: NullPolicy, weight: Chosen | None
+) -> IndividualRisk:
     if weight is not None:
         _check_weights(engine, relation, weight, coded.rows)
     every = [f"c{position}" for position in range(len(chosen))]
     statement = render(
-        "records_risk.sql", engine.dialect, source=Raw(relation.sql), columns=[Raw(one.sql) for one in chosen],
-        weight=Raw(weight.sql) if weight else None, names=every, nulls=nulls.value, thresholds=THRESHOLDS,
+        "records_risk.sql",
+        engine.dialect,
+        source=Raw(relation.sql),
+        columns=[Raw(one.sql) for one in chosen],
+        weight=Raw(weight.sql) if weight else None,
+        names=every,
+        nulls=nulls.value,
+        thresholds=THRESHOLDS,
         nullable=[f"c{position}" for position in bits(coded.nullable)],
-    )  # fmt: skip
+    )
     rows, too_light, expected, highest, *above = engine.run(statement)[0]
     if too_light:
         raise UsageError(

@@ -46,9 +46,16 @@ class Uniques:
             for begin in range(0, len(sets), _BATCH):
                 name = f"{_TABLE}{len(self._tables) + len(fresh)}"
                 statement = render(
-                    "records_uniques.sql", self.engine.dialect, sets=sets[begin : begin + _BATCH],
-                    source=self.coded.source, tables=smaller, words=self._words, levels=[], columns=None, kept=[],
-                )  # fmt: skip
+                    "records_uniques.sql",
+                    self.engine.dialect,
+                    sets=sets[begin : begin + _BATCH],
+                    source=self.coded.source,
+                    tables=smaller,
+                    words=self._words,
+                    levels=[],
+                    columns=None,
+                    kept=[],
+                )
                 fresh[name] = self.engine.materialize(name, statement).sql
             self._tables.update(fresh)
 
@@ -80,10 +87,17 @@ class Uniques:
     def statement(self, template: str, **parameters: Any) -> Statement:
         """A question about the minimal sample uniques."""
         return render(
-            template, self.engine.dialect, tables=[Raw(place) for place in self._tables.values()],
-            levels=self._levels, source=self.coded.source, columns=self.coded.columns, kept=self.kept,
-            words=self._words, sizes=list(range(1, self.max_size + 1)), **parameters,
-        )  # fmt: skip
+            template,
+            self.engine.dialect,
+            tables=[Raw(place) for place in self._tables.values()],
+            levels=self._levels,
+            source=self.coded.source,
+            columns=self.coded.columns,
+            kept=self.kept,
+            words=self._words,
+            sizes=list(range(1, self.max_size + 1)),
+            **parameters,
+        )
 
     def _ask(self, template: str, **parameters: Any) -> list[Row]:
         return self.engine.run(self.statement(template, **parameters))

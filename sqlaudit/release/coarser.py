@@ -48,11 +48,16 @@ def coarser(bench: Bench, release: Read, other: Read, name: str) -> Coarser:
         beside = _of_values(bench, release, other)
     orders = [
         bench.make(
-            f"order_{place}", "release_cell_order.sql", _STEP, beside=beside, place=place, cover=own.cover,
+            f"order_{place}",
+            "release_cell_order.sql",
+            _STEP,
+            beside=beside,
+            place=place,
+            cover=own.cover,
             other_cover=them.cover,
         )
         for place, (own, them) in enumerate(zip(release.covered, other.covered, strict=True), 1)
-    ]  # fmt: skip
+    ]
     rows = bench.ask("release_coarser.sql", _STEP, beside=beside, orders=orders)[0]
     return _said(name, *(int(count or 0) for count in rows))
 
@@ -68,9 +73,14 @@ def _of_pairs(bench: Bench, release: Read, other: Read) -> Relation:
         for own, them in zip(release.side.columns, other.side.columns, strict=True)
     ]
     statement = render(
-        "release_beside.sql", bench.engine.dialect, step=_STEP, keys=keys, columns=columns,
-        release=Raw(release.side.relation.sql), other=Raw(other.side.relation.sql),
-    )  # fmt: skip
+        "release_beside.sql",
+        bench.engine.dialect,
+        step=_STEP,
+        keys=keys,
+        columns=columns,
+        release=Raw(release.side.relation.sql),
+        other=Raw(other.side.relation.sql),
+    )
     types = [(f"{part}{place}", "VARCHAR") for place in range(1, len(columns) + 1) for part in "gh"]
     seen = bench.count("beside_seen", statement, [*types, ("n", "BIGINT")])
     cells = [
@@ -88,9 +98,15 @@ def _of_values(bench: Bench, release: Read, other: Read) -> Relation:
         for one, them in zip(release.covered, other.covered, strict=True)
     ]
     return bench.make(
-        "beside", "release_beside_values.sql", _STEP, source=release.coded.original, places=places, covers=covers,
-        classes=release.classes, other_classes=other.classes,
-    )  # fmt: skip
+        "beside",
+        "release_beside_values.sql",
+        _STEP,
+        source=release.coded.original,
+        places=places,
+        covers=covers,
+        classes=release.classes,
+        other_classes=other.classes,
+    )
 
 
 def _said(name: str, compared: int, not_coarser: int, not_finer: int) -> Coarser:

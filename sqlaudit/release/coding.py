@@ -111,9 +111,7 @@ def read_columns(bench: Bench, original: Side, release: Side, hierarchies: Seque
     sides = zip(original.columns, release.columns, hierarchies, strict=True)
     for place, (own, other, hierarchy) in enumerate(sides, 1):
         name = f"values_{place}"
-        words = dictionary(
-            bench.engine, bench.workbench, original.relation, own, hierarchy, bench.prefix + name
-        )  # fmt: skip
+        words = dictionary(bench.engine, bench.workbench, original.relation, own, hierarchy, bench.prefix + name)
         bench.kept[name] = words.relation
         cells, count = _texts(bench, release, other, f"cells_{place}")
         found.append(Column(hierarchy.column, place, own, other, words, cells, count))
@@ -122,9 +120,12 @@ def read_columns(bench: Bench, original: Side, release: Side, hierarchies: Seque
 
 def _texts(bench: Bench, side: Side, column: Resolved, name: str) -> tuple[Relation, int]:
     statement = render(
-        "release_texts.sql", bench.engine.dialect, step=f"cells of {column.label}", source=Raw(side.relation.sql),
+        "release_texts.sql",
+        bench.engine.dialect,
+        step=f"cells of {column.label}",
+        source=Raw(side.relation.sql),
         column=Raw(column.sql),
-    )  # fmt: skip
+    )
     seen = bench.count(name + "_seen", statement, [("t", "VARCHAR"), ("n", "BIGINT")])
     cells = bench.make(name, "release_cell_codes.sql", f"cells of {column.label}", seen=seen)
     bench.forget(name + "_seen")
@@ -153,9 +154,13 @@ def read_sensitive(bench: Bench, original: Side, release: Side) -> tuple[Attribu
 
 def _sensitive(bench: Bench, side: Side, column: Resolved, name: str) -> Relation:
     statement = render(
-        "release_sensitive.sql", bench.engine.dialect, step=f"values of {column.label}", source=Raw(side.relation.sql),
-        column=Raw(column.sql), travels=bench.is_local or bool(travels_as(column.kind)),
-    )  # fmt: skip
+        "release_sensitive.sql",
+        bench.engine.dialect,
+        step=f"values of {column.label}",
+        source=Raw(side.relation.sql),
+        column=Raw(column.sql),
+        travels=bench.is_local or bool(travels_as(column.kind)),
+    )
     types = [("v", travels_as(column.kind) or "VARCHAR"), ("t", "VARCHAR"), ("n", "BIGINT")]
     return bench.count(name, statement, types)
 
@@ -176,9 +181,13 @@ def _attribute(bench: Bench, own: Resolved, other: Resolved, place: int, lanes: 
 
 
 def code_rows(
-    bench: Bench, pairing: Pairing, original: Side, release: Side, columns: Sequence[Column],
+    bench: Bench,
+    pairing: Pairing,
+    original: Side,
+    release: Side,
+    columns: Sequence[Column],
     sensitive: Sequence[Attribute],
-) -> Coded:  # fmt: skip
+) -> Coded:
     """Both tables as numbers, counted; paired when the pairing says how."""
     coder = _Coder(bench, original, release, columns, sensitive)
     if pairing.by == "containment":
@@ -209,8 +218,10 @@ class _Coder:
             for own, other in zip(pairing.original_keys, pairing.release_keys, strict=True)
         ]
         parameters = {
-            "keys": keys, "original": Raw(self.original.relation.sql), "release": Raw(self.release.relation.sql),
-        }  # fmt: skip
+            "keys": keys,
+            "original": Raw(self.original.relation.sql),
+            "release": Raw(self.release.relation.sql),
+        }
         return self._coded("coded", "release_pairs.sql", parameters, "vg")
 
     def side(self, side: str) -> Relation:
@@ -226,28 +237,38 @@ class _Coder:
     def _coded(self, name: str, template: str, parameters: dict[str, Any], parts: str) -> Relation:
         bench = self.bench
         statement = render(
-            template, bench.engine.dialect, step="rows", counted=not bench.is_local,
+            template,
+            bench.engine.dialect,
+            step="rows",
+            counted=not bench.is_local,
             columns=[
                 {
-                    "original": Raw(c.original.sql), "release": Raw(c.release.sql), "kind": c.kind.value,
+                    "original": Raw(c.original.sql),
+                    "release": Raw(c.release.sql),
+                    "kind": c.kind.value,
                     "as_text": not bench.is_local,
                 }
                 for c in self.columns
             ],
             sensitive=[{"original": Raw(a.original.sql), "release": Raw(a.release.sql)} for a in self.sensitive],
             **parameters,
-        )  # fmt: skip
+        )
         if bench.is_local:
             seen = Raw(f"({statement.sql}\n)")
         else:
             seen = Raw(bench.count(name + "_seen", statement, self._types(parts)).sql)
         made = bench.make(
-            name, "release_coded.sql", "rows as numbers", seen=seen, with_original="v" in parts,
-            with_release="g" in parts, columns=[self._column(c) for c in self.columns],
+            name,
+            "release_coded.sql",
+            "rows as numbers",
+            seen=seen,
+            with_original="v" in parts,
+            with_release="g" in parts,
+            columns=[self._column(c) for c in self.columns],
             sensitive=[{"lanes": a.lanes, "null_lane": a.null_lane} for a in self.sensitive],
             value_key=packed([(f"v{c.place}", c.words.values) for c in self.columns]),
             cell_key=packed([(f"g{c.place}", c.cell_count) for c in self.columns]),
-        )  # fmt: skip
+        )
         bench.forget(name + "_seen")
         return made
 

@@ -35,14 +35,24 @@ def read_cover(bench: Bench, column: Column) -> Relation:
     place, levels = column.place, levels_of(column)
     values = column.words.relation
     readings = bench.make(
-        f"readings_{place}", "release_readings.sql", f"cells of {column.label}", cells=column.cells, values=values,
+        f"readings_{place}",
+        "release_readings.sql",
+        f"cells of {column.label}",
+        cells=column.cells,
+        values=values,
         levels=levels,
-    )  # fmt: skip
+    )
     parts = parsed(bench, column, readings)
     return bench.make(
-        f"cover_{place}", "release_cover.sql", f"values under cells of {column.label}", readings=readings,
-        values=values, levels=levels, members=parts.members, exact=parts.exact,
-    )  # fmt: skip
+        f"cover_{place}",
+        "release_cover.sql",
+        f"values under cells of {column.label}",
+        readings=readings,
+        values=values,
+        levels=levels,
+        members=parts.members,
+        exact=parts.exact,
+    )
 
 
 def measured_cells(bench: Bench, coded: Coded, covers: Sequence[Relation]) -> tuple[Covered, ...]:
@@ -53,11 +63,19 @@ def measured_cells(bench: Bench, coded: Coded, covers: Sequence[Relation]) -> tu
 def _measured(bench: Bench, coded: Coded, column: Column, cover: Relation) -> Covered:
     levels = levels_of(column)
     cells = bench.make(
-        f"facts_{column.place}", "release_cells.sql", f"cells of {column.label}", place=column.place,
-        release=coded.release, cover=cover, values=column.words.relation,
-        readings=bench.kept[f"readings_{column.place}"], levels=levels[:-1], height=column.height,
-        numeric=column.numeric, all_values=column.words.values,
-    )  # fmt: skip
+        f"facts_{column.place}",
+        "release_cells.sql",
+        f"cells of {column.label}",
+        place=column.place,
+        release=coded.release,
+        cover=cover,
+        values=column.words.relation,
+        readings=bench.kept[f"readings_{column.place}"],
+        levels=levels[:-1],
+        height=column.height,
+        numeric=column.numeric,
+        all_values=column.words.values,
+    )
     return Covered(column, cover, cells)
 
 

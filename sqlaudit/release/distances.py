@@ -38,9 +38,7 @@ def distance_of(bench: Bench, attribute: Attribute, name: str, inputs: Mapping[s
     """
     groups, weight = _GROUPS[name](attribute, inputs_of(inputs, attribute.label, attribute.table))
     totals = attribute.table.totals
-    rows = [
-        (number, lane, sum(totals[one] for one in lanes)) for number, lanes in enumerate(groups) for lane in lanes
-    ]  # fmt: skip
+    rows = [(number, lane, sum(totals[one] for one in lanes)) for number, lanes in enumerate(groups) for lane in lanes]
     columns = [("grp", "BIGINT"), ("lane", "BIGINT"), ("part", "BIGINT")]
     return Distance(name, bench.rows(f"members_{attribute.place}", columns, rows), weight)
 

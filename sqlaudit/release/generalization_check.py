@@ -43,25 +43,36 @@ class Check:
         """The whole answer."""
         misfits = [self._misfits(one) for one in self.covered] if self.coded.paired else None
         columns = tuple(
-            self._column(one, None if misfits is None else misfits[place][0])
-            for place, one in enumerate(self.covered)
-        )  # fmt: skip
+            self._column(one, None if misfits is None else misfits[place][0]) for place, one in enumerate(self.covered)
+        )
         changed = {attribute.label: self._changed(attribute) for attribute in self.coded.sensitive}
         too_many = 0 if self.coded.paired else self._too_many()
         rows = None if misfits is None else self._misfit_rows(misfits)
         answer, reason = self._answer(columns, rows, too_many, changed)
         suppressed = int(self.bench.ask("release_suppressed.sql", _STEP, classes=self.classes)[0][0])
         general = Generalization(
-            answer, reason, columns, rows, too_many, changed, self.coded.foreign, self.coded.missing, suppressed,
+            answer,
+            reason,
+            columns,
+            rows,
+            too_many,
+            changed,
+            self.coded.foreign,
+            self.coded.missing,
+            suppressed,
             self._recoding(columns, suppressed),
-        )  # fmt: skip
+        )
         return Found(general, tuple(of for _, of in misfits) if misfits else (0,) * len(columns))
 
     def _misfits(self, one: Covered) -> tuple[int, int]:
         rows, of_values = self.bench.ask(
-            "release_misfits.sql", _STEP, source=self.coded.original, place=one.column.place, cover=one.cover,
+            "release_misfits.sql",
+            _STEP,
+            source=self.coded.original,
+            place=one.column.place,
+            cover=one.cover,
             cells=one.cells,
-        )[0]  # fmt: skip
+        )[0]
         return int(rows), int(of_values)
 
     def _misfit_rows(self, misfits: Sequence[tuple[int, int]]) -> int:
@@ -74,10 +85,16 @@ class Check:
         rows = self.bench.ask("release_fit.sql", _STEP, cells=one.cells)
         empty = sum(int(row[4]) for row in rows)
         return ColumnFit(
-            one.column.label, one.column.height, tuple((int(row[0]), int(row[1])) for row in rows),
-            sum(int(row[2]) for row in rows), one.column.words.values, empty if misfits is None else misfits,
-            sum(int(row[3]) for row in rows), sum(int(row[5]) for row in rows), self._split(one),
-        )  # fmt: skip
+            one.column.label,
+            one.column.height,
+            tuple((int(row[0]), int(row[1])) for row in rows),
+            sum(int(row[2]) for row in rows),
+            one.column.words.values,
+            empty if misfits is None else misfits,
+            sum(int(row[3]) for row in rows),
+            sum(int(row[5]) for row in rows),
+            self._split(one),
+        )
 
     def _split(self, one: Covered) -> int:
         """Values with several cells: by pairs, else values that lie in several cells."""
@@ -102,9 +119,12 @@ class Check:
         if self.regions is None:
             return self.coded.foreign
         parts = {
-            "inside": self.regions.inside, "places": self.regions.places, "original": self.coded.original,
-            "release": self.coded.release, "classes": self.classes,
-        }  # fmt: skip
+            "inside": self.regions.inside,
+            "places": self.regions.places,
+            "original": self.coded.original,
+            "release": self.coded.release,
+            "classes": self.classes,
+        }
         lanes = [("", ""), *((f"s{a.place}", f"z{a.place}") for a in self.coded.sensitive)]
         found = [
             int(self.bench.ask("release_crowded.sql", _STEP, **parts, own=own, other=other)[0][0])

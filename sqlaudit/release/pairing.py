@@ -66,9 +66,12 @@ def copied(bench: Bench, side: Side, name: str) -> Side:
         return side
     roles = [*side.columns, *side.sensitive, *side.keys]
     statement = render(
-        "copy_columns.sql", bench.engine.dialect, step="read the columns", source=Raw(side.relation.sql),
+        "copy_columns.sql",
+        bench.engine.dialect,
+        step="read the columns",
+        source=Raw(side.relation.sql),
         columns=[Raw(role.sql) for role in roles],
-    )  # fmt: skip
+    )
     kept = bench.count(name, statement, [])
     kinds = {column.name: column for column in kept.columns}
     moved = []
@@ -138,9 +141,12 @@ def find_pairing(bench: Bench, request: CompareRequest, original: Side, release:
 
 def _refuse_no_key(bench: Bench, side: Side) -> None:
     statement = render(
-        "release_keys.sql", bench.engine.dialect, step="keys", source=Raw(side.relation.sql),
+        "release_keys.sql",
+        bench.engine.dialect,
+        step="keys",
+        source=Raw(side.relation.sql),
         keys=[Raw(key.sql) for key in side.keys],
-    )  # fmt: skip
+    )
     rows, nameless, different = (int(value) for value in bench.engine.run(statement)[0])
     if nameless:
         raise UsageError(f"--key: {side.opened.label} has {nameless:,} rows where the key is missing.")

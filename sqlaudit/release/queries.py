@@ -59,22 +59,34 @@ class Asked:
         words = [self._words(query, parts, place) for place in parts.places]
         shares = [
             self.bench.make(
-                f"shares_{place}", "release_query_shares.sql", "shares of cells", cover=self.covered[place - 1].cover,
-                cells=self.covered[place - 1].cells, words=one,
+                f"shares_{place}",
+                "release_query_shares.sql",
+                "shares of cells",
+                cover=self.covered[place - 1].cover,
+                cells=self.covered[place - 1].cells,
+                words=one,
             )
             for place, one in zip(parts.places, words, strict=True)
-        ]  # fmt: skip
+        ]
         shares = [self._reached(query, parts, place, one) for place, one in zip(parts.places, shares, strict=True)]
         inside = self._inside(parts, words)
         rows = self.bench.ask(
-            "release_query_answers.sql", f"query {query.number}", aggregate=query.aggregate,
+            "release_query_answers.sql",
+            f"query {query.number}",
+            aggregate=query.aggregate,
             all_cells=[one.column.cells for one in self.covered],
             cell_key=packed([(f"g{one.column.place}", one.column.cell_count) for one in self.covered]),
-            released=released, truth=truth, places_of=list(parts.places), shares=shares, inside=inside,
-            grouped=list(parts.grouped), floats=[self._is_float(place) for place in parts.grouped],
+            released=released,
+            truth=truth,
+            places_of=list(parts.places),
+            shares=shares,
+            inside=inside,
+            grouped=list(parts.grouped),
+            floats=[self._is_float(place) for place in parts.grouped],
             grouped_words=[self.covered[place - 1].column.words.relation for place in parts.grouped],
-            further=list(range(1, len(parts.further) + 1)), limit=MOST_GROUPS + 1,
-        )  # fmt: skip
+            further=list(range(1, len(parts.further) + 1)),
+            limit=MOST_GROUPS + 1,
+        )
         if len(rows) > MOST_GROUPS:
             raise UsageError(f"{query.option}: has more than {MOST_GROUPS:,} groups.")
         return self._answer(query, rows, bool(inside) or not parts.places)
@@ -163,9 +175,14 @@ class Asked:
     ) -> Relation:
         summed = self._sql(side, query.summed, query) if query.summed else None
         statement = render(
-            "release_query_rows.sql", self.bench.engine.dialect, step=f"query {query.number}", keys=list(keys),
-            conditions=list(conditions), summed=summed, source=Raw(side.opened.sql),
-        )  # fmt: skip
+            "release_query_rows.sql",
+            self.bench.engine.dialect,
+            step=f"query {query.number}",
+            keys=list(keys),
+            conditions=list(conditions),
+            summed=summed,
+            source=Raw(side.opened.sql),
+        )
         columns = [(f"k{place}", "VARCHAR") for place, _ in enumerate(keys, 1)]
         return self.bench.count(name, statement, [*columns, *_COUNTS])
 
@@ -175,17 +192,24 @@ class Asked:
         allowed = None
         if place in parts.conditions:
             statement = render(
-                "release_query_allowed.sql", self.bench.engine.dialect, step=f"query {query.number}",
-                column=self._sql(self.original, column.label, query), kind=column.kind.value,
+                "release_query_allowed.sql",
+                self.bench.engine.dialect,
+                step=f"query {query.number}",
+                column=self._sql(self.original, column.label, query),
+                kind=column.kind.value,
                 source=Raw(self.original.opened.sql),
                 conditions=[self._sql(self.original, text, query) for text in parts.conditions[place]],
-            )  # fmt: skip
+            )
             allowed = self.bench.count(f"allowed_{place}", statement, [("key", "VARCHAR")])
         return self.bench.make(
-            f"asked_words_{place}", "release_query_words.sql", "values that a query asks for",
-            words=column.words.relation, allowed=allowed, grouped=place in parts.grouped,
+            f"asked_words_{place}",
+            "release_query_words.sql",
+            "values that a query asks for",
+            words=column.words.relation,
+            allowed=allowed,
+            grouped=place in parts.grouped,
             float=self._is_float(place),
-        )  # fmt: skip
+        )
 
     def _reached(self, query: AggregateQuery, parts: _Parts, place: int, shares: Relation) -> Relation:
         """The shares of a column's cells, with none for cells that satisfy the query only by values that no original
@@ -194,9 +218,12 @@ class Asked:
             return shares
         column = self.covered[place - 1].column
         rows = self.bench.ask(
-            "release_query_unreached.sql", f"query {query.number}", readings=self.bench.kept[f"readings_{place}"],
-            shares=shares, limit=MOST_CELLS,
-        )  # fmt: skip
+            "release_query_unreached.sql",
+            f"query {query.number}",
+            readings=self.bench.kept[f"readings_{place}"],
+            shares=shares,
+            limit=MOST_CELLS,
+        )
         reader = reader_of(column.words, self.bench.workbench) if rows else None
         if reader is None:
             return shares
@@ -221,10 +248,14 @@ class Asked:
         if not tried or found is None:
             return []
         statement = render(
-            "release_query_tried.sql", dialect, step=f"query {query.number}", column=quote(found.name, "duckdb"),
-            type=TYPES[reader.kind], tried=[Raw(exp.Literal.string(one.key).sql(dialect=dialect)) for one in tried],
+            "release_query_tried.sql",
+            dialect,
+            step=f"query {query.number}",
+            column=quote(found.name, "duckdb"),
+            type=TYPES[reader.kind],
+            tried=[Raw(exp.Literal.string(one.key).sql(dialect=dialect)) for one in tried],
             conditions=[self._sql(self.original, text, query) for text in parts.conditions[place]],
-        )  # fmt: skip
+        )
         return [tried[int(number)] for (number,) in self.bench.engine.run(statement)]
 
     def _inside(self, parts: _Parts, words: Sequence[Relation]) -> Relation | None:
@@ -232,10 +263,16 @@ class Asked:
         if regions is None or not parts.places:
             return None
         return self.bench.make(
-            "query_inside", "release_query_inside.sql", "shares of regions", places_of=list(parts.places),
-            words=list(words), tuples=regions.tuples, places=regions.places, inside=regions.inside,
+            "query_inside",
+            "release_query_inside.sql",
+            "shares of regions",
+            places_of=list(parts.places),
+            words=list(words),
+            tuples=regions.tuples,
+            places=regions.places,
+            inside=regions.inside,
             regions=regions.table,
-        )  # fmt: skip
+        )
 
 
 @dataclass(frozen=True)

@@ -91,10 +91,14 @@ def _query(tree: exp.Expression, number: int, dialect: str) -> AggregateQuery:
             refuse_alias(part, option)
     conditions = _conjuncts(where.this) if where else []
     return AggregateQuery(
-        number, name, "" if summed is None else summed.sql(dialect=dialect),
-        () if summed is None else _columns(summed), groups,
-        tuple(one.sql(dialect=dialect) for one in conditions), tuple(_columns(one) for one in conditions),
-    )  # fmt: skip
+        number,
+        name,
+        "" if summed is None else summed.sql(dialect=dialect),
+        () if summed is None else _columns(summed),
+        groups,
+        tuple(one.sql(dialect=dialect) for one in conditions),
+        tuple(_columns(one) for one in conditions),
+    )
 
 
 def _conjuncts(condition: Any) -> list[Any]:

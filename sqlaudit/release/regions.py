@@ -38,17 +38,29 @@ def find_classes(bench: Bench, coded: Coded, covered: Sequence[Covered]) -> tupl
     """The different tuples of the original, and the classes of the release."""
     places = [one.column.place for one in covered]
     tuples = bench.make(
-        "tuples", "release_tuples.sql", "tuples of the original", key="q", names=[f"v{p}" for p in places],
+        "tuples",
+        "release_tuples.sql",
+        "tuples of the original",
+        key="q",
+        names=[f"v{p}" for p in places],
         source=coded.original,
-    )  # fmt: skip
+    )
     found = bench.make(
-        "class_tuples", "release_tuples.sql", "classes of the release", key="c", names=[f"g{p}" for p in places],
+        "class_tuples",
+        "release_tuples.sql",
+        "classes of the release",
+        key="c",
+        names=[f"g{p}" for p in places],
         source=coded.release,
-    )  # fmt: skip
+    )
     classes = bench.make(
-        "classes", "release_classes.sql", "classes of the release", classes=found, places=places,
+        "classes",
+        "release_classes.sql",
+        "classes of the release",
+        classes=found,
+        places=places,
         all_cells=[one.cells for one in covered],
-    )  # fmt: skip
+    )
     bench.forget("class_tuples")
     return tuples, classes
 
@@ -80,17 +92,26 @@ def assigned(bench: Bench, coded: Coded, covered: Sequence[Covered], regions: Re
     if not regions.disjoint:
         return None
     found = bench.tell(
-        "release_determined.sql", "do counts pair the rows", regions=regions.table, inside=regions.inside,
+        "release_determined.sql",
+        "do counts pair the rows",
+        regions=regions.table,
+        inside=regions.inside,
         places=regions.places,
-    )  # fmt: skip
+    )
     left = coded.missing + int(found["suppressed"])
     one_way = coded.missing == 0 or int(found["suppressed_classes"]) == 0
     if found["unequal"] or found["suppressed_classes"] > 1 or not one_way or int(found["outside"]) != left:
         return None
     return bench.make(
-        "assigned", "release_assigned.sql", "rows with their classes", original=coded.original, placed=regions.places,
-        inside=regions.inside, classes=regions.classes, places=[one.column.place for one in covered],
-    )  # fmt: skip
+        "assigned",
+        "release_assigned.sql",
+        "rows with their classes",
+        original=coded.original,
+        placed=regions.places,
+        inside=regions.inside,
+        classes=regions.classes,
+        places=[one.column.place for one in covered],
+    )
 
 
 @dataclass(frozen=True)
@@ -116,9 +137,17 @@ class _Prefixes:
             tuples = bench.make("prefix_tuples", "release_prefixes.sql", _STEP, source=tuples, column=f"a{place}")
             classes = bench.make("prefix_classes", "release_prefixes.sql", _STEP, source=classes, column=f"g{place}")
             pairs = bench.make(
-                "prefix_pairs", "release_prefix_pairs.sql", _STEP, pairs=pairs, classes=classes, tuples=tuples,
-                cover=bench.kept[f"atom_cover_{place}"], cell=f"g{place}", atom=f"a{place}", limit=MOST_PAIRS + 1,
-            )  # fmt: skip
+                "prefix_pairs",
+                "release_prefix_pairs.sql",
+                _STEP,
+                pairs=pairs,
+                classes=classes,
+                tuples=tuples,
+                cover=bench.kept[f"atom_cover_{place}"],
+                cell=f"g{place}",
+                atom=f"a{place}",
+                limit=MOST_PAIRS + 1,
+            )
             if int(bench.ask("row_count.sql", _STEP, source=pairs)[0][0]) > MOST_PAIRS:
                 return None
         found = bench.make("inside", "release_inside.sql", _STEP, pairs=pairs, classes=classes, tuples=tuples)
@@ -128,9 +157,14 @@ class _Prefixes:
     def _atoms(self, one: Covered) -> Relation:
         place = one.column.place
         atoms = self.bench.make(
-            f"atoms_{place}", "release_atoms.sql", _STEP, values=one.column.words.relation, cover=one.cover,
-            classes=self.classes, place=place,
-        )  # fmt: skip
+            f"atoms_{place}",
+            "release_atoms.sql",
+            _STEP,
+            values=one.column.words.relation,
+            cover=one.cover,
+            classes=self.classes,
+            place=place,
+        )
         self.bench.make(f"atom_cover_{place}", "release_atom_cover.sql", _STEP, cover=one.cover, atoms=atoms)
         return atoms
 

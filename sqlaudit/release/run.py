@@ -75,10 +75,13 @@ def plan_comparison(engine: Engine, request: CompareRequest) -> list[Statement]:
         )
         statements.append(
             render(
-                "release_texts.sql", dialect, step=f"cells of {own.label}", source=Raw(release.relation.sql),
+                "release_texts.sql",
+                dialect,
+                step=f"cells of {own.label}",
+                source=Raw(release.relation.sql),
                 column=Raw(other.sql),
             )
-        )  # fmt: skip
+        )
     return statements + Auditor(engine).plan(_audit_of(request))
 
 
@@ -205,10 +208,9 @@ class _Comparison:
         order = {label: place for place, label in enumerate([None, *labels])}
         attributes = {a.label: place for place, a in enumerate(opened.coded.sensitive)}
         yield from sorted(
-            found, key=lambda loss: (
-                names.index(loss.measure), attributes.get(loss.sensitive or "", 0), order[loss.column],
-            ),
-        )  # fmt: skip
+            found,
+            key=lambda loss: (names.index(loss.measure), attributes.get(loss.sensitive or "", 0), order[loss.column]),
+        )
 
     def _of_cells(self, opened: _Opened) -> Iterator[Loss]:
         if not any(measure.by == "cells" for measure in self.measures):
@@ -230,8 +232,9 @@ class _Comparison:
         refuse_unclear(inputs, [attribute.label for attribute in coded.sensitive])
         attributes: list[tuple[Attribute | None, Distance | None]] = [
             (attribute, distance_of(bench, attribute, self.request.distance, inputs))
-            for attribute in coded.sensitive if any(measure.sensitive for measure in wanted)
-        ]  # fmt: skip
+            for attribute in coded.sensitive
+            if any(measure.sensitive for measure in wanted)
+        ]
         regions = None if opened.regions is None else opened.regions.table
         for view in views_of(bench, opened.covered, regions):
             for place, (attribute, distance) in enumerate(attributes or [(None, None)]):
@@ -239,9 +242,13 @@ class _Comparison:
                 yield from self._of_view(scene, view, attribute, distance, asked)
 
     def _of_view(
-        self, scene: Scene, view: View, attribute: Attribute | None, distance: Distance | None,
+        self,
+        scene: Scene,
+        view: View,
+        attribute: Attribute | None,
+        distance: Distance | None,
         measures: Sequence[Measure],
-    ) -> Iterator[Loss]:  # fmt: skip
+    ) -> Iterator[Loss]:
         blocks = blocks_of(scene, view, attribute, distance)
         yield from class_losses(scene, blocks, measures)
         if any(measure.name == NOISE for measure in measures):

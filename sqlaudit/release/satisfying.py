@@ -24,9 +24,13 @@ from sqlaudit.hierarchies.cell_reader import CellReader
 from sqlaudit.hierarchies.cells import AnyValue, Bound, Cell, Exact, Interval, Mask, Values, point_of, whole
 
 TYPES = {
-    Kind.INTEGER: "BIGINT", Kind.DECIMAL: "DECIMAL(38, 9)", Kind.FLOAT: "DOUBLE PRECISION", Kind.DATE: "DATE",
-    Kind.TIMESTAMP: "TIMESTAMP", Kind.TEXT: "TEXT",
-}  # fmt: skip
+    Kind.INTEGER: "BIGINT",
+    Kind.DECIMAL: "DECIMAL(38, 9)",
+    Kind.FLOAT: "DOUBLE PRECISION",
+    Kind.DATE: "DATE",
+    Kind.TIMESTAMP: "TIMESTAMP",
+    Kind.TEXT: "TEXT",
+}
 """What a value is cast to before a condition is asked about it, for the kinds that are asked about."""
 MOST_LISTED = 10_000
 """Of a hierarchy that lists more values, these are not asked about."""

@@ -80,20 +80,27 @@ def answers_of(
         "asked_rows", "release_asked_rows.sql", "rows for queries", source=coded.original, lane=own, places=places
     )
     held = bench.make(
-        "asked_classes", "release_asked_classes.sql", "classes for queries", source=coded.release, lane=other,
+        "asked_classes",
+        "release_asked_classes.sql",
+        "classes for queries",
+        source=coded.release,
+        lane=other,
         places=places,
-    )  # fmt: skip
+    )
     homes = None if regions is None else _homes(bench, regions, places)
     found: list[tuple[float, ...]] = []
     for start in range(0, len(queries), _AT_ONCE):
         some = [
             {"parts": query.parts(), "lane": lane}
             for query, lane in zip(queries[start : start + _AT_ONCE], lanes[start : start + _AT_ONCE], strict=True)
-        ]  # fmt: skip
+        ]
         shares = bench.make(
-            "asked_shares", "release_asked_shares.sql", "shares of cells", queries=some,
+            "asked_shares",
+            "release_asked_shares.sql",
+            "shares of cells",
+            queries=some,
             columns=[{"cover": one.cover, "cells": one.cells, "words": one.column.words.relation} for one in covered],
-        )  # fmt: skip
+        )
         found += _answers(bench, (source, held, shares, homes), regions, some)
     bench.forget("asked_rows", "asked_classes", "asked_shares", "asked_homes")
     return found
@@ -101,9 +108,15 @@ def answers_of(
 
 def _homes(bench: Bench, regions: Regions, places: Sequence[int]) -> Relation:
     return bench.make(
-        "asked_homes", "release_asked_homes.sql", "rows for queries", tuples=regions.tuples, placed=regions.places,
-        inside=regions.inside, places=places, disjoint=regions.disjoint,
-    )  # fmt: skip
+        "asked_homes",
+        "release_asked_homes.sql",
+        "rows for queries",
+        tuples=regions.tuples,
+        placed=regions.places,
+        inside=regions.inside,
+        places=places,
+        disjoint=regions.disjoint,
+    )
 
 
 def _answers(
@@ -114,8 +127,15 @@ def _answers(
 ) -> list[tuple[float, ...]]:
     source, held, shares, homes = made
     rows = bench.ask(
-        "release_asked.sql", "random queries", queries=queries, source=source, classes=held, shares=shares,
-        homes=homes, inside=None if regions is None else regions.inside,
-        regions=None if regions is None else regions.table, disjoint=regions is not None and regions.disjoint,
-    )  # fmt: skip
+        "release_asked.sql",
+        "random queries",
+        queries=queries,
+        source=source,
+        classes=held,
+        shares=shares,
+        homes=homes,
+        inside=None if regions is None else regions.inside,
+        regions=None if regions is None else regions.table,
+        disjoint=regions is not None and regions.disjoint,
+    )
     return [tuple(float(value or 0) for value in row[1:]) for row in rows]

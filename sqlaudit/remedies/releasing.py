@@ -139,9 +139,12 @@ def _write(table: RemedyTable, made: Rewritten, relation: Relation, file: Path) 
     """Stream the release into a file, in the order of what is published: the table's own order would tell whose row is
     whose (unsorted matching, Sweeney 2002)."""
     statement = render(
-        "remedy_rows.sql", table.engine.dialect, step="release", source=Raw(relation.sql),
+        "remedy_rows.sql",
+        table.engine.dialect,
+        step="release",
+        source=Raw(relation.sql),
         names=[quote(name, "duckdb") for name in made.columns],
-    )  # fmt: skip
+    )
     return write_rows(file, made.columns, table.engine.stream(statement))
 
 

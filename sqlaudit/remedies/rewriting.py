@@ -151,10 +151,16 @@ def rewrite(
     expected = patterns.listed()
 
     def select(pieces_from: str, expected_from: str, source: str, ordered: bool) -> Statement:
-        parameters = table.parameters(_others(table)) | fixed | {
-            "pieces": Raw(pieces_from or values(pieces)), "expected": Raw(expected_from or values(expected)),
-            "published": layout, "ordered": ordered,
-        }  # fmt: skip
+        parameters = (
+            table.parameters(_others(table))
+            | fixed
+            | {
+                "pieces": Raw(pieces_from or values(pieces)),
+                "expected": Raw(expected_from or values(expected)),
+                "published": layout,
+                "ordered": ordered,
+            }
+        )
         if source:
             parameters["source"] = Raw(source)
         return render("remedy_release.sql", table.engine.dialect, step="release", **parameters)
@@ -209,8 +215,9 @@ def _labels(table: RemedyTable, levels: Sequence[Sequence[Level]], pieces: Seque
         used = {piece[_AHEAD + place] for piece in pieces if piece[3]}
         shown = {known[one].shown for one in used}
         # a level that no piece uses is not joined, so its label must not be named
-        made = [_level(table, level if number in used else STAR, place, number, joins)
-                for number, level in enumerate(known)]  # fmt: skip
+        made = [
+            _level(table, level if number in used else STAR, place, number, joins) for number, level in enumerate(known)
+        ]
         columns.append({"plain": shown <= {Shown.KEEP}, "levels": made})
         if Shown.RANGE in shown:
             spanned.append(place + 1)
@@ -248,8 +255,11 @@ def _layout(table: RemedyTable, persons: bool) -> list[dict[str, Any]]:
             f"Column {min(keys & sensitive)!r} is both rewritten and read by a sensitive expression; a release that "
             "keeps the second gives the first away."
         )
-    found = [_column(f"r{place}", role.label, key=True)
-             for place, role in enumerate(roles.quasi_identifiers, 1) if role.column is None]  # fmt: skip
+    found = [
+        _column(f"r{place}", role.label, key=True)
+        for place, role in enumerate(roles.quasi_identifiers, 1)
+        if role.column is None
+    ]
     by_column = {role.column: place for place, role in enumerate(roles.quasi_identifiers, 1)}
     for position, column in enumerate(table.relation.columns, 1):
         if column.name in by_column:

@@ -26,16 +26,34 @@ from sqlaudit.reports.moments import made
 from sqlaudit.reports.phrases import listing
 
 _SHARES = (
-    "highest", "highest_of_the_rest", "chance", "rows_fitting_beside", "chance_of_agreeing", "chance_of_alike",
-    "chance_unsafe", "prior", "posterior", "right_guesses", "right_guesses_without_release",
-)  # fmt: skip
+    "highest",
+    "highest_of_the_rest",
+    "chance",
+    "rows_fitting_beside",
+    "chance_of_agreeing",
+    "chance_of_alike",
+    "chance_unsafe",
+    "prior",
+    "posterior",
+    "right_guesses",
+    "right_guesses_without_release",
+)
 _NAMES = {
-    "exposed": "People", "of": "Of", "certain_if_ruled_out_for_all": "Certain, ruled out for all",
-    "highest_of_the_rest": "Best chance of the rest", "highest": "Best chance", "times": "More than … times",
-    "chance": "As good by chance in", "agree_by_chance": "By chance", "alike_pairs": "Alike pairs",
-    "alike_pairs_by_chance": "By chance", "chance_of_agreeing": "So many agree in",
-    "chance_of_alike": "So many alike in", "finer_in_other": "Finer in other", "chance_unsafe": "Unsafe in",
-}  # fmt: skip
+    "exposed": "People",
+    "of": "Of",
+    "certain_if_ruled_out_for_all": "Certain, ruled out for all",
+    "highest_of_the_rest": "Best chance of the rest",
+    "highest": "Best chance",
+    "times": "More than … times",
+    "chance": "As good by chance in",
+    "agree_by_chance": "By chance",
+    "alike_pairs": "Alike pairs",
+    "alike_pairs_by_chance": "By chance",
+    "chance_of_agreeing": "So many agree in",
+    "chance_of_alike": "So many alike in",
+    "finer_in_other": "Finer in other",
+    "chance_unsafe": "Unsafe in",
+}
 _MOST_WORST = 3
 
 
@@ -84,9 +102,13 @@ def _about(one: Exposure) -> str:
 
 def _overview(result: AttackResult) -> Table:
     columns = (
-        Column("Attack"), Column("Exposed", True), Column("Of", True), Column("Share", True),
-        Column("Sure at least", True), Column("Best chance", True),
-    )  # fmt: skip
+        Column("Attack"),
+        Column("Exposed", True),
+        Column("Of", True),
+        Column("Share", True),
+        Column("Sure at least", True),
+        Column("Best chance", True),
+    )
     return Table(columns, tuple(_row(one) for one in result.exposures))
 
 

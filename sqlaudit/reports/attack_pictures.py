@@ -41,10 +41,5 @@ def ruled_out_picture(one: Exposure) -> Picture | None:
     return Picture(
         "curves",
         f"Share of {count(one.of)} {one.unit} that are exposed once an attacker rules out m values of {one.about}",
-        {
-            "curves": curves,
-            "x": "values ruled out, m",
-            "y": f"share of {one.unit}",
-            "legend": "upper left",
-        },
+        {"curves": curves, "x": "values ruled out, m", "y": f"share of {one.unit}", "legend": "upper left"},
     )

@@ -49,10 +49,14 @@ def history_document(file: str, moments: Mapping[Key, Sequence[Moment]]) -> Docu
 def history_data(file: str, moments: Mapping[Key, Sequence[Moment]]) -> dict[str, Any]:
     """The same for programs."""
     tests = [
-        {"table": table, "requirement": requirement, "sensitive": sensitive or None,
-         "runs": [{**vars(moment)} for moment in listed]}
+        {
+            "table": table,
+            "requirement": requirement,
+            "sensitive": sensitive or None,
+            "runs": [{**vars(moment)} for moment in listed],
+        }
         for (table, requirement, sensitive), listed in moments.items()
-    ]  # fmt: skip
+    ]
     return {"schema": SCHEMA, "baseline": file, "tests": tests}
 
 
@@ -61,8 +65,14 @@ def _name(key: Key) -> str:
 
 
 def _table(moments: Sequence[Moment]) -> Table:
-    heads = (Column("run", True), Column("finished"), Column("outcome"), Column("level", True),
-             Column("rows that fall short", True), Column("rows", True))  # fmt: skip
+    heads = (
+        Column("run", True),
+        Column("finished"),
+        Column("outcome"),
+        Column("level", True),
+        Column("rows that fall short", True),
+        Column("rows", True),
+    )
     return Table(heads, tuple(tuple(_cells(moment)) for moment in moments))
 
 

@@ -44,9 +44,7 @@ def model_document(entry: Entry) -> Document:
     )
     note = (Paragraph(entry["note"]),) if entry["note"] else ()
     return Document(
-        entry["title"],
-        (Paragraph(entry["definition"]), *note, Facts(facts)),
-        section("Parameters", Facts(parameters)),
+        entry["title"], (Paragraph(entry["definition"]), *note, Facts(facts)), section("Parameters", Facts(parameters))
     )
 
 

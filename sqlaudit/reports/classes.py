@@ -42,13 +42,15 @@ def risk_facts(result: AuditResult) -> Facts | None:
         return None
     average = _mean_risk(sizes)
     highest = f"1 in {count(sizes.min_size)} ({percent(Fraction(1, sizes.min_size))})"
-    return Facts((
-        ("highest", Toned(highest, "bad" if sizes.min_size == 1 else "plain")),
-        ("on average", percent(average)),
-        ("alone in their class", _share_below(sizes, 2)),
-        ("in classes below 5", _share_below(sizes, 5)),
-        ("in classes below 11", _share_below(sizes, 11)),
-    ))  # fmt: skip
+    return Facts(
+        (
+            ("highest", Toned(highest, "bad" if sizes.min_size == 1 else "plain")),
+            ("on average", percent(average)),
+            ("alone in their class", _share_below(sizes, 2)),
+            ("in classes below 5", _share_below(sizes, 5)),
+            ("in classes below 11", _share_below(sizes, 11)),
+        )
+    )
 
 
 def size_table(sizes: ClassSizes, unit: str) -> Table:
@@ -95,8 +97,11 @@ class _Shown:
 
     def cells(self, failing: FailingClass) -> dict[str, str]:
         """The cells of one class by heading."""
-        said = [_FIGURES.get(name, f"{name} {{}}").format(figure(value)) for name, value in failing.figures.items()
-                if value is not None]  # fmt: skip
+        said = [
+            _FIGURES.get(name, f"{name} {{}}").format(figure(value))
+            for name, value in failing.figures.items()
+            if value is not None
+        ]
         cells = {"persons": count(failing.size)} if self.persons else {}
         cells |= {"rows" if self.keyed else "rows each": count(failing.rows)}
         cells |= {"falls short of": ", ".join(failing.fails)}

@@ -7,18 +7,7 @@ from fractions import Fraction
 
 from sqlaudit.cloak_result import Attacks, BoxAudit, CloakResult, Holding, Observed, Outcome, RestrictedSpace, Spread
 from sqlaudit.reports.audit_pictures import statements_code
-from sqlaudit.reports.document import (
-    Bullets,
-    Code,
-    Column,
-    Document,
-    Facts,
-    Picture,
-    Table,
-    Toned,
-    Words,
-    section,
-)
+from sqlaudit.reports.document import Bullets, Code, Column, Document, Facts, Picture, Table, Toned, Words, section
 from sqlaudit.reports.figures import count, figure, limit, part, percent, plural
 from sqlaudit.reports.moments import made
 from sqlaudit.reports.phrases import listing
@@ -31,8 +20,11 @@ _REASONS = {
     Outcome.TOO_FEW: "too few users in any box that it tolerates",
     Outcome.GIVEN_UP: "given up, so that others have finer boxes",
 }
-_AXES = {"alternately": "in space and in time by turns", "space-first": "in space, then in time",
-         "time-first": "in time, then in space"}  # fmt: skip
+_AXES = {
+    "alternately": "in space and in time by turns",
+    "space-first": "in space, then in time",
+    "time-first": "in time, then in space",
+}
 
 
 def cloak_document(result: CloakResult) -> Document:
@@ -145,16 +137,24 @@ def _levels(result: CloakResult) -> Table | None:
     if not result.published:
         return None
     columns = (
-        Column("Side", True), Column("Interval", True), Column("Boxes", True), Column("Messages", True),
-        Column("Share", True), Column("Fewest users", True),
-    )  # fmt: skip
+        Column("Side", True),
+        Column("Interval", True),
+        Column("Boxes", True),
+        Column("Messages", True),
+        Column("Share", True),
+        Column("Fewest users", True),
+    )
     rows = tuple(
         (
-            length(level.side), duration(level.seconds), count(level.boxes), count(level.messages),
-            part(level.messages, result.published), "" if level.fewest_users is None else count(level.fewest_users),
+            length(level.side),
+            duration(level.seconds),
+            count(level.boxes),
+            count(level.messages),
+            part(level.messages, result.published),
+            "" if level.fewest_users is None else count(level.fewest_users),
         )
         for level in result.levels
-    )  # fmt: skip
+    )
     return Table(columns, rows, "Boxes by their size, the largest first")
 
 
@@ -194,9 +194,7 @@ def _how(result: CloakResult) -> Facts:
         pairs.append(("dropped for finer boxes", f"at most {limit(result.suppress)} of those that could be published"))
     if result.own:
         pairs.append(("messages ask for themselves", listing(result.own)))
-    return Facts(
-        (*pairs, *made(result.engine, result.time, result.statements, result.versions, result.access)),
-    )
+    return Facts((*pairs, *made(result.engine, result.time, result.statements, result.versions, result.access)))
 
 
 def _attacks(attacks: Attacks) -> Iterator[Words]:
@@ -265,16 +263,25 @@ def _verdict(held: Holding, k: int, what: str) -> Toned:
 def _holdings(result: BoxAudit) -> Table:
     held = (("published with the same box", result.classes), ("truly in the box", result.presence))
     columns = (
-        Column("Users"), Column("Boxes", True), Column("Messages", True), Column("Fewest", True),
-        Column("Boxes below k", True), Column("Messages in them", True),
-    )  # fmt: skip
+        Column("Users"),
+        Column("Boxes", True),
+        Column("Messages", True),
+        Column("Fewest", True),
+        Column("Boxes below k", True),
+        Column("Messages in them", True),
+    )
     rows = tuple(
         (
-            name, count(one.boxes), count(one.messages), "" if one.fewest is None else count(one.fewest),
-            count(one.failing_boxes), count(one.failing_messages),
+            name,
+            count(one.boxes),
+            count(one.messages),
+            "" if one.fewest is None else count(one.fewest),
+            count(one.failing_boxes),
+            count(one.failing_messages),
         )
-        for name, one in held if one is not None
-    )  # fmt: skip
+        for name, one in held
+        if one is not None
+    )
     return Table(columns, rows)
 
 

@@ -77,8 +77,9 @@ def _proof(result: ColumnSets) -> Words:
         decided = f" Every set of at most {plural(result.decided_size, 'column')} is decided."
     return Toned(
         f"Not complete: the time budget ended with {plural(result.open_sets, 'set')} waiting.{decided} What is listed "
-        "is proven.", "warn",
-    )  # fmt: skip
+        "is proven.",
+        "warn",
+    )
 
 
 def _but_this(result: ColumnSets) -> str:

@@ -156,10 +156,14 @@ def _generalization(result: CompareResult) -> Iterator[Block]:
         (
             one.name,
             _levels(one),
-            count(one.cells), count(one.values), count(one.misfits), count(one.empty_cells), count(one.split_values),
+            count(one.cells),
+            count(one.values),
+            count(one.misfits),
+            count(one.empty_cells),
+            count(one.split_values),
         )
         for one in facts.columns
-    )  # fmt: skip
+    )
     yield Table(tuple(Column(head, place > 1) for place, head in enumerate(heads)), rows)
     yield Paragraph(
         "Misfits: rows whose value is not under their cell. Empty: cells that stand for no value of the original. "
@@ -302,10 +306,11 @@ def _query(query: QueryAnswer) -> Iterator[Block]:
     rows = tuple(
         (
             *("" if part is None else str(part) for part in group.key or ()),
-            _answer(group.truth), *(_answer(group.answers.get(name)) for name in METHODS),
+            _answer(group.truth),
+            *(_answer(group.answers.get(name)) for name in METHODS),
         )
         for group in shown
-    )  # fmt: skip
+    )
     more = "" if len(shown) == query.total else f", {len(shown)} of {count(query.total)} groups are shown"
     yield Table(tuple(columns), rows, f"Query {query.number} ({query.aggregate}){more}:")
     if query.total > 1:

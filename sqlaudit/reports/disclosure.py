@@ -8,18 +8,7 @@ from typing import TYPE_CHECKING
 
 from sqlaudit.reports.audit_pictures import disclosure_pictures, statements_code
 from sqlaudit.reports.classes import key_text, value_text
-from sqlaudit.reports.document import (
-    Bullets,
-    Column,
-    Document,
-    Facts,
-    Paragraph,
-    Section,
-    Table,
-    Toned,
-    Words,
-    section,
-)
+from sqlaudit.reports.document import Bullets, Column, Document, Facts, Paragraph, Section, Table, Toned, Words, section
 from sqlaudit.reports.figures import count, figure, level_against, limit, part, plural
 from sqlaudit.reports.moments import made
 from sqlaudit.reports.notices import notices_block

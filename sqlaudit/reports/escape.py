@@ -14,7 +14,7 @@ _PLAIN_SPELLING = str.maketrans(
     | dict.fromkeys("─━", "-")
     | dict.fromkeys("█▉▊▋▌", "#")
     | dict.fromkeys("▍▎▏", "|")
-)  # fmt: skip
+)
 
 
 def visible(text: object) -> str:

@@ -50,16 +50,24 @@ def gate_document(result: GateResult) -> Document:
             *section("Warnings and exceptions", Bullets(tuple(told_line(test, result.policy) for test in told))),
             *section("Since the baseline", Bullets(tuple(_drift(result)))),
             *section("All tests", _tests(result)),
-            *section("What the audits warn of", Bullets(tuple(dict.fromkeys(
-                f"{table}: {warning.message}" for table, warning in result.warnings
-                if (table, warning) not in result.notices
-            )))),
+            *section(
+                "What the audits warn of",
+                Bullets(
+                    tuple(
+                        dict.fromkeys(
+                            f"{table}: {warning.message}"
+                            for table, warning in result.warnings
+                            if (table, warning) not in result.notices
+                        )
+                    )
+                ),
+            ),
             *section("Notes", Bullets(result.notes)),
             *_how(result),
             *section("What this does not say", Bullets(_NOT_SAID)),
         ),
         tuple(_worst(result)),
-    )  # fmt: skip
+    )
 
 
 def _worst(result: GateResult) -> Iterator[Words]:
@@ -172,8 +180,14 @@ def _drift(result: GateResult) -> Iterator[Words]:
 
 def _tests(result: GateResult) -> Table:
     drifted = any(test.change is not None for test in result.tests)
-    heads = [Column("table"), Column("requirement"), Column("outcome"), Column("level", True), Column("limit", True),
-             Column("fall short", True)]  # fmt: skip
+    heads = [
+        Column("table"),
+        Column("requirement"),
+        Column("outcome"),
+        Column("level", True),
+        Column("limit", True),
+        Column("fall short", True),
+    ]
     heads += [Column("baseline")] if drifted else []
     return Table(tuple(heads), tuple(_row(test, drifted) for test in result.tests))
 
@@ -192,9 +206,14 @@ def _how(result: GateResult) -> tuple[Section, ...]:
     versions = ", ".join(dict.fromkeys(version for name, version in result.versions.items() if name != "sqlaudit"))
     engines = f" on {versions}" if versions else ""
     rows = sum({test.table: test.rows or 0 for test in result.tests}.values())
-    return section("How this was computed", Facts((
-        ("policy", result.policy),
-        ("rows", count(rows)),
-        ("computed by", f"sqlaudit {result.versions.get('sqlaudit', '')}{engines}"),
-        ("finished", moment(result.time)),
-    )))  # fmt: skip
+    return section(
+        "How this was computed",
+        Facts(
+            (
+                ("policy", result.policy),
+                ("rows", count(rows)),
+                ("computed by", f"sqlaudit {result.versions.get('sqlaudit', '')}{engines}"),
+                ("finished", moment(result.time)),
+            )
+        ),
+    )

@@ -12,9 +12,13 @@ from sqlaudit.reports.places import relative
 from sqlaudit.result import MEANING, Warned, is_note
 
 _COMMANDS = {
-    Outcome.FAIL: "error", Outcome.UNDETERMINED: "error", Outcome.ERROR: "error", Outcome.WARN: "warning",
-    Outcome.EXCEPTED: "notice", Outcome.ACCEPTED: "notice",
-}  # fmt: skip
+    Outcome.FAIL: "error",
+    Outcome.UNDETERMINED: "error",
+    Outcome.ERROR: "error",
+    Outcome.WARN: "warning",
+    Outcome.EXCEPTED: "notice",
+    Outcome.ACCEPTED: "notice",
+}
 
 
 def render_github(result: GateResult, root: Path) -> str:

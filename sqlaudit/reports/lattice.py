@@ -250,8 +250,9 @@ def _release_sentences(made: Published) -> Iterator[Words]:
     if made.unnamed:
         yield Toned(
             f"Columns without a role are in it as they are: {listing(made.unnamed)}. Name those that say something "
-            "about a person with --qi, or leave them out with --identifier.", "warn",
-        )  # fmt: skip
+            "about a person with --qi, or leave them out with --identifier.",
+            "warn",
+        )
     audit = made.audit
     if audit is None:
         return

@@ -8,18 +8,7 @@ from collections.abc import Iterator, Sequence
 from sqlaudit.columns_result import ColumnSets
 from sqlaudit.profile_result import ColumnFacts, ColumnProfile, ProfileResult, Role
 from sqlaudit.reports.audit_pictures import statements_code
-from sqlaudit.reports.document import (
-    Block,
-    Bullets,
-    Column,
-    Document,
-    Facts,
-    Section,
-    Table,
-    Toned,
-    Words,
-    section,
-)
+from sqlaudit.reports.document import Block, Bullets, Column, Document, Facts, Section, Table, Toned, Words, section
 from sqlaudit.reports.figures import count, part, percent, plural
 from sqlaudit.reports.moments import made
 from sqlaudit.reports.phrases import listing
@@ -127,8 +116,9 @@ def _remarks_on(facts: ColumnFacts) -> Iterator[Words]:
         verb = "differs" if facts.respelled == 1 else "differ"
         yield Toned(
             f"{facts.name}: {plural(facts.respelled, 'value')} {verb} from another one only in case or spaces; such "
-            "values split classes that belong together.", "warn",
-        )  # fmt: skip
+            "values split classes that belong together.",
+            "warn",
+        )
     missing = facts.shapes.get("missing", 0)
     if missing:
         has = "has" if missing == 1 else "have"

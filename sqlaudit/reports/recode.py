@@ -111,8 +111,9 @@ def _release_sentences(release: Release) -> Iterator[Words]:
     if release.unnamed:
         yield Toned(
             f"Columns without a role are in it as they are: {listing(release.unnamed)}. Name those that say something "
-            "about a person with --qi, or leave them out with --identifier.", "warn",
-        )  # fmt: skip
+            "about a person with --qi, or leave them out with --identifier.",
+            "warn",
+        )
 
 
 def _columns(result: RecodeResult) -> Table | None:
@@ -184,8 +185,12 @@ def _picture(result: RecodeResult, told: list[Loss], others: dict[tuple[str, str
     series = {_TITLES[result.method]: [float(loss.share or 0) for loss in drawn]}
     if others:
         series["best node"] = [float(others[_key(loss)].share or 0) for loss in drawn]
-    data = {"names": [loss.measure for loss in drawn], "series": series, "share": True,
-            "x": "share of complete suppression"}  # fmt: skip
+    data = {
+        "names": [loss.measure for loss in drawn],
+        "series": series,
+        "share": True,
+        "x": "share of complete suppression",
+    }
     return Picture("bars", "What was lost, as a share of complete suppression", data if drawn else {})
 
 

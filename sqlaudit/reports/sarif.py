@@ -36,9 +36,11 @@ def sarif_data(result: GateResult, root: Path) -> dict[str, Any]:
     findings += [_finding(test, root, numbers) for test in told]
     findings += [_notice(result, table, notice, root, numbers) for table, notice in result.notices]
     driver = {
-        "name": "sqlaudit", "version": result.versions.get("sqlaudit", ""), "rules": rules,
+        "name": "sqlaudit",
+        "version": result.versions.get("sqlaudit", ""),
+        "rules": rules,
         "fullDescription": {"text": MEANING},
-    }  # fmt: skip
+    }
     broken = bool(result.mistakes) or any(test.outcome is Outcome.ERROR for test in result.tests)
     invocation = {"executionSuccessful": not broken}
     run = {

@@ -77,15 +77,21 @@ def _lead(result: SuppressResult) -> Iterator[Words]:
 
 def _columns(result: SuppressResult) -> Table:
     weighted = any(column.weight != 1 for column in result.columns)
-    columns = (Column("Column"), *((Column("Weight", True),) if weighted else ()), Column("Cells", True),
-               Column("Share", True))  # fmt: skip
+    columns = (
+        Column("Column"),
+        *((Column("Weight", True),) if weighted else ()),
+        Column("Cells", True),
+        Column("Share", True),
+    )
     rows = tuple(
         (
-            column.name, *((figure(column.weight),) if weighted else ()), count(column.cells),
+            column.name,
+            *((figure(column.weight),) if weighted else ()),
+            count(column.cells),
             part(column.cells, result.rows),
         )
         for column in result.columns
-    )  # fmt: skip
+    )
     return Table(columns, rows)
 
 
@@ -115,8 +121,12 @@ def _how(result: SuppressResult) -> Facts:
     ]
     if effort.variables:
         chosen = f" over {plural(effort.patterns, 'pattern')}" if effort.method == "patterns" else ""
-        pairs.append(("Program", f"{plural(effort.variables, 'variable')}{chosen}; the fast way alone costs "
-                      f"{figure(effort.fast_cost)}"))  # fmt: skip
+        pairs.append(
+            (
+                "Program",
+                f"{plural(effort.variables, 'variable')}{chosen}; the fast way alone costs {figure(effort.fast_cost)}",
+            )
+        )
     if result.warn_only:
         pairs.append(("Only warned of", listing(result.warn_only, 20)))
     return Facts((*pairs, *made(result.engine, result.time, result.statements, result.versions, result.access)))

@@ -43,9 +43,17 @@ def render_text(document: Document, width: int = 80, colour: bool = False, plots
     """
     target = io.StringIO()
     console = Console(
-        file=target, width=max(width, 40), force_terminal=colour, color_system="standard" if colour else None,
-        no_color=not colour, markup=False, emoji=False, highlight=False, legacy_windows=False, _environ={},
-    )  # fmt: skip
+        file=target,
+        width=max(width, 40),
+        force_terminal=colour,
+        color_system="standard" if colour else None,
+        no_color=not colour,
+        markup=False,
+        emoji=False,
+        highlight=False,
+        legacy_windows=False,
+        _environ={},
+    )
     _print(console, _styled(document.headline, heading=True))
     _blocks(console, _shown(document.lead, console.width, plots))
     for section in document.sections:
@@ -115,14 +123,22 @@ def _pairs(pairs: list[tuple[str, Words]]) -> Grid:
 
 def _table(table: Table) -> Grid:
     grid = Grid(
-        box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1), header_style="",
-        title=Text(visible(table.caption)) if table.caption else None, title_justify="left", title_style="",
-    )  # fmt: skip
+        box=SIMPLE_HEAD,
+        show_edge=False,
+        pad_edge=False,
+        padding=(0, 1),
+        header_style="",
+        title=Text(visible(table.caption)) if table.caption else None,
+        title_justify="left",
+        title_style="",
+    )
     for column in table.columns:
         grid.add_column(
-            Text(visible(column.title), style="dim"), justify="right" if column.numeric else "left", overflow="fold",
+            Text(visible(column.title), style="dim"),
+            justify="right" if column.numeric else "left",
+            overflow="fold",
             no_wrap=False,
-        )  # fmt: skip
+        )
     for row in table.rows:
         grid.add_row(*(_styled(cell) for cell in row))
     return grid

@@ -58,7 +58,9 @@ def _both(value: Fraction) -> str:
 
 
 def _how(result: WhatIfResult) -> Facts:
-    return Facts((
-        ("quasi-identifiers", ", ".join(result.roles["quasi_identifiers"])),
-        *made(result.engine, result.time, result.statements, result.versions, result.access),
-    ))  # fmt: skip
+    return Facts(
+        (
+            ("quasi-identifiers", ", ".join(result.roles["quasi_identifiers"])),
+            *made(result.engine, result.time, result.statements, result.versions, result.access),
+        )
+    )

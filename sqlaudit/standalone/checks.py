@@ -151,14 +151,25 @@ class _Job:
         solo = roles.nulls is NullPolicy.DISTINCT
         keys = [self._raw(name, "--qi") for name in self._keys()]
         statement = render(
-            "standalone.sql", self.dialect, step="standalone check", plain_order=True,
-            source=Raw(source(self.target, self.dialect)), keys=keys, entity=entity, solo=solo,
+            "standalone.sql",
+            self.dialect,
+            step="standalone check",
+            plain_order=True,
+            source=Raw(source(self.target, self.dialect)),
+            keys=keys,
+            entity=entity,
+            solo=solo,
             sensitive=self._raw(self.attribute, "--sensitive") if recipe.by_value and self.attribute else None,
-            levels=list(recipe.levels), required=bool(recipe.table_fails), table_fails=recipe.table_fails,
-            table_doubtful=recipe.table_doubtful, cells=StandaloneCells(), form="cells",
+            levels=list(recipe.levels),
+            required=bool(recipe.table_fails),
+            table_fails=recipe.table_fails,
+            table_doubtful=recipe.table_doubtful,
+            cells=StandaloneCells(),
+            form="cells",
             total="total",
-            **self._population(recipe, keys, entity), **recipe.parameters(),
-        )  # fmt: skip
+            **self._population(recipe, keys, entity),
+            **recipe.parameters(),
+        )
         sql = statement.sql.partition("\n")[2]  # headed by comments of its own
         return sql.replace(*NO_INFINITY) if self.dialect == "tsql" else sql
 

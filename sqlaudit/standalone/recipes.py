@@ -62,10 +62,17 @@ class Recipe:
         """As the templates take them."""
         split = [partitions(atoms) for atoms in range(1, self.atoms + 1)]
         return {
-            "facts": list(self.facts), "more_facts": list(self.more_facts), "by_value": self.by_value,
-            "uses": list(self.uses), "atoms": self.atoms, "partitions": split, "failing": self.failing,
-            "doubtful": self.doubtful, "unusable": list(self.unusable), "where": self.where,
-        }  # fmt: skip
+            "facts": list(self.facts),
+            "more_facts": list(self.more_facts),
+            "by_value": self.by_value,
+            "uses": list(self.uses),
+            "atoms": self.atoms,
+            "partitions": split,
+            "failing": self.failing,
+            "doubtful": self.doubtful,
+            "unusable": list(self.unusable),
+            "where": self.where,
+        }
 
 
 def recipe_of(requirement: Requirement, inputs: Mapping[str, Any], sensitive: str | None, *, entity: bool) -> Recipe:
@@ -151,8 +158,9 @@ def _refuse(kind: type[Model], requirement: Requirement, inputs: Mapping[str, An
 
 def _general(model: Model) -> Recipe:
     """A model that facts carry."""
-    levels = [(name, piece("folded", fold=level.fold, expression=level.expression))
-              for name, level in model.levels().items()]  # fmt: skip
+    levels = [
+        (name, piece("folded", fold=level.fold, expression=level.expression)) for name, level in model.levels().items()
+    ]
     failing, doubtful = (model.failing(), model.doubtful()) if model.is_required else ("", "")
     facts = tuple({fact.name: fact for fact in model.facts()}.values())
     ordered = any(fact.macro == "ordered_distance" for fact in facts)
@@ -165,10 +173,15 @@ def _general(model: Model) -> Recipe:
     if ordered:
         uses.append("gaps")
     return Recipe(
-        facts=facts, levels=tuple(levels), failing=failing, doubtful=doubtful,
+        facts=facts,
+        levels=tuple(levels),
+        failing=failing,
+        doubtful=doubtful,
         table_fails=piece("some_class") if failing else "",
-        by_value=model.needs_sensitive, uses=tuple(uses), unusable=(_without_value(),) if ordered else (),
-    )  # fmt: skip
+        by_value=model.needs_sensitive,
+        uses=tuple(uses),
+        unusable=(_without_value(),) if ordered else (),
+    )
 
 
 def _sizes(model: SizeModel) -> Recipe:
@@ -233,10 +246,15 @@ def _disclosure(model: SignatureModel) -> Recipe:
     if model.is_required:
         failing, doubtful = disclosure_limits(Fraction(model.values["c"]), atoms)
     return Recipe(
-        facts=tuple(head(rank) for rank in range(1, atoms + 1)), levels=levels, failing=failing, doubtful=doubtful,
-        table_fails=piece("some_class") if failing else "", by_value=True, uses=("positions",),
+        facts=tuple(head(rank) for rank in range(1, atoms + 1)),
+        levels=levels,
+        failing=failing,
+        doubtful=doubtful,
+        table_fails=piece("some_class") if failing else "",
+        by_value=True,
+        uses=("positions",),
         atoms=atoms,
-    )  # fmt: skip
+    )
 
 
 def disclosure_limits(c: Fraction, atoms: int) -> tuple[str, str]:
@@ -256,9 +274,11 @@ def _range(requirement: Requirement) -> Recipe:
     return Recipe(
         more_facts=(("highest_value", piece("highest_value")), ("lowest_value", piece("lowest_value"))),
         levels=(("delta", piece("folded", fold="MIN", expression=piece("range_of_values"))),),
-        failing=failing, table_fails=piece("some_class") if failing else "",
-        by_value=True, unusable=(_without_value(),),
-    )  # fmt: skip
+        failing=failing,
+        table_fails=piece("some_class") if failing else "",
+        by_value=True,
+        unusable=(_without_value(),),
+    )
 
 
 def _without_value() -> str:

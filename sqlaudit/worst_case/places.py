@@ -43,10 +43,15 @@ def places_of(
     keys = [f"q{number}" for number, _ in enumerate(labels, 1)]
     cells = [f"c{lane}" for lane in range(histogram.lane_count)] if histogram.form == "packed" else ["cell_list"]
     statement = histogram.statement(
-        "classes_of_signatures.sql", [Fact("top_counts", "top", {"count": depth})], "classes of signatures",
+        "classes_of_signatures.sql",
+        [Fact("top_counts", "top", {"count": depth})],
+        "classes of signatures",
         signatures=[_shortened(signatures, position, depth) for position in positions],
-        key_names=keys, collated=list(collated), keep=", ".join(keys + cells), most=max(wanted.values()),
-    )  # fmt: skip
+        key_names=keys,
+        collated=list(collated),
+        keep=", ".join(keys + cells),
+        most=max(wanted.values()),
+    )
     found: dict[int, list[Place]] = {position: [] for position in positions}
     for number, _, *row in histogram.engine.run(statement):
         key = dict(zip(labels, row, strict=False))

@@ -193,9 +193,12 @@ def _attribute_result(opened: OpenedAttribute, request: DisclosureRequest) -> At
     threshold_k = None if request.threshold is None else disclosure.smallest_k_reaching(request.threshold)
     weakest_k = _telling_k(disclosure, threshold_k)
     result = replace(
-        result, threshold_k=threshold_k, failing=_failing(disclosure, request), weakest_k=weakest_k,
+        result,
+        threshold_k=threshold_k,
+        failing=_failing(disclosure, request),
+        weakest_k=weakest_k,
         witness=_witness(disclosure, threshold_k, request),
-    )  # fmt: skip
+    )
     weakest = disclosure.weakest(weakest_k, request.weakest)
     return _with_values(opened, result, weakest) if request.show_values else _with_weakest(result, weakest)
 

@@ -135,9 +135,8 @@ def answer(
         for rule in knowledge.rules
     ]
     found = [
-        (asked, what_if(persons.atom(asked), rules, persons.members, persons.classes, limit))
-        for asked in knowledge.ask
-    ]  # fmt: skip
+        (asked, what_if(persons.atom(asked), rules, persons.members, persons.classes, limit)) for asked in knowledge.ask
+    ]
     return WhatIfResult(
         target=target.name,
         **provenance(engine, already),
@@ -217,12 +216,17 @@ class _Lookup:
         """The class of a person, with its key and how often each value occurs."""
         frame = self.builder.frame
         return render(
-            "class_of_person.sql", self.builder.engine.dialect, step="class of a person", source=Raw(frame.source),
-            keys=[Raw(key) for key in frame.keys], sensitive=Raw(self.attribute.sql),
-            entity=None if frame.entity is None else Raw(frame.entity), text=self.text,
+            "class_of_person.sql",
+            self.builder.engine.dialect,
+            step="class of a person",
+            source=Raw(frame.source),
+            keys=[Raw(key) for key in frame.keys],
+            sensitive=Raw(self.attribute.sql),
+            entity=None if frame.entity is None else Raw(frame.entity),
+            text=self.text,
             named=[(column, number, Raw(f"${place}")) for place, (column, number) in enumerate(named, 1)],
             null_lane=self.null_lane,
-        )  # fmt: skip
+        )
 
     def find(self, person: NamedPerson) -> tuple[Hashable, dict[Hashable, int]]:
         """The key of the person's class, and its counts by lane.

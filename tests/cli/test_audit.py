@@ -136,10 +136,7 @@ def test_failing_classes_to_a_file(tmp_path: Path) -> None:
     assert "Classes that fall short" not in ran.out
     header, *rows = out.read_text("utf-8").splitlines()
     assert header.startswith("size,rows,classes,sensitive,falls_short_of")
-    assert [row.split(",")[:5] for row in rows] == [
-        ["1", "1", "1", "", "k=3"],
-        ["2", "2", "1", "", "k=3"],
-    ]
+    assert [row.split(",")[:5] for row in rows] == [["1", "1", "1", "", "k=3"], ["2", "2", "1", "", "k=3"]]
 
 
 def test_failing_classes_with_their_keys(tmp_path: Path) -> None:
@@ -202,8 +199,20 @@ def test_no_file_where_no_class_is_to_blame(tmp_path: Path) -> None:
 def test_joined_attributes_are_exported_under_their_own_names(tmp_path: Path) -> None:
     table = write_csv(tmp_path / "t.csv", "a,s,r", "1,x,5", "1,y,6")
     out = tmp_path / "failing.csv"
-    run("audit", table, "--qi", "a", "--sensitive", "s,r", "--joint", "--require", "l=2", "--show-values",
-        "--failing-classes-to", out)  # fmt: skip
+    run(
+        "audit",
+        table,
+        "--qi",
+        "a",
+        "--sensitive",
+        "s,r",
+        "--joint",
+        "--require",
+        "l=2",
+        "--show-values",
+        "--failing-classes-to",
+        out,
+    )
     with out.open(encoding="utf-8", newline="") as file:
         found = [(line["a"], line["r"], line["s"], line["sensitive"]) for line in csv.DictReader(file)]
     assert found == [("1", "5", "", "s"), ("1", "6", "", "s"), ("1", "", "x", "r"), ("1", "", "y", "r")]

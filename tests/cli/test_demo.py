@@ -37,8 +37,11 @@ def test_the_figures_are_those_of_the_table() -> None:
     assert [error.message for error in validator("audit").iter_errors(data)] == []
     assert data["target"]["rows"] == 7150
     assert {check["model"]: check["failing_rows"] for check in data["checks"]} == {
-        "k_anonymity": 639, "distinct_l_diversity": 251, "t_closeness": 548, "average_risk": None,
-    }  # fmt: skip
+        "k_anonymity": 639,
+        "distinct_l_diversity": 251,
+        "t_closeness": 548,
+        "average_risk": None,
+    }
 
 
 @pytest.mark.parametrize("name", ["claims.csv", "claims.parquet"])

@@ -18,41 +18,67 @@ HELP = "See 'sqlaudit audit --help'."
     ("arguments", "sentence"),
     [
         ((), "Name a file, table or view to look at, or give a SELECT with --query."),
-        (("{file}",),
-         "Name the quasi-identifiers: what others may know about a person, with --qi. `sqlaudit profile` proposes: "
-         "sex,age"),
+        (
+            ("{file}",),
+            "Name the quasi-identifiers: what others may know about a person, with --qi. `sqlaudit profile` proposes: "
+            "sex,age",
+        ),
         (("{file}", "--query", "SELECT 1", "--qi", "a"), "Give a table or file, or a --query, not both."),
-        (("--query", "SELECT 1 AS a", "--where", "a = 1", "--qi", "a"),
-         "--where restricts a table or file; put the condition into the --query itself."),
+        (
+            ("--query", "SELECT 1 AS a", "--where", "a = 1", "--qi", "a"),
+            "--where restricts a table or file; put the condition into the --query itself.",
+        ),
         (("{file}", "--qi", "agee"), "--qi: {file} has no column 'agee'. Did you mean 'age'?"),
-        (("{file}", "--qi", "age", "--sensitive", "age"),
-         "Column 'age' is named as quasi-identifier and as sensitive attribute; give every column one role."),
-        (("{file}", "--qi", "age", "--entity", "a,b"),
-         "--entity takes one column: the one that says which person a row is about."),
-        (("{file}", "--qi", "age", "--require", "kk=5"),
-         "There is no privacy model 'kk'. Did you mean 'k'? 'sqlaudit models' lists them."),
-        (("{file}", "--qi", "age", "--require", "k"),
-         "A requirement is written model=number, for instance k=5; this one is 'k'."),
-        (("{file}", "--qi", "age", "--preset", "cels-5"),
-         "There is no preset 'cels-5'. Did you mean 'cells-5'? There are: ema-0070, cells-11, cells-5, cells-3."),
-        (("{file}", "--qi", "age", "--timeout", "soon"),
-         f"Invalid value for '--timeout': 'soon' is not a time; write 90, 90s, 15m or 2h. {HELP}"),
-        (("{file}", "--qi", "age", "--timeout", "0"),
-         f"Invalid value for '--timeout': '0' is not a time; write 90, 90s, 15m or 2h. {HELP}"),
-        (("{file}", "--qi", "age", "--memory-limit", "lots"),
-         f"Invalid value for '--memory-limit': 'lots' is not an amount of memory; write 500MB or 4GB. {HELP}"),
-        (("{file}", "--qi", "age", "--failing-classes", "-1"),
-         f"Invalid value for '--failing-classes': '-1' is neither a number nor 'all'. {HELP}"),
+        (
+            ("{file}", "--qi", "age", "--sensitive", "age"),
+            "Column 'age' is named as quasi-identifier and as sensitive attribute; give every column one role.",
+        ),
+        (
+            ("{file}", "--qi", "age", "--entity", "a,b"),
+            "--entity takes one column: the one that says which person a row is about.",
+        ),
+        (
+            ("{file}", "--qi", "age", "--require", "kk=5"),
+            "There is no privacy model 'kk'. Did you mean 'k'? 'sqlaudit models' lists them.",
+        ),
+        (
+            ("{file}", "--qi", "age", "--require", "k"),
+            "A requirement is written model=number, for instance k=5; this one is 'k'.",
+        ),
+        (
+            ("{file}", "--qi", "age", "--preset", "cels-5"),
+            "There is no preset 'cels-5'. Did you mean 'cells-5'? There are: ema-0070, cells-11, cells-5, cells-3.",
+        ),
+        (
+            ("{file}", "--qi", "age", "--timeout", "soon"),
+            f"Invalid value for '--timeout': 'soon' is not a time; write 90, 90s, 15m or 2h. {HELP}",
+        ),
+        (
+            ("{file}", "--qi", "age", "--timeout", "0"),
+            f"Invalid value for '--timeout': '0' is not a time; write 90, 90s, 15m or 2h. {HELP}",
+        ),
+        (
+            ("{file}", "--qi", "age", "--memory-limit", "lots"),
+            f"Invalid value for '--memory-limit': 'lots' is not an amount of memory; write 500MB or 4GB. {HELP}",
+        ),
+        (
+            ("{file}", "--qi", "age", "--failing-classes", "-1"),
+            f"Invalid value for '--failing-classes': '-1' is neither a number nor 'all'. {HELP}",
+        ),
         (("{file}", "--qi", "age", "--temp-directory", "{file}"), "--temp-directory '{file}' is not a folder."),
         (("{file}", "--qi", "age", "--delimiter", "::"), "--delimiter takes one character, or tab."),
         (("{file}", "--qi", "age", "--output", "{folder}"), "'{folder}' is a folder; name a file to write."),
-        (("{file}", "--qi", "age", "--output", "{folder}/no/r.txt"),
-         "The folder of '{folder}/no/r.txt' does not exist."),
-        (("{file}", "--qi", "age", "--failing-classes-to", "{folder}/f.txt"),
-         "'{folder}/f.txt' should end in .csv or .parquet."),
+        (
+            ("{file}", "--qi", "age", "--output", "{folder}/no/r.txt"),
+            "The folder of '{folder}/no/r.txt' does not exist.",
+        ),
+        (
+            ("{file}", "--qi", "age", "--failing-classes-to", "{folder}/f.txt"),
+            "'{folder}/f.txt' should end in .csv or .parquet.",
+        ),
         (("--db", "{folder}/no.duckdb", "t", "--qi", "a"), "There is no database file '{folder}/no.duckdb'."),
     ],
-)  # fmt: skip
+)
 def test_bad_requests(tmp_path: Path, arguments: tuple[str, ...], sentence: str) -> None:
     places = {"file": str(patients(tmp_path)), "folder": str(tmp_path)}
     ran = run("audit", *(argument.format(**places) for argument in arguments))
@@ -98,14 +124,19 @@ def test_help_and_version() -> None:
 def test_help_of_audit_has_sections() -> None:
     lines = run("audit", "--help").out.splitlines()
     assert [line for line in lines if line.endswith(":") and not line.startswith(" ")] == [
-        "What to look at:", "Roles of the columns:", "What must hold:", "Classes that fall short:", "Output:",
-        "Showing the work:", "Limits:", "Help:",
-    ]  # fmt: skip
+        "What to look at:",
+        "Roles of the columns:",
+        "What must hold:",
+        "Classes that fall short:",
+        "Output:",
+        "Showing the work:",
+        "Limits:",
+        "Help:",
+    ]
 
 
 @pytest.mark.parametrize(
-    ("codes", "code"),
-    [((), 0), ((0, 1), 1), ((1, 4), 4), ((4, 2, 1), 2), ((2, 3), 3), ((3, 130), 130), ((0, 0), 0)],
+    ("codes", "code"), [((), 0), ((0, 1), 1), ((1, 4), 4), ((4, 2, 1), 2), ((2, 3), 3), ((3, 130), 130), ((0, 0), 0)]
 )
 def test_the_worst_code_wins(codes: tuple[int, ...], code: int) -> None:
     assert worst(*codes) == code
@@ -120,13 +151,19 @@ def test_the_worst_code_wins(codes: tuple[int, ...], code: int) -> None:
         (Interrupted("Stopped."), 130, "Stopped."),
         (KeyboardInterrupt(), 130, "interrupted."),
         (click.Abort(), 130, "interrupted."),
-        (MemoryError(), 4,
-         "the memory of this machine was not enough; --memory-limit makes the database spill to disk instead."),
-        (ValueError("secret value"), 3,
-         "internal error (ValueError); this is a fault of sqlaudit, please report it. "
-         "SQLAUDIT_DEBUG=1 shows where it happened, without any value of your table."),
+        (
+            MemoryError(),
+            4,
+            "the memory of this machine was not enough; --memory-limit makes the database spill to disk instead.",
+        ),
+        (
+            ValueError("secret value"),
+            3,
+            "internal error (ValueError); this is a fault of sqlaudit, please report it. "
+            "SQLAUDIT_DEBUG=1 shows where it happened, without any value of your table.",
+        ),
     ],
-)  # fmt: skip
+)
 def test_errors_become_sentences(
     error: BaseException, code: int, sentence: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -15,13 +15,7 @@ import duckdb
 import pytest
 
 from sqlaudit.errors import EngineError, UsageError
-from sqlaudit.export import (
-    check_destination,
-    failing_batches,
-    replacing,
-    write_rows,
-    write_text,
-)
+from sqlaudit.export import check_destination, failing_batches, replacing, write_rows, write_text
 from sqlaudit.leftovers import discard_unfinished
 from sqlaudit.result import FailingClass
 
@@ -42,10 +36,17 @@ def test_parquet_keeps_every_value(tmp_path: Path) -> None:
     assert write_rows(file, NAMES, [[FIRST], [SECOND]]) == 2
     described = duckdb.sql(f"DESCRIBE FROM '{file}'").fetchall()
     assert [(row[0], row[1]) for row in described] == [
-        ("whole", "BIGINT"), ('odd "name"', "VARCHAR"), ("real", "DOUBLE"), ("day", "DATE"), ("money", "DECIMAL(5,2)"),
-        ("nothing", "VARCHAR"), ("flag", "BOOLEAN"), ("large", "DECIMAL(38,0)"), ("mixed", "VARCHAR"),
+        ("whole", "BIGINT"),
+        ('odd "name"', "VARCHAR"),
+        ("real", "DOUBLE"),
+        ("day", "DATE"),
+        ("money", "DECIMAL(5,2)"),
+        ("nothing", "VARCHAR"),
+        ("flag", "BOOLEAN"),
+        ("large", "DECIMAL(38,0)"),
+        ("mixed", "VARCHAR"),
         ("share", "DOUBLE"),
-    ]  # fmt: skip
+    ]
     assert duckdb.sql(f"FROM '{file}'").fetchall() == [
         (1, "x", 1.5, dt.date(2020, 1, 2), Decimal("1.20"), None, True, Decimal(2**70), str(uuid.UUID(int=5)), 0.25),
         (2, "", float("inf"), None, Decimal("123.40"), None, None, Decimal(1), "ab", 2.0),

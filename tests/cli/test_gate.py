@@ -87,7 +87,7 @@ def test_text_says_the_verdict_first(folder: Path) -> None:
         "Excepted until 2999-01-01: 50%, agreed::until then.",
         "patients: l=2 for disease (line 12) warns: distinct l-diversity is 1; at least 2 is required. "
         "1 of 3 classes with 2 rows (28.6%) falls short.",
-    ):  # fmt: skip
+    ):
         assert said in ran.said, said
 
 
@@ -114,9 +114,13 @@ def test_junit_follows_its_schema(folder: Path) -> None:
     assert list(suites) == ["patients", "nowhere", "empty", "broken", "the policy"]
     cases = {str(case.get("name")): [child.tag for child in case] for case in suites["patients"].iter("testcase")}
     assert cases == {
-        "k=3": ["skipped"], "l=2 for disease": ["skipped"], "t=0.9 for disease": [], "kk=5": ["error"],
-        "column_sets=max_size:1,k:3,share:0%": ["skipped"], "average_risk=0.1": ["skipped"],
-    }  # fmt: skip
+        "k=3": ["skipped"],
+        "l=2 for disease": ["skipped"],
+        "t=0.9 for disease": [],
+        "kk=5": ["error"],
+        "column_sets=max_size:1,k:3,share:0%": ["skipped"],
+        "average_risk=0.1": ["skipped"],
+    }
     with pytest.raises(xmlschema.XMLSchemaValidationError):
         JUNIT.validate(ran.out.replace("classname=", "klass="))
 
@@ -133,14 +137,18 @@ def test_sarif_follows_its_schema(folder: Path) -> None:
     check.validate(data)
     found = [(result["ruleId"], result["level"], _line(result)) for result in data["runs"][0]["results"]]
     assert found == [
-        ("policy", "error", ("sqlaudit.yml", 22)), ("k_anonymity", "error", ("sqlaudit.yml", 11)),
-        ("distinct_l_diversity", "warning", ("sqlaudit.yml", 12)), ("kk", "error", ("sqlaudit.yml", 15)),
-        ("column_sets", "error", ("sqlaudit.yml", 16)), ("average_risk", "warning", ("sqlaudit.yml", 17)),
-        ("k", "error", ("sqlaudit.yml", 20)), ("k_anonymity", "error", ("sqlaudit.yml", 21)),
+        ("policy", "error", ("sqlaudit.yml", 22)),
+        ("k_anonymity", "error", ("sqlaudit.yml", 11)),
+        ("distinct_l_diversity", "warning", ("sqlaudit.yml", 12)),
+        ("kk", "error", ("sqlaudit.yml", 15)),
+        ("column_sets", "error", ("sqlaudit.yml", 16)),
+        ("average_risk", "warning", ("sqlaudit.yml", 17)),
+        ("k", "error", ("sqlaudit.yml", 20)),
+        ("k_anonymity", "error", ("sqlaudit.yml", 21)),
         ("k", "error", ("sqlaudit.yml", 22)),
         ("possible_quasi_identifier", "warning", ("sqlaudit.yml", 21)),
         ("columns_without_role", "note", ("sqlaudit.yml", 21)),
-    ]  # fmt: skip
+    ]
     excepted = next(result for result in data["runs"][0]["results"] if "suppressions" in result)
     assert excepted["suppressions"] == [
         {"kind": "inSource", "justification": "Until 2999-01-01: 50%, agreed::until then"}
@@ -232,11 +240,13 @@ def test_list_reads_the_policy_and_connects_to_nothing(folder: Path) -> None:
     ran = run("test", "--list", "--select", "tag:release")
     assert ran.code == 2
     assert ran.out.splitlines() == [
-        "sqlaudit.yml, line 11: patients: k=3", "sqlaudit.yml, line 12: patients: l=2 (warns)",
-        "sqlaudit.yml, line 14: patients: t=0.9", "sqlaudit.yml, line 15: patients: kk=5",
+        "sqlaudit.yml, line 11: patients: k=3",
+        "sqlaudit.yml, line 12: patients: l=2 (warns)",
+        "sqlaudit.yml, line 14: patients: t=0.9",
+        "sqlaudit.yml, line 15: patients: kk=5",
         "sqlaudit.yml, line 16: patients: column_sets=max_size:1,k:3,share:0%",
         "sqlaudit.yml, line 17: patients: average_risk=0.1",
-    ]  # fmt: skip
+    ]
     assert "sqlaudit: sqlaudit.yml, line 15: patients: There is no privacy model 'kk'." in ran.err
     assert "sqlaudit: sqlaudit.yml, line 22: a table has no key 'quasi_identifers'." in ran.err
 
@@ -272,8 +282,9 @@ def test_a_baseline_is_accepted_and_shown(folder: Path) -> None:
     validator("history").validate(data)
     runs = next(test["runs"] for test in data["tests"] if test["requirement"] == "k=3")
     assert [(one["run"], one["level"], one["failing_rows"], one["accepted"]) for one in runs] == [
-        (2, "2", 4, True), (1, "2", 4, True),
-    ]  # fmt: skip
+        (2, "2", 4, True),
+        (1, "2", 4, True),
+    ]
     validator("gate").validate(json.loads(run("baseline", "--format", "json").out))
 
 
@@ -333,7 +344,7 @@ def test_init_for_files_beside_the_policy(folder: Path) -> None:
 
 def test_init_from_postgres(
     load: Loader, postgres_server: PostgresServer, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:  # fmt: skip
+) -> None:
     load("patients", [list(row.values()) for row in PATIENTS], list(PATIENTS[0]), schema="gate")
     monkeypatch.setenv("CLINIC_URL", postgres_server.url())
     assert run("init", "--db-env", "CLINIC_URL", "gate.patients", "--output", "pg.yml").code == 0
@@ -377,9 +388,13 @@ def _action(folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     given = {"PATH": path, "HOME": str(folder), "GITHUB_WORKSPACE": str(folder), **variables}
     return subprocess.run(
-        [ROOT / "integrations" / "github_action.sh"], cwd=folder, env=given, capture_output=True, encoding="utf-8",
+        [ROOT / "integrations" / "github_action.sh"],
+        cwd=folder,
+        env=given,
+        capture_output=True,
+        encoding="utf-8",
         check=False,
-    )  # fmt: skip
+    )
 
 
 def test_the_action_annotates_sums_up_and_keeps_the_exit_code(folder: Path) -> None:

@@ -17,9 +17,14 @@ from tests.postgres_load import Loader
 from tests.reports.schemas import validator
 
 ROWS = [
-    "30,f,13053,flu", "31,m,13068,flu", "35,f,13053,cold", "38,m,13068,HIV", "52,f,14850,flu", "57,,14853,cold",
+    "30,f,13053,flu",
+    "31,m,13068,flu",
+    "35,f,13053,cold",
+    "38,m,13068,HIV",
+    "52,f,14850,flu",
+    "57,,14853,cold",
     "99,f,99999,flu",
-]  # fmt: skip
+]
 HIERARCHIES = """
 hierarchies:
   age: {widths: [5, 10, 20], low: 20, high: 60}
@@ -77,9 +82,11 @@ def test_every_question_has_every_layout(find: str, layout: str) -> None:
     assert ran.code == 0
     assert "2,1" in ran.out or find == "chain"
     wanted = {
-        "best": "The best safe node", "minimal": "minimal safe node", "all": "safe nodes of 25",
+        "best": "The best safe node",
+        "minimal": "minimal safe node",
+        "all": "safe nodes of 25",
         "chain": "The finest safe node of the chain",
-    }  # fmt: skip
+    }
     assert wanted[find] in ran.out
 
 
@@ -223,8 +230,10 @@ def test_the_plan_is_what_counts_values() -> None:
     ran = run("lattice", "p.csv", *COMMON, "--dry-run")
     assert ran.code == 0
     assert [line for line in ran.out.splitlines() if "sqlaudit:" in line] == [
-        "/* sqlaudit: values of age */", "/* sqlaudit: values of zip */", "/* sqlaudit: sensitive values */",
-    ]  # fmt: skip
+        "/* sqlaudit: values of age */",
+        "/* sqlaudit: values of zip */",
+        "/* sqlaudit: sensitive values */",
+    ]
 
 
 @pytest.mark.postgres
@@ -239,8 +248,10 @@ def test_a_view_in_postgresql(folder: Path, load: Loader, postgres_url: str, pos
     assert (made.code, "made the view" in made.err) == (0, True), made.err
     assert "WITH (security_barrier) AS" in made.out
     assert load.execute("SELECT DISTINCT age, zip FROM lattice_release ORDER BY 1, 2") == [
-        ("[30, 40)", "1305*"), ("[30, 40)", "1306*"), ("[50, 60)", "1485*"),
-    ]  # fmt: skip
+        ("[30, 40)", "1305*"),
+        ("[30, 40)", "1306*"),
+        ("[50, 60)", "1485*"),
+    ]
     again = run(*asked, "--db", postgres_admin_url, "--publish-view", "lattice_release", "--execute")
     assert (again.code, "--replace replaces it" in again.err) == (2, True)
     replaced = run(

@@ -19,16 +19,26 @@ REPORTS = ".txt, .json, .md, .markdown, .html, .htm"
 @pytest.mark.parametrize(
     "command",
     [
-        ("audit", "{table}", "--qi", "age"), ("profile", "{table}"), ("columns", "{table}"), ("records", "{table}"),
-        ("disclosure", "{table}", "--qi", "age", "--sensitive", "disease"), ("demo",), ("models",),
-        ("lattice", "{table}", "--qi", "age", "--require", "k=2"), ("hierarchy", "{table}", "age", "--widths", "5"),
-        ("compare", "{table}", "{table}"), ("attack", "{table}", "--qi", "age", "--sensitive", "disease"),
-        ("suppress", "{table}", "--qi", "age", "--require", "k=2"), ("recode", "{table}", "--qi", "age"),
-        ("test",), ("compile", "k=2", "--table", "t", "--qi", "age"), ("init", "{table}"),
+        ("audit", "{table}", "--qi", "age"),
+        ("profile", "{table}"),
+        ("columns", "{table}"),
+        ("records", "{table}"),
+        ("disclosure", "{table}", "--qi", "age", "--sensitive", "disease"),
+        ("demo",),
+        ("models",),
+        ("lattice", "{table}", "--qi", "age", "--require", "k=2"),
+        ("hierarchy", "{table}", "age", "--widths", "5"),
+        ("compare", "{table}", "{table}"),
+        ("attack", "{table}", "--qi", "age", "--sensitive", "disease"),
+        ("suppress", "{table}", "--qi", "age", "--require", "k=2"),
+        ("recode", "{table}", "--qi", "age"),
+        ("test",),
+        ("compile", "k=2", "--table", "t", "--qi", "age"),
+        ("init", "{table}"),
         ("console", "{table}", "-c", "SELECT 1 AS one"),
     ],
     ids=lambda command: command[0],
-)  # fmt: skip
+)
 def test_an_unknown_ending_is_refused_with_those_that_are_known(tmp_path: Path, command: tuple[str, ...]) -> None:
     table, file = patients(tmp_path), tmp_path / "r.pdf"
     ran = run(*(part.format(table=table) for part in command), "--output", file)
@@ -70,8 +80,9 @@ def test_a_full_device_under_help_and_under_errors(tmp_path: Path) -> None:
         helped = subprocess.run([*COMMAND, "--help"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
         failed = subprocess.run([*COMMAND, "audit"], stderr=full, stdout=subprocess.PIPE, text=True, check=False)
     assert (helped.returncode, helped.stderr) == (
-        2, "sqlaudit: what was to be written did not find room: No space left on device.\n",
-    )  # fmt: skip
+        2,
+        "sqlaudit: what was to be written did not find room: No space left on device.\n",
+    )
     assert (failed.returncode, failed.stdout) == (2, "")
 
 
@@ -96,9 +107,7 @@ def test_names_that_postgres_would_cut_or_not_find_are_refused_before_any_work()
     ):
         with pytest.raises(UsageError, match=said):
             check_view(db, View(name, ""))
-        ran = run(
-            "lattice", "--db", db, "t", "--qi", "a", "--require", "k=2", "--publish-view", name, "--execute"
-        )  # fmt: skip
+        ran = run("lattice", "--db", db, "t", "--qi", "a", "--require", "k=2", "--publish-view", name, "--execute")
         assert ran.code == 2
         assert said in ran.err
     check_view(db, View("public." + "a" * 63, ""))

@@ -28,9 +28,12 @@ ENDLESS = "SELECT hash(a.range * b.range) % 7919 AS a, b.range % 7 AS s FROM ran
 def started(*arguments: object, **environment: str) -> subprocess.Popen[str]:
     """The real command as a process of its own."""
     return subprocess.Popen(
-        [*COMMAND, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        [*COMMAND, *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
         env={**os.environ, **environment},
-    )  # fmt: skip
+    )
 
 
 def test_ctrl_c_cancels_the_query_and_leaves_nothing(tmp_path: Path) -> None:

@@ -35,9 +35,12 @@ def exporting(folder: Path, temporary: Path, name: str) -> subprocess.Popen[str]
     folder.mkdir()
     arguments = ["audit", "--query", MANY, "--qi", "a", "--require", "k=2", "--show-values"]
     process = subprocess.Popen(
-        [*COMMAND, *arguments, "--failing-classes-to", str(folder / name)], stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, text=True, env={**os.environ, "TMPDIR": str(temporary)},
-    )  # fmt: skip
+        [*COMMAND, *arguments, "--failing-classes-to", str(folder / name)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "TMPDIR": str(temporary)},
+    )
     while not any(file.stat().st_size > 100_000 for file in folder.glob(".*.part")):
         assert process.poll() is None, process.communicate()
         time.sleep(0.01)

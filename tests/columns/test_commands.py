@@ -34,11 +34,17 @@ def test_columns_as_json(tmp_path: Path) -> None:
     assert data["complete"] is True
     assert data["sets"] == [
         {
-            "columns": ["age", "sex"], "classes": 4, "min_size": 1, "rows_at_risk": 3, "unique_rows": 1,
-            "share_at_risk": 0.25, "distinction": None, "distinct_share": pytest.approx(1 / 3),
+            "columns": ["age", "sex"],
+            "classes": 4,
+            "min_size": 1,
+            "rows_at_risk": 3,
+            "unique_rows": 1,
+            "share_at_risk": 0.25,
+            "distinction": None,
+            "distinct_share": pytest.approx(1 / 3),
             "separation": pytest.approx(1 - (12 + 2 + 20) / 132),
         }
-    ]  # fmt: skip
+    ]
     assert data["maximal_safe_sets"] == [["age"], ["sex"]]
     assert data["repair"] == ["age"]
     assert (data["counts"]["candidates"], data["counts"]["decided"]) == (4, 4)
@@ -110,9 +116,7 @@ def test_records_shows_records_only_when_asked(tmp_path: Path) -> None:
         run("records", people(tmp_path), "--qi", "age,sex,job", "--key", "id", "--show-values", "--format", "json").out
     )
     assert [(record["key"], record["suda"]) for record in data["top"]] == [(["3"], 4.0), (["4"], 4.0)]
-    assert data["minimal_sample_uniques"] == [
-        {"size": 1, "count": 4}, {"size": 2, "count": 0}, {"size": 3, "count": 0},
-    ]  # fmt: skip
+    assert data["minimal_sample_uniques"] == [{"size": 1, "count": 4}, {"size": 2, "count": 0}, {"size": 3, "count": 0}]
     refused = run("records", people(tmp_path), "--qi", "age", "--key", "id")
     assert (refused.code, "add --show-values" in refused.err) == (2, True)
 

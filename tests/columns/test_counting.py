@@ -168,5 +168,7 @@ def test_sets_counted_from_a_wider_set_have_the_same_figures(nulls: str) -> None
         expected = oracle.figures(rows, tuple(bits(mask)), 5, nulls)
         assert (figures.classes, figures.min_size) == (expected["classes"], expected["min_size"])
         assert (figures.at_risk, figures.unique, figures.pairs) == (
-            expected["at_risk"], expected["unique"], expected["pairs"],
-        )  # fmt: skip
+            expected["at_risk"],
+            expected["unique"],
+            expected["pairs"],
+        )

@@ -26,9 +26,17 @@ from tests.postgres_load import Loader
 
 QI = ["residence", "gender", "education", "labor"]
 SHARED = [
-    "U F SecInc Emp", "U F SecInc Emp", "U F PrimInc NonLF", "U M SecComp Emp", "R F SecComp Unemp",
-    "U M SecComp Emp", "U F PrimComp NonLF", "U M PostSec Unemp", "U F SecInc NonLF", "U F SecInc NonLF",
-]  # fmt: skip
+    "U F SecInc Emp",
+    "U F SecInc Emp",
+    "U F PrimInc NonLF",
+    "U M SecComp Emp",
+    "R F SecComp Unemp",
+    "U M SecComp Emp",
+    "U F PrimComp NonLF",
+    "U M PostSec Unemp",
+    "U F SecInc NonLF",
+    "U F SecInc NonLF",
+]
 
 
 def worked_example() -> Target:
@@ -41,8 +49,11 @@ def test_the_worked_example_of_the_suda_literature() -> None:
         found = find_records(engine, worked_example(), RecordRequest(show_values=True), qi=QI, key=["record"])
     scored = {record.key[0]: record.scores for record in found.top}
     assert {key: (int(s.suda), float(s.ihsn)) for key, s in scored.items()} == {
-        3: (6, 1.75), 5: (12, 3.25), 7: (6, 1.75), 8: (10, 2.75),
-    }  # fmt: skip
+        3: (6, 1.75),
+        5: (12, 3.25),
+        7: (6, 1.75),
+        8: (10, 2.75),
+    }
     assert float(found.file_dis) == pytest.approx(0.006688963, abs=5e-10)
     by_ihsn = {3: 0.005120313, 5: 0.010702061, 7: 0.005120313, 8: 0.008775093}
     assert {key: s.dis_ihsn for key, s in scored.items()} == pytest.approx(by_ihsn, abs=5e-10)

@@ -40,8 +40,10 @@ def test_column_sets_follow_their_schema(options: dict[str, Any]) -> None:
     assert data["schema"] == "sqlaudit-columns/1" == schema("columns")["title"]
     validator("columns").validate(data)
     assert (data["total"], data["columns"], data["complete"]) == (
-        5, TAKEN, "time_budget" not in options and (options.get("find") != "greedy"),
-    )  # fmt: skip
+        5,
+        TAKEN,
+        "time_budget" not in options and (options.get("find") != "greedy"),
+    )
 
 
 def test_persons_follow_it_too() -> None:

@@ -74,8 +74,11 @@ def violating(
         chosen = tuple(NAMES.index(name) for name in one.columns)
         expected = oracle.figures(rows, chosen, request.k, nulls, person)
         assert (one.classes, one.min_size, one.rows_at_risk, one.unique_rows) == (
-            expected["classes"], expected["min_size"], expected["at_risk"], expected["unique"],
-        )  # fmt: skip
+            expected["classes"],
+            expected["min_size"],
+            expected["at_risk"],
+            expected["unique"],
+        )
         assert one.share_at_risk == Fraction(expected["at_risk"], expected["total"])
     for effect in found.effects:
         rest = tuple(i for i in range(4) if NAMES[i] != effect.column)
@@ -110,9 +113,15 @@ def test_identifying_sets_on_duckdb(nulls: NullPolicy, entity: bool) -> None:
 
 
 def identifying(
-    engine: Engine, target: Target, rows: list[tuple[Any, ...]], find: Find, max_size: int | None, nulls: str, *,
+    engine: Engine,
+    target: Target,
+    rows: list[tuple[Any, ...]],
+    find: Find,
+    max_size: int | None,
+    nulls: str,
+    *,
     entity: bool,
-) -> None:  # fmt: skip
+) -> None:
     request = ColumnRequest(identifying=True, find=find, max_size=max_size, nulls=NullPolicy(nulls))
     person = "person" if entity else None
     found = find_columns(engine, target, request, exclude=["person"], entity=person, effects=False)
@@ -247,8 +256,11 @@ def test_ranking_counts_every_set_up_to_a_size() -> None:
         by_pairs = ColumnRequest(find=Find.RANKING, max_size=1, rank_by=RankBy.SEPARATION)
         ranked = find_columns(engine, Target(frame=data), by_pairs)
         assert [(one.columns[0], one.separation) for one in ranked.sets] == [
-            ("c", 1), ("a", Fraction(2, 3)), ("b", Fraction(2, 3)), ("d", 0),
-        ]  # fmt: skip
+            ("c", 1),
+            ("a", Fraction(2, 3)),
+            ("b", Fraction(2, 3)),
+            ("d", 0),
+        ]
 
 
 def test_explanations_say_what_each_column_adds() -> None:

@@ -30,10 +30,16 @@ from tests.postgres_load import Loader
 GOLDEN = Path(__file__).parents[1] / "golden" / "columns"
 NAMES = ["zip", "age", "sex", "person"]
 ROWS: list[tuple[Any, ...]] = [
-    ("13053-s", 28, "f", 1), ("13053-s", 28, "m", 2), ("13053-s", None, "f", 3), ("14850-s", 50, "f", 4),
-    ("14850-s", 50, "m", 4), ("14850-s", 51, "f", 5), (None, 50, "m", 6), (None, 51, "m", 6),
+    ("13053-s", 28, "f", 1),
+    ("13053-s", 28, "m", 2),
+    ("13053-s", None, "f", 3),
+    ("14850-s", 50, "f", 4),
+    ("14850-s", 50, "m", 4),
+    ("14850-s", 51, "f", 5),
+    (None, 50, "m", 6),
+    (None, 51, "m", 6),
     ("13053-s", 28, "f", 7),
-]  # fmt: skip
+]
 TAKEN = ["zip", "age", "sex"]
 Found = ColumnSets | RecordRisk
 _VIEW = re.compile("sqlaudit_[0-9a-f]{12}_[a-z]+_[0-9]+|sqlaudit_[0-9a-f]{12}(?=_kept)")

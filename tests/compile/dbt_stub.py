@@ -43,11 +43,15 @@ def package(adapter: str) -> Mapping[str, Callable[..., Any]]:
     env = jinja2.Environment(undefined=jinja2.StrictUndefined, extensions=["jinja2.ext.do"], autoescape=False)
     env.globals.update(
         {
-            "sqlaudit": macros, "adapter": SimpleNamespace(dispatch=dispatch), "return": give, "execute": False,
-            "exceptions": SimpleNamespace(raise_compiler_error=refuse), "modules": SimpleNamespace(re=re),
+            "sqlaudit": macros,
+            "adapter": SimpleNamespace(dispatch=dispatch),
+            "return": give,
+            "execute": False,
+            "exceptions": SimpleNamespace(raise_compiler_error=refuse),
+            "modules": SimpleNamespace(re=re),
             "dbt": SimpleNamespace(string_literal=lambda text: f"'{text}'", escape_single_quotes=lambda text: text),
         }
-    )  # fmt: skip
+    )
     for file in sorted((template_folder() / "dbt" / "macros").rglob("*.sql")):
         text = re.sub(r"\{%-? test (\w+)", r"{% macro test_\1", file.read_text(encoding="utf-8"))
         module = env.from_string(re.sub(r"endtest", "endmacro", text)).module

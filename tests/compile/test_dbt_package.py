@@ -28,9 +28,13 @@ from tests.compile.test_text import UNSAFE
 
 ROOT = Path(__file__).parents[2]
 ADAPTERS = {
-    "duckdb": "duckdb", "postgres": "postgres", "snowflake": "snowflake", "bigquery": "bigquery", "spark": "spark",
+    "duckdb": "duckdb",
+    "postgres": "postgres",
+    "snowflake": "snowflake",
+    "bigquery": "bigquery",
+    "spark": "spark",
     "databricks": "databricks",
-}  # fmt: skip
+}
 QI = {"quasi_identifiers": ["age", "substr(zip, 1, 2)"]}
 CHECKS: Mapping[str, tuple[dict[str, Any], str]] = {
     "k_anonymity": ({"k": 15}, "k=15"),
@@ -157,10 +161,19 @@ def test_tests_on_a_population(people: duckdb.DuckDBPyConnection) -> None:
 def test_limits_are_read_as_decimals() -> None:
     exact = package("duckdb")["exact"]
     for given, meant in [
-        (0.1, "1/10"), ("0.30", "3/10"), (5, "5"), (".5", "1/2"),
-        ("1/3", "1/3"), ("20%", "1/5"), (1e-05, "1/100000"), (2.50, "5/2"), (0, "0"),
-        ("2/6", "1/3"), ("12.5%", "1/8"), (1.0, "1"),
-    ]:  # fmt: skip
+        (0.1, "1/10"),
+        ("0.30", "3/10"),
+        (5, "5"),
+        (".5", "1/2"),
+        ("1/3", "1/3"),
+        ("20%", "1/5"),
+        (1e-05, "1/100000"),
+        (2.50, "5/2"),
+        (0, "0"),
+        ("2/6", "1/3"),
+        ("12.5%", "1/8"),
+        (1.0, "1"),
+    ]:
         found = exact(given)
         assert Fraction(found["numerator"], found["denominator"]) == Fraction(meant)
         assert (found["numerator"], found["denominator"]) == Fraction(meant).as_integer_ratio()

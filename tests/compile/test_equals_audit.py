@@ -37,9 +37,12 @@ def executed(engine: Engine, compiled: Compiled) -> dict[str, Any]:
 def compiled_of(engine: Engine, query: str, requirements: Sequence[Requirement], **more: Any) -> list[Compiled]:
     """The statements of requirements over a query, in the engine's dialect."""
     roles = Roles(
-        tuple(more["qi"]), tuple(more.get("sensitive", ())), (), more.get("entity"),
+        tuple(more["qi"]),
+        tuple(more.get("sensitive", ())),
+        (),
+        more.get("entity"),
         nulls=NullPolicy(more.get("nulls", "equal")),
-    )  # fmt: skip
+    )
     inputs = dict(more.get("inputs") or {})
     if "population" in inputs:
         inputs["population"] = {"query": told(engine, inputs["population"]["query"])}

@@ -17,18 +17,52 @@ from sqlaudit.standalone.recipes import NotCarried
 from tests.cli.runner import run
 
 CHECKS = [
-    "k=5", "alpha=alpha:0.5,k:3", "l=2", "entropy_l=2.5", "recursive_l=c:3,l:3", "recursive_l=c:3,l:1", "extended_k=2",
-    "t=0.2", "t_ordered=0.3", "beta=1", "enhanced_beta=1", "delta=1.5", "disclosure@0=0.7", "disclosure@1=0.7",
-    "disclosure@2=1", "disclosure@3=0.9", "prosecutor_risk=0.2", "average_risk=0.3", "rows_at_risk=0.1",
-    "sample_uniqueness=0", "range=2",
-]  # fmt: skip
+    "k=5",
+    "alpha=alpha:0.5,k:3",
+    "l=2",
+    "entropy_l=2.5",
+    "recursive_l=c:3,l:3",
+    "recursive_l=c:3,l:1",
+    "extended_k=2",
+    "t=0.2",
+    "t_ordered=0.3",
+    "beta=1",
+    "enhanced_beta=1",
+    "delta=1.5",
+    "disclosure@0=0.7",
+    "disclosure@1=0.7",
+    "disclosure@2=1",
+    "disclosure@3=0.9",
+    "prosecutor_risk=0.2",
+    "average_risk=0.3",
+    "rows_at_risk=0.1",
+    "sample_uniqueness=0",
+    "range=2",
+]
 POPULATION = ["k_map=2", "journalist_risk=0.2", "marketer_risk=0.3", "delta_presence=max:0.5,min:0.1"]
 INPUTS = {"class_function": "identity", "population": "people"}
 UNSAFE = (
-    exp.Lambda, exp.Bracket, exp.Slice, exp.Unnest, exp.ArrayAgg, exp.Filter, exp.GroupConcat, exp.Qualify, exp.IntDiv,
-    exp.BitwiseAnd, exp.BitwiseRightShift, exp.Placeholder, exp.Parameter, exp.Log, exp.Round, exp.ArgMax,
-    exp.ApproxDistinct, exp.Quantile, exp.Median, exp.Lateral,
-)  # fmt: skip
+    exp.Lambda,
+    exp.Bracket,
+    exp.Slice,
+    exp.Unnest,
+    exp.ArrayAgg,
+    exp.Filter,
+    exp.GroupConcat,
+    exp.Qualify,
+    exp.IntDiv,
+    exp.BitwiseAnd,
+    exp.BitwiseRightShift,
+    exp.Placeholder,
+    exp.Parameter,
+    exp.Log,
+    exp.Round,
+    exp.ArgMax,
+    exp.ApproxDistinct,
+    exp.Quantile,
+    exp.Median,
+    exp.Lateral,
+)
 """Constructs that a dialect was seen to lack, or to read in another way."""
 
 
@@ -51,12 +85,16 @@ def test_every_check_parses_back_and_keeps_to_safe_constructs(dialect: str) -> N
 @pytest.mark.parametrize(
     ("dialect", "type_of_products", "type_of_floats"),
     [
-        ("bigquery", "BIGNUMERIC", "FLOAT64"), ("snowflake", "DECIMAL(38, 0)", "DOUBLE"),
-        ("redshift", "DECIMAL(38, 0)", "DOUBLE PRECISION"), ("tsql", "NUMERIC(38, 0)", "FLOAT"),
-        ("clickhouse", "Nullable(Decimal(38, 0))", "Nullable(Float64)"), ("trino", "DECIMAL(38, 0)", "DOUBLE"),
-        ("databricks", "DECIMAL(38, 0)", "DOUBLE"), ("duckdb", "HUGEINT", "DOUBLE"),
+        ("bigquery", "BIGNUMERIC", "FLOAT64"),
+        ("snowflake", "DECIMAL(38, 0)", "DOUBLE"),
+        ("redshift", "DECIMAL(38, 0)", "DOUBLE PRECISION"),
+        ("tsql", "NUMERIC(38, 0)", "FLOAT"),
+        ("clickhouse", "Nullable(Decimal(38, 0))", "Nullable(Float64)"),
+        ("trino", "DECIMAL(38, 0)", "DOUBLE"),
+        ("databricks", "DECIMAL(38, 0)", "DOUBLE"),
+        ("duckdb", "HUGEINT", "DOUBLE"),
     ],
-)  # fmt: skip
+)
 def test_products_of_counts_have_38_digits(dialect: str, type_of_products: str, type_of_floats: str) -> None:
     (sql,) = (one.sql for one in compile_checks(Target("t"), Roles(("a",), ("s",)), ["t=0.2"], dialect=dialect))
     assert f" AS {type_of_products})" in sql

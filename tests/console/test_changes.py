@@ -43,8 +43,10 @@ def groups_of(values: list[Any], label: Any) -> list[list[int]]:
 
 
 @FEW
-@given(st.lists(st.none() | st.integers(-200, 200) | st.integers(-(10**9), 10**9), min_size=1, max_size=8),
-       st.sampled_from(WIDTHS))  # fmt: skip
+@given(
+    st.lists(st.none() | st.integers(-200, 200) | st.integers(-(10**9), 10**9), min_size=1, max_size=8),
+    st.sampled_from(WIDTHS),
+)
 def test_intervals_of_whole_numbers(engine: Engine, values: list[int | None], width: str) -> None:
     expected = groups_of(values, lambda value: math.floor(Fraction(value) / Fraction(width)))
     assert groups_on(engine, "int", values, width) == expected
@@ -76,8 +78,10 @@ def test_beginnings_of_texts(engine: Engine, values: list[str | None], kept: int
 
 
 @FEW
-@given(st.lists(st.none() | st.dates(datetime.date(1900, 1, 1), datetime.date(2030, 12, 31)), min_size=1, max_size=8),
-       st.sampled_from(("year", "quarter", "month", "week", "day")))  # fmt: skip
+@given(
+    st.lists(st.none() | st.dates(datetime.date(1900, 1, 1), datetime.date(2030, 12, 31)), min_size=1, max_size=8),
+    st.sampled_from(("year", "quarter", "month", "week", "day")),
+)
 def test_parts_of_dates(engine: Engine, values: list[datetime.date | None], part: str) -> None:
     labels = {
         "year": lambda value: value.year,
@@ -95,8 +99,13 @@ def test_the_same_classes_as_a_hierarchy_of_the_same_width() -> None:
     expression = coarser(ColumnInfo("age", "BIGINT", Kind.INTEGER), "20", None, "duckdb")  # type: ignore[arg-type]
     found = sqlaudit.audit(people, qi=[expression], require={"k": 2})
     search = sqlaudit.lattice(
-        people, qi=["age"], require={"k": 2}, hierarchies={"age": {"widths": [20]}}, find="chain", chain=[(1,)],
+        people,
+        qi=["age"],
+        require={"k": 2},
+        hierarchies={"age": {"widths": [20]}},
+        find="chain",
+        chain=[(1,)],
         algorithm="chain",
-    )  # fmt: skip
+    )
     assert found.classes.sizes == ((1, 1), (2, 1), (4, 2))
     assert search.best is None

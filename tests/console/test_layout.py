@@ -65,12 +65,30 @@ def test_values_of_every_kind() -> None:
     ]
     shown = [line.rstrip() for line in as_table(rows(*[(value, 1) for value in kinds]))]
     assert [line.split("|")[0].strip() for line in shown[2:-1]] == [
-        "true", "false", "\\x00ff", "1.50", "2020-02-29", "[1, None]", "{'a': 1}", "1e-09", "nan", "",
-    ]  # fmt: skip
+        "true",
+        "false",
+        "\\x00ff",
+        "1.50",
+        "2020-02-29",
+        "[1, None]",
+        "{'a': 1}",
+        "1e-09",
+        "nan",
+        "",
+    ]
     data = json.loads("".join(as_json(rows(*[(value, 1) for value in kinds]))))
     assert [row[0] for row in data["rows"]] == [
-        True, False, "00ff", "1.50", "2020-02-29", [1, None], {"a": 1}, 1e-9, None, "",
-    ]  # fmt: skip
+        True,
+        False,
+        "00ff",
+        "1.50",
+        "2020-02-29",
+        [1, None],
+        {"a": 1},
+        1e-9,
+        None,
+        "",
+    ]
 
 
 @settings(max_examples=100, derandomize=True, deadline=None)

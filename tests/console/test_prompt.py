@@ -84,11 +84,22 @@ def start(tmp_path: Path) -> Iterator[Start]:
     def opened(*arguments: object, **environment: str) -> Terminal:
         kept = {name: value for name, value in os.environ.items() if not name.startswith(OTHERS)}
         child = pexpect.spawn(
-            COMMAND[0], [*COMMAND[1:], "console", *map(str, arguments)], encoding="utf-8", timeout=60,
-            dimensions=(24, 80), cwd=str(tmp_path),
-            env={**kept, "TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1", "XDG_STATE_HOME": str(tmp_path / "state"),
-                 "NO_COLOR": "1", "PAGER": "cat", **environment},
-        )  # fmt: skip
+            COMMAND[0],
+            [*COMMAND[1:], "console", *map(str, arguments)],
+            encoding="utf-8",
+            timeout=60,
+            dimensions=(24, 80),
+            cwd=str(tmp_path),
+            env={
+                **kept,
+                "TERM": "xterm",
+                "PROMPT_TOOLKIT_NO_CPR": "1",
+                "XDG_STATE_HOME": str(tmp_path / "state"),
+                "NO_COLOR": "1",
+                "PAGER": "cat",
+                **environment,
+            },
+        )
         children.append(child)
         terminal = Terminal(child)
         terminal.until()
@@ -189,9 +200,12 @@ def test_the_history_holds_what_was_typed_and_nothing_that_was_found(start: Star
 
 def test_without_a_terminal_there_is_no_prompt(tmp_path: Path) -> None:
     child = pexpect.spawn(
-        "/bin/sh", ["-c", f"'{COMMAND[0]}' -c '{COMMAND[2]}' console | cat"], encoding="utf-8", timeout=60,
+        "/bin/sh",
+        ["-c", f"'{COMMAND[0]}' -c '{COMMAND[2]}' console | cat"],
+        encoding="utf-8",
+        timeout=60,
         cwd=str(tmp_path),
-    )  # fmt: skip
+    )
     child.expect("A prompt needs a terminal; say what to run with -c or -f.")
     child.expect(pexpect.EOF)
 

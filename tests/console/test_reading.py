@@ -13,10 +13,19 @@ from sqlaudit.errors import UsageError
 
 DIALECTS = pytest.mark.parametrize("dialect", ["duckdb", "postgres"])
 STATEMENTS = (
-    "SELECT 1", "SELECT ';'", "SELECT 'it''s; one' AS \"a;b\"", "SELECT $$ ; $$", "SELECT $t$ ;$$; $t$",
-    "SELECT 1 -- no; end\n + 1", "SELECT /* ; \n ' */ 2", "EXPLAIN SELECT ';'", "SELECT E'\\';'", "SELECT '\n\\d\n'",
-    "AUDIT t BY (a)", "SELECT '😀;' AS \"ü\"",
-)  # fmt: skip
+    "SELECT 1",
+    "SELECT ';'",
+    "SELECT 'it''s; one' AS \"a;b\"",
+    "SELECT $$ ; $$",
+    "SELECT $t$ ;$$; $t$",
+    "SELECT 1 -- no; end\n + 1",
+    "SELECT /* ; \n ' */ 2",
+    "EXPLAIN SELECT ';'",
+    "SELECT E'\\';'",
+    "SELECT '\n\\d\n'",
+    "AUDIT t BY (a)",
+    "SELECT '😀;' AS \"ü\"",
+)
 COMMANDS = ("\\d", "\\qi age it's", "\\audit", "\\?", '\\drop "a b"')
 
 
@@ -101,11 +110,15 @@ ERRORS = (
     ("AUDIT t BY (a) SENSITIVE b REQUIRE t >= 0.1", 1, 38, "t is a limit from above (at most); write <= or ="),
     ("AUDIT t BY (a) REQUIRE k", 1, 25, "k needs a limit, for instance k = 5"),
     ("AUDIT t BY (a) REQUIRE k = 5,", 1, 30, "a requirement is missing after the comma"),
-    ("AUDIT t BY (a) REQUIRE kk = 5", 1, 24, "There is no privacy model 'kk'. Did you mean 'k'? 'sqlaudit models' lists"
-     " them"),
+    (
+        "AUDIT t BY (a) REQUIRE kk = 5",
+        1,
+        24,
+        "There is no privacy model 'kk'. Did you mean 'k'? 'sqlaudit models' lists them",
+    ),
     ("AUDIT t BY (a) REQUIRE", 1, 23, "a requirement is expected here, for instance k >= 5"),
     ("AUDIT t BY (a) ENTITY p, q", 1, 16, "ENTITY takes one column: the one that says which person a row is about"),
-)  # fmt: skip
+)
 
 
 @DIALECTS

@@ -67,13 +67,8 @@ def test_a_select_shows_its_rows(opened: Console, table: str) -> None:
         f"SELECT sex, zip, count(*) AS n FROM {table} WHERE age > 50 GROUP BY sex, zip ORDER BY n DESC, zip NULLS LAST;"
     )
     assert opened.run(query) == (
-        "sex | zip    | n\n"
-        "----+--------+--\n"
-        "f   | 148-50 | 2\n"
-        "m   | 148-53 | 1\n"
-        "m   | NULL   | 1\n"
-        "(3 rows)\n"
-    )  # fmt: skip
+        "sex | zip    | n\n----+--------+--\nf   | 148-50 | 2\nm   | 148-53 | 1\nm   | NULL   | 1\n(3 rows)\n"
+    )
 
 
 def test_what_stands_in_values_is_shown_and_not_obeyed(opened: Console) -> None:
@@ -141,11 +136,14 @@ def test_whole_rows_of_a_table_keep_its_name_and_can_be_saved(opened: Console, t
     assert target.where in ("age > 50 AND NOT zip IS NULL", "age > 50 AND zip IS NOT NULL")
     assert "WHERE age > 50 AND NOT zip IS NULL" in opened.words("\\compile snowflake")
     for text in (
-        f"SELECT * FROM {table} LIMIT 3", f"SELECT DISTINCT * FROM {table}", f"SELECT p.* FROM {table} p",
+        f"SELECT * FROM {table} LIMIT 3",
+        f"SELECT DISTINCT * FROM {table}",
+        f"SELECT p.* FROM {table} p",
         f"SELECT * FROM {table} WHERE age > (SELECT min(age) FROM {table})",
         f"WITH w AS (SELECT * FROM {table}) SELECT * FROM w",
-        f"SELECT * FROM {table} p WHERE p.age > 1", f"SELECT * FROM {table} a JOIN (SELECT 1 AS x) b ON true",
-    ):  # fmt: skip
+        f"SELECT * FROM {table} p WHERE p.age > 1",
+        f"SELECT * FROM {table} a JOIN (SELECT 1 AS x) b ON true",
+    ):
         assert opened.session.workspace.query(text).relation == ""
 
 

@@ -63,12 +63,7 @@ def test_every_pair_of_simple_implications_in_every_world(classes: list[list[int
 
 
 @pytest.mark.parametrize(
-    ("classes", "expected"),
-    [
-        ([[1, 1, 1, 1]], "1/2"),
-        ([[2, 1, 1, 1]], "4/5"),
-        ([[1, 1, 1, 1, 1]], "1/3"),
-    ],
+    ("classes", "expected"), [([[1, 1, 1, 1]], "1/2"), ([[2, 1, 1, 1]], "4/5"), ([[1, 1, 1, 1, 1]], "1/3")]
 )
 def test_pairs_of_simple_implications_that_leave_a_doubt(classes: list[list[int]], expected: str) -> None:
     """Random small cases with k = 2 are mostly certain: these are not."""

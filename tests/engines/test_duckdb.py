@@ -37,9 +37,7 @@ def ask(engine: DuckDBEngine, sql: str) -> list[tuple[object, ...]]:
 def test_rows_are_plain_python_values(engine: DuckDBEngine) -> None:
     people = engine.open(Target(frame=PEOPLE))
     assert people == Relation(
-        '"input"."frame"',
-        (ColumnInfo("age", "BIGINT", Kind.INTEGER), ColumnInfo("sex", "VARCHAR", Kind.TEXT)),
-        "frame",
+        '"input"."frame"', (ColumnInfo("age", "BIGINT", Kind.INTEGER), ColumnInfo("sex", "VARCHAR", Kind.TEXT)), "frame"
     )
     sql = "SELECT age, sex, count(*) AS n, sum(age) AS total FROM " + people.sql + " GROUP BY age, sex ORDER BY age"
     assert ask(engine, sql) == [(34, "f", 2, 68), (51, None, 1, 51)]

@@ -186,11 +186,7 @@ def test_the_deadline_ends_with_the_engine() -> None:
             EngineError,
             "DuckDB could not run the step 'classes' (TransactionException).",
         ),
-        (
-            duckdb.Error("SECRET"),
-            EngineError,
-            "DuckDB could not run the step 'classes' (Error).",
-        ),
+        (duckdb.Error("SECRET"), EngineError, "DuckDB could not run the step 'classes' (Error)."),
         (
             duckdb.IOException('IO Error: Cannot open file "SECRET": Permission denied'),
             PermissionDenied,

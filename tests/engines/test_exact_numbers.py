@@ -135,19 +135,25 @@ def test_numbers_that_their_type_would_change_stay_text(
         pytest.param(["0x1F", "31"], "VARCHAR", ["0x1F", "31"], id="another base"),
         pytest.param(["1_000", "1000"], "VARCHAR", ["1_000", "1000"], id="underscores"),
         pytest.param(
-            ["10:00:00.1234567", "10:00:00.1234568"], "VARCHAR", ["10:00:00.1234567", "10:00:00.1234568"],
+            ["10:00:00.1234567", "10:00:00.1234568"],
+            "VARCHAR",
+            ["10:00:00.1234567", "10:00:00.1234568"],
             id="nanoseconds",
         ),
         pytest.param(
-            ["2020-01-01 10:00:00.1234567", "2020-01-01 10:00:00.1234568"], "VARCHAR",
-            ["2020-01-01 10:00:00.1234567", "2020-01-01 10:00:00.1234568"], id="nanoseconds of a day",
+            ["2020-01-01 10:00:00.1234567", "2020-01-01 10:00:00.1234568"],
+            "VARCHAR",
+            ["2020-01-01 10:00:00.1234567", "2020-01-01 10:00:00.1234568"],
+            id="nanoseconds of a day",
         ),
         pytest.param(
-            ["2020-01-01 10:00:00.123"], "TIMESTAMP", [datetime.datetime(2020, 1, 1, 10, 0, 0, 123_000)],
+            ["2020-01-01 10:00:00.123"],
+            "TIMESTAMP",
+            [datetime.datetime(2020, 1, 1, 10, 0, 0, 123_000)],
             id="milliseconds",
         ),
     ],
-)  # fmt: skip
+)
 def test_other_texts_of_csv_that_a_type_would_change(
     tmp_path: Path, texts: list[str], type_name: str, rows: list[object]
 ) -> None:
@@ -181,12 +187,22 @@ def test_json_beside_its_long_numbers_keeps_its_types(tmp_path: Path) -> None:
     ]
     path = written(tmp_path / "n.json", "[" + ",\n".join(records) + "]")
     assert types_of(path) == {
-        "n": "VARCHAR", "day": "DATE", "s": "VARCHAR", "k": "JSON", "b": "BOOLEAN", "m": "VARCHAR",
-    }  # fmt: skip
+        "n": "VARCHAR",
+        "day": "DATE",
+        "s": "VARCHAR",
+        "k": "JSON",
+        "b": "BOOLEAN",
+        "m": "VARCHAR",
+    }
     first, second = rows_of(path)
     assert first == (
-        "52.12345678901234561", datetime.date(2020, 1, 31), 'a " 5, 12345678901234567890.5', '{"z":1.5}', None, None,
-    )  # fmt: skip
+        "52.12345678901234561",
+        datetime.date(2020, 1, 31),
+        'a " 5, 12345678901234567890.5',
+        '{"z":1.5}',
+        None,
+        None,
+    )
     assert second[5] == '["number:1",{"q":"number:52.12345678901234561"}]'
     assert rows_of(path, all_text=True)[0][0] == "52.12345678901234561"
     twins = written(tmp_path / "t.json", '[{"id": 9007199254740993, "k": {"z": 1.5}}]')
@@ -228,9 +244,14 @@ def spark() -> Iterator[Engine]:
 @pytest.mark.all_on_spark
 def test_spark_reads_as_many_numbers_as_there_are(tmp_path: Path, spark: Engine) -> None:
     for texts, values in (
-        (IDS, 10), (LONG, 10), ([str(BIG), str(BIG + 1), "1e3"], 3), (["1.50", "1.5", "1e3", "1000.0"], 2),
-        (["0.1", "52.520008000000004"], 2), ([str(BIG), str(BIG + 1)], 2), (["1e400", "2e400"], 2),
-    ):  # fmt: skip
+        (IDS, 10),
+        (LONG, 10),
+        ([str(BIG), str(BIG + 1), "1e3"], 3),
+        (["1.50", "1.5", "1e3", "1000.0"], 2),
+        (["0.1", "52.520008000000004"], 2),
+        ([str(BIG), str(BIG + 1)], 2),
+        (["1e400", "2e400"], 2),
+    ):
         for make in (csv_of, json_of):
             assert counted(spark, make(tmp_path, texts))[1] == values, (texts, make)
     for texts in (["007", "7"], ["1d", "1"], ["2020-01-01 10:00:00.1234567", "2020-01-01 10:00:00.1234568"]):

@@ -62,8 +62,10 @@ def test_with_the_option_folders_are_columns_of_text(tmp_path: Path, ending: str
     assert sorted(rows_of(glob)) == [(1,), (2,)]
     relation, _ = read(Target(relation=glob, read=ReadOptions(hive_partitioning=True)))
     assert {column.name: column.type for column in relation.columns} == {
-        "n": "BIGINT", "year": "VARCHAR", "zip": "VARCHAR",
-    }  # fmt: skip
+        "n": "BIGINT",
+        "year": "VARCHAR",
+        "zip": "VARCHAR",
+    }
     found = sqlaudit.audit(glob, qi=["zip", "year"], where="zip = '01234'", read=ReadOptions(hive_partitioning=True))
     assert (found.rows, found.classes.count) == (2, 2)
 

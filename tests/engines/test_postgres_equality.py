@@ -15,9 +15,14 @@ from sqlaudit.spec import Target
 from tests.postgres_load import Loader
 
 ROWS = [
-    ("Anna", 1, "Flu"), ("anna", 1, "flu"), ("ANNA", 1, "cold"),
-    ("Bert", 2, "HIV"), ("bert", 2, "hiv"), (None, 2, None), (None, 2, None),
-]  # fmt: skip
+    ("Anna", 1, "Flu"),
+    ("anna", 1, "flu"),
+    ("ANNA", 1, "cold"),
+    ("Bert", 2, "HIV"),
+    ("bert", 2, "hiv"),
+    (None, 2, None),
+    (None, 2, None),
+]
 
 
 _FOLDED = """
@@ -91,10 +96,7 @@ def test_columns_with_a_nondeterministic_collation_are_audited_and_profiled(
     )
     found = sqlaudit.audit("nd_collated", qi=["name"], sensitive="disease", require=["k=2"], db=postgres_url)
     assert (found.rows, found.classes.count, found.checks[0].level) == ((7, 3, 2) if folds else (7, 6, 1))
-    assert [w.columns for w in found.warnings if w.code == "equal_but_written_differently"] == [
-        ("name",),
-        ("disease",),
-    ]
+    assert [w.columns for w in found.warnings if w.code == "equal_but_written_differently"] == [("name",), ("disease",)]
     distinct = {c.name: c.facts.distinct for c in sqlaudit.profile("nd_collated", db=postgres_url).columns}
     assert distinct == ({"name": 2, "age": 2, "disease": 3} if folds else {"name": 5, "age": 2, "disease": 5})
 
@@ -128,8 +130,10 @@ def test_all_values_that_are_equal_are_read_as_one_text(postgres_url: str) -> No
         assert engine.run(Statement("n", "SELECT COUNT(*) FROM " + relation.sql + " AS t")) == [(3,)]
     assert relation.respelled == ("name", "disease")
     assert [(column.type, column.kind) for column in relation.columns] == [
-        ("text", Kind.OTHER), ("integer", Kind.INTEGER), ("text", Kind.OTHER)
-    ]  # fmt: skip
+        ("text", Kind.OTHER),
+        ("integer", Kind.INTEGER),
+        ("text", Kind.OTHER),
+    ]
 
 
 @pytest.mark.parametrize(

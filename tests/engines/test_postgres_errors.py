@@ -311,10 +311,7 @@ def test_disk_and_memory_limits_are_named(load: Loader, postgres_server: Postgre
     )
     load.execute("ALTER ROLE auditor SET temp_file_limit = '64kB'")
     try:
-        with (
-            PostgresEngine(postgres_server.url(), Limits(memory="1MB")) as engine,
-            pytest.raises(Incomplete) as caught,
-        ):
+        with PostgresEngine(postgres_server.url(), Limits(memory="1MB")) as engine, pytest.raises(Incomplete) as caught:
             engine.run(big)
         assert str(caught.value) == (
             "The server's temp_file_limit was reached in the step 'sort'; ask for a larger one for this role, or raise "

@@ -53,9 +53,12 @@ def test_values_are_those_of_the_other_engines(spark: SparkEngine) -> None:
         "TIMESTAMP_NTZ'2020-01-01 10:00:00', DATE'2020-02-29', CAST('NaN' AS DOUBLE), true, NULL, ARRAY(1, 2)",
     )[0]
     assert row[:5] == (
-        2, Decimal("2.50"), datetime.datetime(2020, 1, 1, 10, tzinfo=datetime.UTC),
-        datetime.datetime(2020, 1, 1, 10), datetime.date(2020, 2, 29),
-    )  # fmt: skip
+        2,
+        Decimal("2.50"),
+        datetime.datetime(2020, 1, 1, 10, tzinfo=datetime.UTC),
+        datetime.datetime(2020, 1, 1, 10),
+        datetime.date(2020, 2, 29),
+    )
     assert type(row[0]) is int
     assert math.isnan(row[5])
     assert row[6:] == (True, None, [1, 2])

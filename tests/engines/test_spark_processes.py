@@ -49,9 +49,14 @@ def at_work(folder: Path) -> dict[str, str]:
 
 def python(text: str, folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(text)], cwd=folder / "cwd", env=at_work(folder), text=True,
-        capture_output=True, timeout=SECONDS, check=False,
-    )  # fmt: skip
+        [sys.executable, "-c", textwrap.dedent(text)],
+        cwd=folder / "cwd",
+        env=at_work(folder),
+        text=True,
+        capture_output=True,
+        timeout=SECONDS,
+        check=False,
+    )
 
 
 def test_the_command_line_is_silent_and_leaves_nothing(table: Path, tmp_path: Path) -> None:
@@ -59,8 +64,13 @@ def test_the_command_line_is_silent_and_leaves_nothing(table: Path, tmp_path: Pa
     sqlaudit = Path(sys.executable).with_name("sqlaudit")
     ran = subprocess.run(
         [sqlaudit, "audit", "--db", "spark:local", "--threads", "2", str(table), *COMMAND],
-        cwd=tmp_path / "cwd", env=environment, text=True, capture_output=True, timeout=SECONDS, check=False,
-    )  # fmt: skip
+        cwd=tmp_path / "cwd",
+        env=environment,
+        text=True,
+        capture_output=True,
+        timeout=SECONDS,
+        check=False,
+    )
     assert (ran.returncode, ran.stderr) == (0, "")
     found = json.loads(ran.stdout)
     assert found["target"]["engine"].startswith("Spark 4.")
@@ -120,10 +130,14 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     settings = {
-        "spark.connect.grpc.binding.port": port, "spark.connect.grpc.binding.address": "127.0.0.1",
-        "spark.ui.enabled": "false", "spark.driver.memory": "1g", "spark.local.dir": folder,
-        "spark.sql.warehouse.dir": folder / "warehouse", "spark.sql.shuffle.partitions": 1,
-    }  # fmt: skip
+        "spark.connect.grpc.binding.port": port,
+        "spark.connect.grpc.binding.address": "127.0.0.1",
+        "spark.ui.enabled": "false",
+        "spark.driver.memory": "1g",
+        "spark.local.dir": folder,
+        "spark.sql.warehouse.dir": folder / "warehouse",
+        "spark.sql.shuffle.partitions": 1,
+    }
     command = [home / "bin" / "spark-submit", "--master", "local[2]"]
     command += ["--class", "org.apache.spark.sql.connect.service.SparkConnectServer"]
     command += [part for name, value in settings.items() for part in ("--conf", f"{name}={value}")]

@@ -58,9 +58,13 @@ class NodeCase:
     def roles(self) -> Roles:
         lattice = self.lattice
         return Roles(
-            tuple(lattice.labels), tuple(lattice.sensitive), (), lattice.entity, lattice.joint,
+            tuple(lattice.labels),
+            tuple(lattice.sensitive),
+            (),
+            lattice.entity,
+            lattice.joint,
             NullPolicy(lattice.nulls),
-        )  # fmt: skip
+        )
 
     def hierarchies(self) -> list[Hierarchy]:
         return [hierarchy_of(column, labels) for column, labels in self.lattice.labels.items()]
@@ -94,9 +98,17 @@ def evaluating(engine: Engine, case: NodeCase) -> Iterator[Evaluator]:
             for i, (column, hierarchy) in enumerate(zip(roles.quasi_identifiers, case.hierarchies(), strict=True))
         ]
         evaluator = open_evaluator(
-            engine, workbench, relation, roles, columns, case.roles, case.require, inputs=inputs, limit=case.limit,
+            engine,
+            workbench,
+            relation,
+            roles,
+            columns,
+            case.roles,
+            case.require,
+            inputs=inputs,
+            limit=case.limit,
             population=population,
-        )  # fmt: skip
+        )
         yield evaluator
         evaluator.release()
 
@@ -128,10 +140,14 @@ def tables(draw: st.DrawFn, rows: int = 14) -> tuple[list[dict[str, Any]], dict[
     kind = draw(st.sampled_from(["int", "text"]))
     values = draw(st.lists(st.sampled_from(rare.POOLS[kind]), min_size=1, max_size=4, unique=True))
     values += draw(st.sampled_from([[], [None]]))
-    row = st.fixed_dictionaries({
-        **{name: st.sampled_from(used[name]) for name in names},
-        "s": st.sampled_from(values), "r": st.sampled_from(["m", "n", None]), "person": st.integers(0, 9),
-    })  # fmt: skip
+    row = st.fixed_dictionaries(
+        {
+            **{name: st.sampled_from(used[name]) for name in names},
+            "s": st.sampled_from(values),
+            "r": st.sampled_from(["m", "n", None]),
+            "person": st.integers(0, 9),
+        }
+    )
     drawn = draw(st.lists(row, max_size=rows))
     return drawn, labels, {**{name: KEYS[name] for name in names}, "s": kind, "r": "text", "person": "int"}
 

@@ -45,9 +45,10 @@ class Lattice:
         """Whether NULL, which matches any value, has a label below the top, and then no longer does."""
         return self.nulls == "wildcard" and any(
             labels is not None and row[column] is None and set(labels[None]) != {None}
-            for column, labels in self.labels.items() for row in self.rows
+            for column, labels in self.labels.items()
+            for row in self.rows
             if labels is not None and _depth(labels)
-        )  # fmt: skip
+        )
 
     def nodes(self) -> list[Node]:
         return list(product(*(range(height + 1) for height in self.heights)))
@@ -208,7 +209,11 @@ def parts(
         bits.append(-math.fsum(math.log2(values[value] / labels[label]) for value, label in here))
         top.append(-math.fsum(math.log2(values[value] / len(rows)) for value, _ in here))
     return {
-        "classes": len(sizes), "kept_classes": len(kept), "failing_rows": len(suppressed),
-        "kept_squares": sum(n * n for n in kept.values()), "failing_weights": weighed, "failing_bits": bits,
+        "classes": len(sizes),
+        "kept_classes": len(kept),
+        "failing_rows": len(suppressed),
+        "kept_squares": sum(n * n for n in kept.values()),
+        "failing_weights": weighed,
+        "failing_bits": bits,
         "failing_bits_at_top": top,
-    }  # fmt: skip
+    }

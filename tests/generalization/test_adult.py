@@ -41,7 +41,7 @@ ANCHORS = [
     (DIVERSE, "5%", [0, 3, 0, 0, 2, 1, 1, 0], 0.17170218121750636, 1400, 2459, 396),
     (CLOSE, "0", [1, 4, 1, 1, 3, 2, 2, 1], 0.9183953641009659, 0, 2, 1),
     (CLOSE, "5%", [1, 4, 1, 1, 3, 1, 2, 1], 0.8150031862123897, 235, 5, 2),
-]  # fmt: skip
+]
 
 
 def searched(*arguments: object) -> dict[str, Any]:
@@ -119,7 +119,7 @@ EXPECTED = {
     ("0.7", 5): {(4, 1, 1, 1), (5, 0, 1, 1), (5, 1, 0, 1), (5, 1, 1, 0)},
     ("0.8", 5): {(2, 2, 1, 1), (4, 1, 1, 1), (5, 0, 1, 1), (5, 1, 0, 1), (5, 1, 1, 0), (5, 2, 0, 0)},
     ("0.9", 5): {(2, 1, 1, 1), (4, 2, 1, 0), (5, 0, 1, 0), (5, 1, 0, 0)},
-}  # fmt: skip
+}
 
 
 def least_ratios(classes: Sequence[Sequence[int]], most: int) -> list[float]:
@@ -168,11 +168,17 @@ def test_the_minimal_nodes_of_the_paper_by_brute_force() -> None:
 def test_all_minimal_ck_safe_nodes_of_the_paper(adult: Engine, c: str, k: int) -> None:
     found = [
         sqlaudit.lattice(
-            "adult", db=adult, qi=COLUMNS, sensitive="occupation", hierarchies=HIERARCHIES, find="minimal",
-            require=[f"disclosure@{k}={c}"], algorithm=algorithm,
+            "adult",
+            db=adult,
+            qi=COLUMNS,
+            sensitive="occupation",
+            hierarchies=HIERARCHIES,
+            find="minimal",
+            require=[f"disclosure@{k}={c}"],
+            algorithm=algorithm,
         )
         for algorithm in ("incognito", "exhaustive")
-    ]  # fmt: skip
+    ]
     incognito, exhaustive = ({node.levels for node in one.minimal or ()} for one in found)
     assert incognito == exhaustive == EXPECTED[c, k]
     assert [one.nodes for one in found] == [72, 72]

@@ -74,13 +74,21 @@ def test_minimal_nodes_are_safe_ones_with_no_finer_safe_node(engine: Engine, alg
     ages = [1, 2, 3, 4, 11, 12]
     rows = [{"age": age, "sex": "f", "s": s} for age, s in zip(ages, ["a", "b", "a", "b", "a", "a"], strict=True)]
     found = sqlaudit.lattice(
-        query=values_query(rows, KINDS), db=engine, qi=["age"], sensitive=["s"], find="all", algorithm=algorithm,
-        hierarchies={"age": {"widths": [2, 4, 8, 16]}}, require=["k=2", "t=0.34"], suppress="50%",
-    )  # fmt: skip
+        query=values_query(rows, KINDS),
+        db=engine,
+        qi=["age"],
+        sensitive=["s"],
+        find="all",
+        algorithm=algorithm,
+        hierarchies={"age": {"widths": [2, 4, 8, 16]}},
+        require=["k=2", "t=0.34"],
+        suppress="50%",
+    )
     safe = {node.levels for node in found.safe_nodes}
     wanted = {
-        one for one in safe
+        one
+        for one in safe
         if not any(other != one and all(a <= b for a, b in zip(other, one, strict=True)) for other in safe)
-    }  # fmt: skip
+    }
     assert found.minimal is not None
     assert {node.levels for node in found.minimal} == wanted

@@ -11,8 +11,16 @@ import sqlaudit
 
 ARX = Path(__file__).parents[3] / "shared" / "data" / "adult_arx"
 NINE = [
-    "sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation", "salary-class",
-]  # fmt: skip
+    "sex",
+    "age",
+    "race",
+    "marital-status",
+    "education",
+    "native-country",
+    "workclass",
+    "occupation",
+    "salary-class",
+]
 EIGHT = [name for name in NINE if name != "occupation"]
 ROWS = 30_162
 pytestmark = [
@@ -37,22 +45,29 @@ def minimal(safe: np.ndarray) -> int:
     ("qi", "require", "figures"),
     [
         (
-            NINE, "k=5",
+            NINE,
+            "k=5",
             [(0, 87, 27, (0, 4, 1, 1, 3, 2, 2, 1, 0), 0), (5, 5184, 1071, (0, 3, 0, 0, 2, 1, 1, 2, 0), 1346)],
         ),
         (EIGHT, "l=3", [(0, 60, 18, (0, 4, 1, 2, 3, 2, 0, 0), 0), (5, 2459, 396, (0, 3, 0, 0, 2, 1, 1, 0), 1400)]),
         (EIGHT, "t=0.2", [(0, 2, 1, (1, 4, 1, 1, 3, 2, 2, 1), 0), (5, 5, 2, (1, 4, 1, 1, 3, 1, 2, 1), 235)]),
     ],
-)  # fmt: skip
+)
 def test_every_node_of_adult(
     qi: list[str], require: str, figures: list[tuple[int, int, int, tuple[int, ...], int]]
 ) -> None:
     """Without suppression every node is asked; its failing rows say whether it is safe under any limit."""
     sensitive = [] if qi == NINE else ["occupation"]
     found = sqlaudit.lattice(
-        ARX / "adult.csv", qi=qi, sensitive=sensitive, hierarchies=ARX, require=sorted({"k=5", require}),
-        find="all", algorithm="exhaustive", walk=True,
-    )  # fmt: skip
+        ARX / "adult.csv",
+        qi=qi,
+        sensitive=sensitive,
+        hierarchies=ARX,
+        require=sorted({"k=5", require}),
+        find="all",
+        algorithm="exhaustive",
+        walk=True,
+    )
     heights = [column.height for column in found.columns]
     failing = np.full([height + 1 for height in heights], -1)
     for node in found.walk:

@@ -64,9 +64,16 @@ def parts_of(
         bits.append(sum(math.log2(inside[cells[i][position]] / values.count(values[i])) for i in suppressed))
         top.append(sum(math.log2(len(values) / values.count(values[i])) for i in suppressed))
     return LossParts(
-        node, len(sizes) + bool(suppressed), len(sizes), len(rows), len(suppressed),
-        sum(n * n for n in sizes.values()), tuple(added), tuple(bits), tuple(top),
-    )  # fmt: skip
+        node,
+        len(sizes) + bool(suppressed),
+        len(sizes),
+        len(rows),
+        len(suppressed),
+        sum(n * n for n in sizes.values()),
+        tuple(added),
+        tuple(bits),
+        tuple(top),
+    )
 
 
 ROW = st.fixed_dictionaries(
@@ -83,11 +90,13 @@ def test_losses_are_what_their_sources_say(workbench: Engine, data: st.DataObjec
     weights = data.draw(st.sampled_from([{}, {"job": Fraction(2)}, {"sex": Fraction(1, 3), "kept": Fraction(0)}]))
     columns = [
         CostedColumn(
-            name, HEIGHTS[name], labels_of(workbench, dictionary(workbench, rows, name), HEIGHTS[name]),
+            name,
+            HEIGHTS[name],
+            labels_of(workbench, dictionary(workbench, rows, name), HEIGHTS[name]),
             LISTED if use_listed and name == "job" else None,
         )
         for name in RECODE
-    ]  # fmt: skip
+    ]
     leaves = {"job": list("abcde")} if use_listed else {}
     for node in product(range(4), range(2), range(1)):
         wanted = oracle_losses.losses(rows, RECODE, node, suppressed, leaves, weights)

@@ -43,17 +43,26 @@ LABELS: dict[str, list[Callable[[Any], Any]]] = {
 ROLES = Roles((ODD, "age"), ("s",), ("name",))
 
 
-def opened(engine: Engine, rows: Sequence[Mapping[str, Any]], roles: Roles, required: Sequence[Requirement],
-           hierarchies: Mapping[str, Any] = HIERARCHIES, target: Target | None = None) -> Opened:  # fmt: skip
+def opened(
+    engine: Engine,
+    rows: Sequence[Mapping[str, Any]],
+    roles: Roles,
+    required: Sequence[Requirement],
+    hierarchies: Mapping[str, Any] = HIERARCHIES,
+    target: Target | None = None,
+) -> Opened:
     relation = engine.open(target or Target(query=values_query(rows, COLUMNS)))
     resolved = resolve_roles(roles, relation, engine.dialect)
     columns = resolved.quasi_identifiers
     return Opened(
-        engine, relation, resolved, roles,
+        engine,
+        relation,
+        resolved,
+        roles,
         read_hierarchies(hierarchies).for_columns([column.label for column in columns]),
         tuple(held(engine, relation, column) for column in columns),
         tuple(read_attributes(engine, relation, resolved, roles, required, Inputs())),
-    )  # fmt: skip
+    )
 
 
 def rows_of(engine: Engine, made: Release) -> Counter[tuple[Any, ...]]:
@@ -65,16 +74,26 @@ def generalized(rows: Sequence[Mapping[str, Any]], levels: Mapping[str, int]) ->
 
 
 REQUIREMENTS = [
-    ("k_anonymity", {"k": 2}, None), ("k_anonymity", {"k": 3}, None), ("distinct_l_diversity", {"l": 2}, "s"),
-    ("entropy_l_diversity", {"l": Fraction(2)}, "s"), ("recursive_c_l_diversity", {"c": 2, "l": 2}, "s"),
-    ("t_closeness", {"t": Fraction(1, 4)}, "s"), ("alpha_k_anonymity", {"alpha": Fraction(1, 2)}, "s"),
-    ("delta_disclosure_privacy", {"delta": Fraction(1)}, "s"), ("basic_beta_likeness", {"beta": Fraction(1, 2)}, "s"),
-]  # fmt: skip
-ROW = st.fixed_dictionaries({
-    "age": st.sampled_from([None, 3, 12, 15, 24, 38]), ODD: st.sampled_from(["a'b", "c;d", "", None]),
-    "s": st.sampled_from(["flu", "'HIV'", None]), "note": st.sampled_from(["", "p", None]),
-    "name": st.just("Ann"), "n": st.integers(0, 3),
-})  # fmt: skip
+    ("k_anonymity", {"k": 2}, None),
+    ("k_anonymity", {"k": 3}, None),
+    ("distinct_l_diversity", {"l": 2}, "s"),
+    ("entropy_l_diversity", {"l": Fraction(2)}, "s"),
+    ("recursive_c_l_diversity", {"c": 2, "l": 2}, "s"),
+    ("t_closeness", {"t": Fraction(1, 4)}, "s"),
+    ("alpha_k_anonymity", {"alpha": Fraction(1, 2)}, "s"),
+    ("delta_disclosure_privacy", {"delta": Fraction(1)}, "s"),
+    ("basic_beta_likeness", {"beta": Fraction(1, 2)}, "s"),
+]
+ROW = st.fixed_dictionaries(
+    {
+        "age": st.sampled_from([None, 3, 12, 15, 24, 38]),
+        ODD: st.sampled_from(["a'b", "c;d", "", None]),
+        "s": st.sampled_from(["flu", "'HIV'", None]),
+        "note": st.sampled_from(["", "p", None]),
+        "name": st.just("Ann"),
+        "n": st.integers(0, 3),
+    }
+)
 
 
 def failing_keys(rows: Sequence[Mapping[str, Any]], required: Sequence[tuple[str, dict[str, Any], str | None]]) -> set:
@@ -126,9 +145,13 @@ def test_size_is_counted_by_a_window_unless_a_column_is_called_so(engine: Engine
     assert "DENSE_RANK" in made.sql  # n is a column of the table
     assert rows_of(engine, made) == {}
     plain = opened(
-        engine, rows, Roles(("age",)), [requirement_from("k", 3)], {"age": {"widths": [10]}},
+        engine,
+        rows,
+        Roles(("age",)),
+        [requirement_from("k", 3)],
+        {"age": {"widths": [10]}},
         Target(query="SELECT 12 AS age, 'x' AS note"),
-    )  # fmt: skip
+    )
     made = release(plain, {"age": 1}, suppress=True, star=True)
     assert "OVER (PARTITION BY" in " ".join(made.sql.split())
     assert rows_of(engine, made) == {("*", "x"): 1}
@@ -147,8 +170,10 @@ def test_dropped_columns_and_expressions_leave_nothing_behind(engine: Engine) ->
 
 
 def test_persons_are_counted_but_not_published(engine: Engine) -> None:
-    rows = [{"age": age, ODD: "", "s": s, "note": None, "name": name, "n": 0}
-            for age, s, name in [(1, "flu", "a"), (1, "flu", "a"), (12, "flu", "a"), (12, "cold", "b")]]  # fmt: skip
+    rows = [
+        {"age": age, ODD: "", "s": s, "note": None, "name": name, "n": 0}
+        for age, s, name in [(1, "flu", "a"), (1, "flu", "a"), (12, "flu", "a"), (12, "cold", "b")]
+    ]
     roles = Roles(("age",), ("s",), entity="name")
     found = opened(engine, rows, roles, [requirement_from("k", 2)], {"age": {"widths": [10]}})
     made = release(found, {"age": 1}, suppress=True, star=False)

@@ -23,10 +23,13 @@ from tests.strategies import run
 
 COLUMNS = {"age": "int", "sex": "text", "s": "text"}
 LEVELS: Mapping[str, Any] = {"age": {"widths": [10, 20]}, "sex": {"values": {"f": ["x"], "m": ["x"]}}}
-ROW = st.fixed_dictionaries({
-    "age": st.sampled_from([None, 3, 12, 15, 24]), "sex": st.sampled_from(["f", "m", None]),
-    "s": st.sampled_from(["flu", "cold", None]),
-})  # fmt: skip
+ROW = st.fixed_dictionaries(
+    {
+        "age": st.sampled_from([None, 3, 12, 15, 24]),
+        "sex": st.sampled_from(["f", "m", None]),
+        "s": st.sampled_from(["flu", "cold", None]),
+    }
+)
 
 
 def label(value: Any, level: int, width: int) -> Any:
@@ -45,9 +48,17 @@ def test_rows_that_lack_a_label_are_alone_where_missing_values_are_distinct(
     rows: Sequence[dict[str, Any]] = data.draw(st.lists(ROW, min_size=2, max_size=10))
     required = data.draw(st.sampled_from([["k=2"], ["k=2", "l=2"], ["entropy_l=1.5"]]))
     found = sqlaudit.lattice(
-        query=values_query(rows, COLUMNS), qi=["age", "sex"], sensitive="s", hierarchies=LEVELS, db=engine,
-        require=required, suppress="60%", nulls="distinct", publish_view="v", measure="height",
-    )  # fmt: skip
+        query=values_query(rows, COLUMNS),
+        qi=["age", "sex"],
+        sensitive="s",
+        hierarchies=LEVELS,
+        db=engine,
+        require=required,
+        suppress="60%",
+        nulls="distinct",
+        publish_view="v",
+        measure="height",
+    )
     assert found.best is not None or all("l=" in text for text in required[-1:])
     if found.best is None or found.published is None:
         return
@@ -85,9 +96,14 @@ OPTIONS: dict[str, Any] = {"qi": ["age", "sex"], "sensitive": "dx", "hierarchies
 
 def test_a_population_gets_the_labels_of_the_release(clinic: str) -> None:
     found = sqlaudit.lattice(
-        "sample", db=clinic, require=["k_map=2"], inputs={"population": "people"}, publish_view="v", execute=True,
+        "sample",
+        db=clinic,
+        require=["k_map=2"],
+        inputs={"population": "people"},
+        publish_view="v",
+        execute=True,
         **OPTIONS,
-    )  # fmt: skip
+    )
     assert (found.best and found.best.levels, found.published and found.published.executed) == ((1, 0), True)
     assert found.published is not None
     assert found.published.audit is not None
@@ -95,8 +111,11 @@ def test_a_population_gets_the_labels_of_the_release(clinic: str) -> None:
     assert (audit.status, audit.rows, audit.classes, audit.note) == ("pass", 4, 3, "")
     with duckdb.connect(clinic, read_only=True) as made:
         assert made.execute("FROM v ORDER BY ALL").fetchall() == [
-            ("[30, 40)", "f", "flu"), ("[30, 40)", "m", "flu"), ("[50, 60)", "f", "cold"), ("[50, 60)", "f", "flu"),
-        ]  # fmt: skip
+            ("[30, 40)", "f", "flu"),
+            ("[30, 40)", "m", "flu"),
+            ("[50, 60)", "f", "cold"),
+            ("[50, 60)", "f", "flu"),
+        ]
 
 
 def test_beliefs_are_left_to_the_search(clinic: str) -> None:
@@ -118,9 +137,15 @@ def test_missing_values_that_match_anything_are_published_as_they_are(clinic: st
     with duckdb.connect(clinic) as made:
         made.execute("INSERT INTO sample VALUES (NULL, 'm', 'flu')")
     found = sqlaudit.lattice(
-        "sample", db=clinic, require=["k=2"], nulls="wildcard", publish_view="v", execute=True, measure="height",
+        "sample",
+        db=clinic,
+        require=["k=2"],
+        nulls="wildcard",
+        publish_view="v",
+        execute=True,
+        measure="height",
         **OPTIONS,
-    )  # fmt: skip
+    )
     assert found.best is not None
     assert found.best.levels == (0, 1)  # everybody meets the one whose age is missing
     assert found.published is not None

@@ -48,9 +48,14 @@ def brute_force(rows: Sequence[Mapping[str, Any]], required: Required, node: Seq
 
 def searched(rows: Sequence[Mapping[str, Any]], required: Required, engine: Engine, **options: Any) -> LatticeResult:
     return sqlaudit.lattice(
-        query=values_query(rows, COLUMNS), qi=[ODD, "age"], sensitive="s", hierarchies=HIERARCHIES, db=engine,
-        require=[requirement_from(name, parameters) for name, parameters, _ in required], **options,
-    )  # fmt: skip
+        query=values_query(rows, COLUMNS),
+        qi=[ODD, "age"],
+        sensitive="s",
+        hierarchies=HIERARCHIES,
+        db=engine,
+        require=[requirement_from(name, parameters) for name, parameters, _ in required],
+        **options,
+    )
 
 
 @run(15)
@@ -89,10 +94,14 @@ def test_searches_are_equal_to_brute_force(engine: Engine, data: st.DataObject) 
     validator("lattice").validate(best.to_dict())
 
 
-PEOPLE = pd.DataFrame({
-    "age": [30, 31, 35, 38, 52, 57, 52, None], "sex": list("fmfmffff"), "zip": ["1305", "1306"] * 4,
-    "dx": ["flu", "flu", "cold", "HIV", "flu", "cold", "flu", None],
-})  # fmt: skip
+PEOPLE = pd.DataFrame(
+    {
+        "age": [30, 31, 35, 38, 52, 57, 52, None],
+        "sex": list("fmfmffff"),
+        "zip": ["1305", "1306"] * 4,
+        "dx": ["flu", "flu", "cold", "HIV", "flu", "cold", "flu", None],
+    }
+)
 OPTIONS: dict[str, Any] = {
     "qi": ["age", "sex", "zip"],
     "hierarchies": {"age": {"widths": [5, 10, 40]}, "zip": {"mask": [1, 2]}, "sex": "keep"},
@@ -103,8 +112,10 @@ def test_python_says_why_nodes_failed_and_how_they_were_walked() -> None:
     found = sqlaudit.lattice(PEOPLE, sensitive="dx", require=["k=2", "l=2"], suppress="13%", **OPTIONS)
     assert found.best is not None
     assert [(column.name, column.height, column.use) for column in found.columns] == [
-        ("age", 4, "generalize"), ("sex", 0, "keep"), ("zip", 3, "generalize"),
-    ]  # fmt: skip
+        ("age", 4, "generalize"),
+        ("sex", 0, "keep"),
+        ("zip", 3, "generalize"),
+    ]
     assert (found.nodes, found.limit_rows, found.algorithm, found.monotone) == (20, 1, "best-first", True)
     assert found.named((1, 0, 2)) == {"age": "width 5", "sex": "values", "zip": "last 2 masked"}
     unsafe = [node for node in found.walk if not node.safe]
@@ -153,9 +164,15 @@ def test_engines_beside_the_workbench_say_the_same(beside: str, request: pytest.
         for find in ("best", "all", "minimal", "chain"):
             with connect(db) as opened:
                 found = sqlaudit.lattice(
-                    query=text, db=opened, sensitive="dx", require=["k=2", "t=0.5"], suppress="25%", find=find,
-                    publish_view="release", **OPTIONS,
-                ).to_dict()  # fmt: skip
+                    query=text,
+                    db=opened,
+                    sensitive="dx",
+                    require=["k=2", "t=0.5"],
+                    suppress="25%",
+                    find=find,
+                    publish_view="release",
+                    **OPTIONS,
+                ).to_dict()
             for key in ("time", "access", "versions", "statements", "target"):
                 del found[key]
             if found["published"]:

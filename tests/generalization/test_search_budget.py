@@ -23,16 +23,19 @@ from sqlaudit.reports.lattice import lattice_document
 from tests.cli.runner import run
 
 ROWS = 60
-PEOPLE = pd.DataFrame({
-    "age": [20 + 7 * row * row % 61 for row in range(ROWS)], "sex": ["fm"[row % 3 > 0] for row in range(ROWS)],
-    "zip": [str(1300 + 11 * row % 47) for row in range(ROWS)], "born": [row * row * row % 13 for row in range(ROWS)],
-})  # fmt: skip
+PEOPLE = pd.DataFrame(
+    {
+        "age": [20 + 7 * row * row % 61 for row in range(ROWS)],
+        "sex": ["fm"[row % 3 > 0] for row in range(ROWS)],
+        "zip": [str(1300 + 11 * row % 47) for row in range(ROWS)],
+        "born": [row * row * row % 13 for row in range(ROWS)],
+    }
+)
 ASKED: dict[str, Any] = {
-    "qi": ["age", "sex", "zip", "born"], "require": {"k": 3},
-    "hierarchies": {
-        "age": {"widths": [5, 10, 20, 40]}, "zip": {"mask": [1, 2, 3]}, "born": {"widths": [2, 4, 8]},
-    },
-}  # fmt: skip
+    "qi": ["age", "sex", "zip", "born"],
+    "require": {"k": 3},
+    "hierarchies": {"age": {"widths": [5, 10, 20, 40]}, "zip": {"mask": [1, 2, 3]}, "born": {"widths": [2, 4, 8]}},
+}
 
 
 @pytest.fixture

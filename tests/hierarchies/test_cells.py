@@ -59,7 +59,7 @@ CLOSED, RIGHT_OPEN = Interval(F(20), F(30)), Interval(F(20), F(30), False, True)
         (["", "abc", "30-20", "(20,20]", "1,5", "[20]", "{", "{}", "{a}", "[1,000,000)", "[,]", "<", "20-"], None),
         (["NaN"], None),
     ],
-)  # fmt: skip
+)
 def test_cells_of_whole_numbers(texts: list[str], cell: Cell | None) -> None:
     assert [read_cell(text, Kind.INTEGER) for text in texts] == [cell] * len(texts)
 
@@ -71,10 +71,16 @@ def time(*numbers: int) -> datetime.datetime:
 @pytest.mark.parametrize(
     ("texts", "low", "high"),
     [
-        (["2024", "2024-01..2024-12", "[2024, 2025)", "2024-01-01 - 2024-12-31", "[2024-01-01, 2024-12-31]"],
-         time(2024, 1, 1), time(2025, 1, 1)),
-        (["2024-02", "[2024-02, 2024-02]", "2024-02-01/2024-02-29", "2024-02-01-2024-02-29"],
-         time(2024, 2, 1), time(2024, 3, 1)),
+        (
+            ["2024", "2024-01..2024-12", "[2024, 2025)", "2024-01-01 - 2024-12-31", "[2024-01-01, 2024-12-31]"],
+            time(2024, 1, 1),
+            time(2025, 1, 1),
+        ),
+        (
+            ["2024-02", "[2024-02, 2024-02]", "2024-02-01/2024-02-29", "2024-02-01-2024-02-29"],
+            time(2024, 2, 1),
+            time(2024, 3, 1),
+        ),
         (["2024-Q4", "2024Q4", "2024-10 to 2024-12"], time(2024, 10, 1), time(2025, 1, 1)),
         (["1980-1989", "1980–1989", "[1980, 1990)"], time(1980, 1, 1), time(1990, 1, 1)),
         (["2010-12"], time(2010, 12, 1), time(2011, 1, 1)),
@@ -86,7 +92,7 @@ def time(*numbers: int) -> datetime.datetime:
         (["9999", "9999-12"][:1], time(9999, 1, 1), None),
         (["[2020-01-01 10:30, 2020-01-02)"], time(2020, 1, 1, 10, 30), time(2020, 1, 2)),
     ],
-)  # fmt: skip
+)
 def test_cells_of_dates(texts: list[str], low: Any, high: Any) -> None:
     assert [read_cell(text, Kind.DATE) for text in texts] == [Interval(low, high, False, high is not None)] * len(texts)
 
@@ -176,7 +182,7 @@ def test_what_cannot_be_read_is_counted_by_column_and_not_told() -> None:
         ({"dates": ["month", "year"]}, Kind.DATE, "2024", "2024-02", Order.COARSER),
         ({"dates": ["month", "year"]}, Kind.DATE, "2024-02", "2024-02-29", Order.COARSER),
     ],
-)  # fmt: skip
+)
 def test_cells_are_compared_by_what_they_stand_for(asked: Any, kind: Kind, cell: str, other: str, order: Order) -> None:
     column = reader(asked, kind)
     first, second = column.read(cell), column.read(other)
@@ -197,14 +203,26 @@ def test_levels_and_widths_of_cells() -> None:
     asked = ["17", "[20, 25)", "20-24", "[20, 30)", "[15, 20)", "<15", ">=90", "*", "[20, 31)", None]
     found = ages.read_all(asked)
     assert [ages.levels(found[text]) for text in asked] == [
-        (0,), (1,), (1,), (2,), (1, 2), (1, 2), (1, 2), (3,), (), (0, 1, 2),
-    ]  # fmt: skip
+        (0,),
+        (1,),
+        (1,),
+        (2,),
+        (1, 2),
+        (1, 2),
+        (1, 2),
+        (3,),
+        (),
+        (0, 1, 2),
+    ]
     widths = [ages.width(found[text], F(10), F(110)) for text in asked[:8]]
     assert widths == [0, F(1, 20), F(1, 20), F(1, 10), F(1, 20), F(1, 20), F(1, 5), 1]
     zips = reader({"mask": [1, 3]}, Kind.TEXT)
     assert [zips.levels(zips.read(text) or AnyValue()) for text in ("1305*", "13***", "13**", "130**")] == [
-        (1,), (2,), (), (),
-    ]  # fmt: skip
+        (1,),
+        (2,),
+        (),
+        (),
+    ]
     born = reader({"dates": ["month", "quarter", "decade"]}, Kind.DATE)
     cells = [born.read(text) or AnyValue() for text in ("2024-02", "2024-Q1", "2020-2029", "2024", "2024-02-29")]
     assert [born.levels(cell) for cell in cells] == [(1,), (2,), (3,), (), (0,)]
@@ -232,20 +250,28 @@ def members(engine: Engine, workbench: Engine, values: Sequence[Any], kind: str,
 
 NUMBERS = st.integers(-40, 120)
 POOLS: dict[str, tuple[Any, list[Any], list[str]]] = {
-    "int": (NUMBERS,
-            [{"widths": [5, 10], "low": 0, "high": 90}, {"mask": [1]}, {"widths": [3]}, {"sql": ["value % 7"]}],
-            ["20-30", "[20,30)", "<30", ">=40", "3*", "{1,2,40}", "*", "-5", "**", "-*", "(0, 10)", "1e2"]),
+    "int": (
+        NUMBERS,
+        [{"widths": [5, 10], "low": 0, "high": 90}, {"mask": [1]}, {"widths": [3]}, {"sql": ["value % 7"]}],
+        ["20-30", "[20,30)", "<30", ">=40", "3*", "{1,2,40}", "*", "-5", "**", "-*", "(0, 10)", "1e2"],
+    ),
     "decimal": (st.decimals(-50, 100, places=4), [{"widths": ["0.5", 2]}], ["0-1", "[0,1)", "<0.5", "{1.50, 2}", "7"]),
-    "float": (st.one_of(st.integers(-100, 100).map(lambda n: n / 10), st.sampled_from([math.nan, math.inf, -math.inf])),
-              [{"widths": ["0.1", "0.5"], "low": -5, "high": 5, "default": "?"}],
-              ["0.1-0.3", "[0.3, 0.7)", ">0.7", "<=0.3", "0.3", "{0.1,0.2}", "*", "< -3"]),
-    "date": (st.dates(datetime.date(1950, 1, 1), datetime.date(2030, 1, 1)),
-             [{"dates": ["day", "month", "quarter", "year", "decade", "century"]}],
-             ["1980-1989", "<1999-05", ">=2000", "2004-02-29", "2004-02", "200*-**-**", "*"]),
-    "text": (st.sampled_from(["flu", "cold", "asthma", "rash", "x", "Other", "a_b", "a%b", "axb", "", "zz", "!*"]),
-             [{**DISEASES, "default": "rest"}, {"mask": [1, 2]}, {"values": {"flu": ["a", "b"], None: ["n", "b"]}}],
-             ["flu", "a_*", "***", "{flu, cold, Other}", "*", "!*", "a%*"]),
-}  # fmt: skip
+    "float": (
+        st.one_of(st.integers(-100, 100).map(lambda n: n / 10), st.sampled_from([math.nan, math.inf, -math.inf])),
+        [{"widths": ["0.1", "0.5"], "low": -5, "high": 5, "default": "?"}],
+        ["0.1-0.3", "[0.3, 0.7)", ">0.7", "<=0.3", "0.3", "{0.1,0.2}", "*", "< -3"],
+    ),
+    "date": (
+        st.dates(datetime.date(1950, 1, 1), datetime.date(2030, 1, 1)),
+        [{"dates": ["day", "month", "quarter", "year", "decade", "century"]}],
+        ["1980-1989", "<1999-05", ">=2000", "2004-02-29", "2004-02", "200*-**-**", "*"],
+    ),
+    "text": (
+        st.sampled_from(["flu", "cold", "asthma", "rash", "x", "Other", "a_b", "a%b", "axb", "", "zz", "!*"]),
+        [{**DISEASES, "default": "rest"}, {"mask": [1, 2]}, {"values": {"flu": ["a", "b"], None: ["n", "b"]}}],
+        ["flu", "a_*", "***", "{flu, cold, Other}", "*", "!*", "a%*"],
+    ),
+}
 
 
 @pytest.mark.parametrize("kind", list(POOLS))

@@ -53,13 +53,17 @@ def test_a_hierarchy_that_cannot_be_used_is_exit_code_1_and_no_file(tmp_path: Pa
 @pytest.mark.parametrize(
     ("options", "lines"),
     [
-        (("zip", "--mask", "1,4", "--all-text"),
-         ["02138;0213*;0****;*", "02139;0213*;0****;*", "10115;1011*;1****;*", "2139;213*;****;*"]),
+        (
+            ("zip", "--mask", "1,4", "--all-text"),
+            ["02138;0213*;0****;*", "02139;0213*;0****;*", "10115;1011*;1****;*", "2139;213*;****;*"],
+        ),
         (("age", "--mask", 1), ["34;3*;*", "38;3*;*", "51;5*;*"]),
-        (("age", "--widths", "0.5,10"),
-         ["34;[34.0, 34.5);[30, 40);*", "38;[38.0, 38.5);[30, 40);*", "51;[51.0, 51.5);[50, 60);*"]),
+        (
+            ("age", "--widths", "0.5,10"),
+            ["34;[34.0, 34.5);[30, 40);*", "38;[38.0, 38.5);[30, 40);*", "51;[51.0, 51.5);[50, 60);*"],
+        ),
     ],
-)  # fmt: skip
+)
 def test_the_file_is_read_back_and_says_the_same(tmp_path: Path, options: tuple[str, ...], lines: list[str]) -> None:
     file = tmp_path / "h.csv"
     ran = run("hierarchy", people(tmp_path), *options, "--to", file)
@@ -119,7 +123,7 @@ def test_a_query_has_no_target(tmp_path: Path) -> None:
         (("age", "--from", "missing.csv"), "missing.csv: cannot be read"),
         (("disease", "--widths", "5", "--dry-run"), "intervals are for numbers"),
     ],
-)  # fmt: skip
+)
 def test_what_is_refused(tmp_path: Path, options: tuple[str, ...], said: str) -> None:
     ran = run("hierarchy", people(tmp_path), *options)
     assert ran.code == 2
@@ -140,8 +144,11 @@ def test_the_python_call_and_its_schema(tmp_path: Path) -> None:
     assert found.levels[1].sql is not None
     assert found.levels[1].sql.startswith("CASE")
     again = sqlaudit.hierarchy(data, "age", tmp_path / "age.csv", show_values=True)
-    assert again.values == (("34.0", "[30, 35)", "[30, 40)", "*"), ("38.0", "[35, 40)", "[30, 40)", "*"),
-                            (None, None, None, "*"))  # fmt: skip
+    assert again.values == (
+        ("34.0", "[30, 35)", "[30, 40)", "*"),
+        ("38.0", "[35, 40)", "[30, 40)", "*"),
+        (None, None, None, "*"),
+    )
     broken = sqlaudit.hierarchy(data, "job", {"values": {"a": ["x"], "b": ["y"]}}, to=tmp_path / "job.csv")
     for result in (found, again, broken):
         validator("hierarchy").validate(result.to_dict())

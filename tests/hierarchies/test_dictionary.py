@@ -37,9 +37,15 @@ def made(
 
 
 def made_on(
-    engine: Engine, workbench: Engine, values: Sequence[Any], kind: str, asked: Any, column: str = "v", *,
+    engine: Engine,
+    workbench: Engine,
+    values: Sequence[Any],
+    kind: str,
+    asked: Any,
+    column: str = "v",
+    *,
     check: bool = True,
-) -> tuple[Dictionary, Lines]:  # fmt: skip
+) -> tuple[Dictionary, Lines]:
     """The same on a workbench that stays open."""
     query = values_query([{"v": value} for value in values], {"v": kind})
     (hierarchy,) = read_hierarchies({column: asked}).for_columns([column])
@@ -61,28 +67,46 @@ def test_a_dictionary_by_hand(engine: Engine) -> None:
     ]
     assert [row[1] for row in rows] == [34, 38, 51, None]
     assert [(level.groups, level.smallest, level.largest) for level in found.levels] == [
-        (4, 1, 2), (4, 1, 2), (3, 1, 3), (1, 5, 5),
-    ]  # fmt: skip
+        (4, 1, 2),
+        (4, 1, 2),
+        (3, 1, 3),
+        (1, 5, 5),
+    ]
     assert (found.rows, found.missing_rows, found.nested, found.problems) == (5, 1, True, ())
     assert found.holds.kind is Kind.INTEGER
     assert [column.name for column in found.relation.columns] == [
-        "id", "v", "key", "row_count", "covered", "l1", "l2", "l3",
-    ]  # fmt: skip
+        "id",
+        "v",
+        "key",
+        "row_count",
+        "covered",
+        "l1",
+        "l2",
+        "l3",
+    ]
 
 
 @pytest.mark.parametrize(
     ("kind", "values", "keys", "ordered"),
     [
         ("int", [10**15, -3, 2], ["-3", "2", "1000000000000000"], [-3, 2, 10**15]),
-        ("decimal", [Decimal("2.5"), Decimal(-1), Decimal("10")], ["-1", "2.5", "10"],
-         [Decimal(-1), Decimal("2.5"), Decimal(10)]),
+        (
+            "decimal",
+            [Decimal("2.5"), Decimal(-1), Decimal("10")],
+            ["-1", "2.5", "10"],
+            [Decimal(-1), Decimal("2.5"), Decimal(10)],
+        ),
         ("float", [1.0, 0.1, 1e20, -1e-7], ["-1e-07", "0.1", "1.0", "1e+20"], [-1e-7, 0.1, 1.0, 1e20]),
         ("text", ["b", "B", "", "é"], ["", "B", "b", "é"], ["", "B", "b", "é"]),
         ("bool", [True, False], ["false", "true"], [False, True]),
-        ("date", [datetime.date(2024, 2, 29), datetime.date(1999, 1, 1)], ["1999-01-01", "2024-02-29"],
-         [datetime.date(1999, 1, 1), datetime.date(2024, 2, 29)]),
+        (
+            "date",
+            [datetime.date(2024, 2, 29), datetime.date(1999, 1, 1)],
+            ["1999-01-01", "2024-02-29"],
+            [datetime.date(1999, 1, 1), datetime.date(2024, 2, 29)],
+        ),
     ],
-)  # fmt: skip
+)
 def test_values_are_numbered_in_their_order_and_have_one_key(
     engine: Engine, kind: str, values: list[Any], keys: list[str], ordered: list[Any]
 ) -> None:
@@ -153,23 +177,58 @@ def test_figures_are_those_of_brute_force(engine: Engine) -> None:
 
 
 REFUSED = [
-    (["a", "b", "b"], "text", {"values": {"a": "x"}}, "v, level 1: 1 value in 2 rows is not listed in the hierarchies; "
-     "add them, or give a default label."),
-    (["a", "b", "c"], "text", {"values": {"a": ["x", "y"], "b": ["x", "z"], "c": ["w", "z"]}},
-     "v, level 2 (listed): is not coarser than level 1; 1 of its 2 groups lie in several groups of level 2."),
-    ([1, 2], "int", {"sql": ["'A'", "CAST(value AS VARCHAR)"]}, "v, level 2 (SQL): is not coarser than level 1; 1 of "
-     "its 1 groups lie in several groups of level 2."),
-    ([1.5, float("nan")], "float", {"widths": 1}, "v, level 1 (width 1): 1 value in 1 row is without a label (a number "
-     "that is no number or too large); give a default label."),
-    (["a"], "text", {"widths": 1}, "v, level 1 (width 1): intervals are for numbers, and the column holds texts; name "
-     "it as an expression that gives a number."),
-    ([1.5], "float", {"mask": 1}, "v, level 1 (last 1 masked): masks are for texts and whole numbers, and the column "
-     "holds floats; use 'widths'."),
-    (["a"], "text", {"dates": "year"}, "v, level 1 (year): is for dates, and the column holds texts; name it as an "
-     "expression, for instance CAST(v AS DATE)."),
-    ([1], "int", {"values": {"1": "x", "1.0": "y"}}, "the hierarchies: a value of v stands here twice, written in two "
-     "ways, with different labels at level 1."),
-]  # fmt: skip
+    (
+        ["a", "b", "b"],
+        "text",
+        {"values": {"a": "x"}},
+        "v, level 1: 1 value in 2 rows is not listed in the hierarchies; add them, or give a default label.",
+    ),
+    (
+        ["a", "b", "c"],
+        "text",
+        {"values": {"a": ["x", "y"], "b": ["x", "z"], "c": ["w", "z"]}},
+        "v, level 2 (listed): is not coarser than level 1; 1 of its 2 groups lie in several groups of level 2.",
+    ),
+    (
+        [1, 2],
+        "int",
+        {"sql": ["'A'", "CAST(value AS VARCHAR)"]},
+        "v, level 2 (SQL): is not coarser than level 1; 1 of its 1 groups lie in several groups of level 2.",
+    ),
+    (
+        [1.5, float("nan")],
+        "float",
+        {"widths": 1},
+        "v, level 1 (width 1): 1 value in 1 row is without a label (a number "
+        "that is no number or too large); give a default label.",
+    ),
+    (
+        ["a"],
+        "text",
+        {"widths": 1},
+        "v, level 1 (width 1): intervals are for numbers, and the column holds texts; name "
+        "it as an expression that gives a number.",
+    ),
+    (
+        [1.5],
+        "float",
+        {"mask": 1},
+        "v, level 1 (last 1 masked): masks are for texts and whole numbers, and the column holds floats; use 'widths'.",
+    ),
+    (
+        ["a"],
+        "text",
+        {"dates": "year"},
+        "v, level 1 (year): is for dates, and the column holds texts; name it as an "
+        "expression, for instance CAST(v AS DATE).",
+    ),
+    (
+        [1],
+        "int",
+        {"values": {"1": "x", "1.0": "y"}},
+        "the hierarchies: a value of v stands here twice, written in two ways, with different labels at level 1.",
+    ),
+]
 
 
 @pytest.mark.parametrize(("values", "kind", "asked", "said"), REFUSED, ids=lambda case: str(case)[:30])
@@ -204,9 +263,13 @@ def test_a_tree_keeps_leaves_that_lie_higher(engine: Engine) -> None:
     tree = {"chest": {"acute": ["flu", "cold"], "long": ["asthma"]}, "skin": ["rash"], "healthy": None, "none": [None]}
     _, rows = made(engine, ["flu", "cold", "asthma", "rash", "healthy", None], "text", {"tree": tree})
     assert [row[2:3] + row[5:] for row in rows] == [
-        ("asthma", "long", "chest", "*"), ("cold", "acute", "chest", "*"), ("flu", "acute", "chest", "*"),
-        ("healthy", "healthy", "healthy", "*"), ("rash", "rash", "skin", "*"), (None, None, "none", "*"),
-    ]  # fmt: skip
+        ("asthma", "long", "chest", "*"),
+        ("cold", "acute", "chest", "*"),
+        ("flu", "acute", "chest", "*"),
+        ("healthy", "healthy", "healthy", "*"),
+        ("rash", "rash", "skin", "*"),
+        (None, None, "none", "*"),
+    ]
 
 
 SECRET = "Zaphod Beeblebrox"
@@ -248,8 +311,16 @@ def test_the_hierarchies_of_adult() -> None:
         assert [one.problems for one in found] == [()] * 9
         assert {one.rows for one in found} == {30162}
         assert [[level.groups for level in one.levels] for one in found] == [
-            [2, 1], [72, 15, 8, 5, 1], [5, 1], [7, 2, 1], [16, 5, 3, 1], [41, 5, 1], [7, 3, 1], [14, 3, 1], [2, 1],
-        ]  # fmt: skip
+            [2, 1],
+            [72, 15, 8, 5, 1],
+            [5, 1],
+            [7, 2, 1],
+            [16, 5, 3, 1],
+            [41, 5, 1],
+            [7, 3, 1],
+            [14, 3, 1],
+            [2, 1],
+        ]
         ages = opened(read_hierarchies(WIDTHS).for_columns(["age", "sex"])[0])
         assert [level.groups for level in ages.levels] == [72, 16, 9, 5, 3, 1]
     for below, above in pairwise(ages.levels):

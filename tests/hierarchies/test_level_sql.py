@@ -24,9 +24,12 @@ from tests.strategies import run
 
 TIMES = {"timestamp": "TIMESTAMP", "real": "REAL"}
 HOLDS = {
-    "int": Holds(Kind.INTEGER, "BIGINT"), "decimal": Holds(Kind.DECIMAL, "DECIMAL(20,4)"),
-    "float": Holds(Kind.FLOAT, "DOUBLE"), "text": Holds(Kind.TEXT, "VARCHAR"), "date": Holds(Kind.DATE, "DATE"),
-}  # fmt: skip
+    "int": Holds(Kind.INTEGER, "BIGINT"),
+    "decimal": Holds(Kind.DECIMAL, "DECIMAL(20,4)"),
+    "float": Holds(Kind.FLOAT, "DOUBLE"),
+    "text": Holds(Kind.TEXT, "VARCHAR"),
+    "date": Holds(Kind.DATE, "DATE"),
+}
 TEXTS = ["", "1", "13053", "a😀b", "e\u0301", "ß", "*", "1*", "a'b--", "  ", "long text"]
 
 
@@ -50,19 +53,31 @@ def expected(levels: Sequence[Level], values: Sequence[Any]) -> list[tuple[Any, 
 def test_intervals_by_hand(engine: Engine) -> None:
     levels = width_levels([Fraction(5), Fraction(10)], "v", low=Fraction(15), high=Fraction(90))
     assert labels(engine, levels, [14, 15, 24, 25, 89, 90, -7, None], "int") == [
-        ("<15", "<15", "*"), ("[15, 20)", "[15, 20)", "*"), ("[20, 25)", "[20, 30)", "*"),
-        ("[25, 30)", "[20, 30)", "*"), ("[85, 90)", "[80, 90)", "*"), (">=90", ">=90", "*"), ("<15", "<15", "*"),
+        ("<15", "<15", "*"),
+        ("[15, 20)", "[15, 20)", "*"),
+        ("[20, 25)", "[20, 30)", "*"),
+        ("[25, 30)", "[20, 30)", "*"),
+        ("[85, 90)", "[80, 90)", "*"),
+        (">=90", ">=90", "*"),
+        ("<15", "<15", "*"),
         (None, None, "*"),
-    ]  # fmt: skip
+    ]
     quarter = width_levels([Fraction(1, 4)], "v", origin=Fraction(-1, 8))
     assert labels(engine, quarter, [Decimal("0.1249"), Decimal("0.125"), Decimal("-0.1251")], "decimal") == [
-        ("[-0.125, 0.125)", "*"), ("[0.125, 0.375)", "*"), ("[-0.375, -0.125)", "*"),
-    ]  # fmt: skip
+        ("[-0.125, 0.125)", "*"),
+        ("[0.125, 0.375)", "*"),
+        ("[-0.375, -0.125)", "*"),
+    ]
     tenth = width_levels([Fraction(1, 10)], "v")
     assert labels(engine, tenth, [0.3, 0.7, 0.1 + 0.2, -0.1, math.nan, math.inf, 1e15], "float") == [
-        ("[0.3, 0.4)", "*"), ("[0.7, 0.8)", "*"), ("[0.3, 0.4)", "*"), ("[-0.1, 0.0)", "*"), (None, "*"), (None, "*"),
+        ("[0.3, 0.4)", "*"),
+        ("[0.7, 0.8)", "*"),
+        ("[0.3, 0.4)", "*"),
+        ("[-0.1, 0.0)", "*"),
         (None, "*"),
-    ]  # fmt: skip
+        (None, "*"),
+        (None, "*"),
+    ]
 
 
 WIDTHS = [[5, 10, 20, 40], [1], [Fraction(1, 2), 3], [Fraction(1, 8)], [7, 21], [10**6]]
@@ -75,18 +90,22 @@ NUMBERS = {
     "float": st.one_of(
         st.floats(-100, 100).filter(lambda f: f == 0 or abs(f) > 1e-15),
         st.sampled_from([math.nan, math.inf, -math.inf, 1e300, 19.999999999999996, 0.1 + 0.2, -0.0]),
-        st.integers(-400, 400).map(lambda n: n / 8), st.integers(-400, 400).map(lambda n: n / 10),
+        st.integers(-400, 400).map(lambda n: n / 8),
+        st.integers(-400, 400).map(lambda n: n / 10),
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("kind", ["int", "decimal", "float"])
 def test_intervals_are_those_of_the_oracle(engine: Engine, kind: str) -> None:
     @run(60)
     @given(
-        st.sampled_from(WIDTHS), st.sampled_from([Fraction(0), Fraction(3), Fraction(-7, 4)]), BOUNDS, BOUNDS,
+        st.sampled_from(WIDTHS),
+        st.sampled_from([Fraction(0), Fraction(3), Fraction(-7, 4)]),
+        BOUNDS,
+        BOUNDS,
         st.lists(st.one_of(st.none(), NUMBERS[kind]), min_size=1, max_size=30),
-    )  # fmt: skip
+    )
     def check(widths: list[Any], origin: Fraction, low: Fraction | None, high: Fraction | None, values: Any) -> None:
         if low is not None and high is not None and low >= high:
             low, high = None, low
@@ -108,19 +127,23 @@ def test_masks_of_numbers_are_masks_of_their_digits(engine: Engine) -> None:
     values = [2138, 13053, 7, -12, 0, None]
     assert labels(engine, levels, values, "int") == expected(levels, values)
     assert labels(engine, levels, [2138, 7, -12], "int") == [
-        ("213*", "21**", "2***", "*"), ("*", "*", "*", "*"), ("-1*", "-**", "***", "*"),
-    ]  # fmt: skip
+        ("213*", "21**", "2***", "*"),
+        ("*", "*", "*", "*"),
+        ("-1*", "-**", "***", "*"),
+    ]
 
 
 @run(60)
 @given(
     values=st.lists(
         st.one_of(
-            st.none(), st.dates(datetime.date(1, 1, 1)),
+            st.none(),
+            st.dates(datetime.date(1, 1, 1)),
             st.sampled_from([datetime.date(1999, 12, 31), datetime.date(2000, 1, 1), datetime.date(2024, 2, 29)]),
-        ), min_size=1,
+        ),
+        min_size=1,
     )
-)  # fmt: skip
+)
 def test_dates_are_those_of_the_oracle(engine: Engine, values: list[datetime.date | None]) -> None:
     levels = date_levels([part.value for part in DatePart], "v")
     assert labels(engine, levels, values, "date") == expected(levels, values)
@@ -230,11 +253,14 @@ def test_a_file_that_names_no_value_of_the_column_leaves_the_default(engine: Eng
         ("int", ["1.0", "-7", "1e2"], [1, -7, 100]),
         ("decimal", ["1.50", "2", "-0.0001"], [Decimal("1.5"), Decimal(2), Decimal("-0.0001")]),
         ("float", ["1", "0.10", "1E+20"], [1.0, 0.1, 1e20]),
-        ("date", ["2024-02-29", "1900-01-01", "0044-03-15"],
-         [datetime.date(2024, 2, 29), datetime.date(1900, 1, 1), datetime.date(44, 3, 15)]),
+        (
+            "date",
+            ["2024-02-29", "1900-01-01", "0044-03-15"],
+            [datetime.date(2024, 2, 29), datetime.date(1900, 1, 1), datetime.date(44, 3, 15)],
+        ),
         ("bool", ["True", "FALSE", "x"], [True, False, None]),
     ],
-)  # fmt: skip
+)
 def test_values_are_found_however_they_are_spelled(
     engine: Engine, kind: str, texts: list[str], values: list[Any]
 ) -> None:

@@ -75,8 +75,9 @@ def test_columns_are_found_whatever_their_case_and_get_what_they_have(tmp_path: 
     assert (ages.column, ages.height, years.use, sex.level_names()) == ("age", 2, Use.KEEP, ("values", "*"))
     quoted = read_hierarchies({"native-country": "keep", '"a ""b"': "drop"})
     assert [(one.column, one.use) for one in quoted.for_columns(['a "b', '"Native-Country"'])] == [
-        ('a "b', Use.DROP), ('"Native-Country"', Use.KEEP),
-    ]  # fmt: skip
+        ('a "b', Use.DROP),
+        ('"Native-Country"', Use.KEEP),
+    ]
     with pytest.raises(UsageError, match=r"'AGE' is none of the quasi-identifiers\. Did you mean 'ages'\?"):
         read.for_columns(["ages", "year(b)"])
     with pytest.raises(UsageError, match="second hierarchy"):
@@ -89,8 +90,11 @@ def test_a_folder_has_one_file_a_column(tmp_path: Path) -> None:
     read = read_hierarchies(tmp_path)
     found = read.for_columns(["age", "country", '"native-country"', "sex"])
     assert [Path(one.place).name for one in found] == [
-        "Age.csv", "adult_hierarchy_country.csv", "adult_hierarchy_native-country.csv", "",
-    ]  # fmt: skip
+        "Age.csv",
+        "adult_hierarchy_country.csv",
+        "adult_hierarchy_native-country.csv",
+        "",
+    ]
     assert [one.height for one in found] == [2, 2, 2, 1]
     with pytest.raises(UsageError, match=r"has no file …person\.csv, nor one for any other"):
         read.for_columns(["person"])
@@ -105,10 +109,13 @@ def test_a_folder_has_one_file_a_column(tmp_path: Path) -> None:
 def test_the_last_level_of_a_file_is_the_top_when_it_is_one_value(tmp_path: Path) -> None:
     file = tmp_path / "h.csv"
     for text, depth, top in [
-        ("a;x;*\nb;y;*\n", 1, "*"), ("a;x;All\nb;y;All\n", 1, "All"), ("a;x;u\nb;y;v\n", 2, "*"),
+        ("a;x;*\nb;y;*\n", 1, "*"),
+        ("a;x;All\nb;y;All\n", 1, "All"),
+        ("a;x;u\nb;y;v\n", 2, "*"),
         ("a;*\nb;*\n", 0, "*"),
-        ("\ufeffa,x,*\nb,y,*\n\n", 1, "*"), ('"a;b";"it""s";*\n😀;y;*\n', 1, "*"),
-    ]:  # fmt: skip
+        ("\ufeffa,x,*\nb,y,*\n\n", 1, "*"),
+        ('"a;b";"it""s";*\n😀;y;*\n', 1, "*"),
+    ]:
         file.write_text(text, encoding="utf-8")
         table = read_hierarchies({"c": {"csv": str(file)}}).given["c"].table
         assert table is not None
@@ -116,8 +123,11 @@ def test_the_last_level_of_a_file_is_the_top_when_it_is_one_value(tmp_path: Path
 
 
 BROKEN: list[tuple[Any, str]] = [
-    ({"age": {"widths": [5, 10, 25]}}, "the hierarchies, age, level 3 (width 25): is not a multiple of level 2 (width "
-     "10), so an interval there would lie in two of this level; take 20 or another multiple."),
+    (
+        {"age": {"widths": [5, 10, 25]}},
+        "the hierarchies, age, level 3 (width 25): is not a multiple of level 2 (width "
+        "10), so an interval there would lie in two of this level; take 20 or another multiple.",
+    ),
     ({"age": {"widths": [5, 5]}}, "level 2 (width 5): is not a multiple of level 1 (width 5)"),
     ({"age": {"widths": [0]}}, "age, level 1: a width is a number above 0, not 0."),
     ({"age": {"widths": []}}, "age: name at least one width."),
@@ -140,7 +150,7 @@ BROKEN: list[tuple[Any, str]] = [
     ({"b": {"tree": {"a": {"o": ["x"]}, "b": {"o": ["y"]}}}}, "b: two groups at level 1 have the same name"),
     ({"b": {"tree": {"x": None, "deep": {"x": ["y"]}}}}, "two groups at level 1 have the same name"),
     ({"b": {"tree": {"a": ["x"], "b": ["x"]}}}, "this leaf of the tree also stands elsewhere in it."),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("asked", "said"), BROKEN, ids=lambda case: str(case)[:40])

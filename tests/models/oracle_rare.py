@@ -3,7 +3,6 @@
 Classes come from `tests.oracle`; `Given` holds the further inputs by value. Nothing here knows how the package
 computes.
 """
-# ruff: noqa: E741
 
 from __future__ import annotations
 
@@ -179,9 +178,10 @@ def t_closeness_hierarchical(table: Table, given: Given, t: Fraction) -> Expecte
         return Fraction(height - shared, height)
 
     return by_class(
-        table, max((distance(table, g, cost) for g in table.groups), default=None),
+        table,
+        max((distance(table, g, cost) for g in table.groups), default=None),
         lambda g: distance(table, g, cost) <= t,
-    )  # fmt: skip
+    )
 
 
 def t_closeness_ordered(table: Table, given: Given, t: Fraction) -> Expected:
@@ -190,9 +190,10 @@ def t_closeness_ordered(table: Table, given: Given, t: Fraction) -> Expected:
         return Fraction(gap, max(1, len(given.order) - 1))
 
     return by_class(
-        table, max((distance(table, g, cost) for g in table.groups), default=None),
+        table,
+        max((distance(table, g, cost) for g in table.groups), default=None),
         lambda g: distance(table, g, cost) <= t,
-    )  # fmt: skip
+    )
 
 
 # --- categories ---
@@ -405,9 +406,11 @@ def bayes_optimal_belief(table: Table, given: Given, posterior: Fraction) -> Exp
 
 def rho1_rho2_breach(table: Table, given: Given, rho1: Fraction, rho2: Fraction) -> Expected:
     return _breached(
-        table, given, None,
+        table,
+        given,
+        None,
         lambda b: (b.prior < rho1 and b.posterior > rho2) or (b.prior > 1 - rho1 and b.posterior < 1 - rho2),
-    )  # fmt: skip
+    )
 
 
 def delta_positive_disclosure(table: Table, given: Given, delta: Fraction) -> Expected:
@@ -422,11 +425,28 @@ def epsilon_negative_disclosure(table: Table, given: Given, epsilon: Fraction) -
 MODELS: Mapping[str, Callable[..., Expected]] = {
     function.__name__: function
     for function in (
-        pd_recursive_c_l_diversity, npd_recursive_c1_c2_l_diversity, npd_recursive_c1_c2_l_diversity_of_set,
-        extended_k_anonymity, t_closeness_ordered, t_closeness_hierarchical, l_categorical_diversity,
-        d_density_control, mu_dilution, c_l_categorical_recursive_diversity, c_l_density_control,
-        delta_range_control, l_r_linear_diversity, psi_security_estimate, psi_positive_disclosure,
-        journalist_risk, marketer_risk, k_map, delta_presence,
-        bayes_optimal_belief, rho1_rho2_breach, delta_positive_disclosure, epsilon_negative_disclosure,
+        pd_recursive_c_l_diversity,
+        npd_recursive_c1_c2_l_diversity,
+        npd_recursive_c1_c2_l_diversity_of_set,
+        extended_k_anonymity,
+        t_closeness_ordered,
+        t_closeness_hierarchical,
+        l_categorical_diversity,
+        d_density_control,
+        mu_dilution,
+        c_l_categorical_recursive_diversity,
+        c_l_density_control,
+        delta_range_control,
+        l_r_linear_diversity,
+        psi_security_estimate,
+        psi_positive_disclosure,
+        journalist_risk,
+        marketer_risk,
+        k_map,
+        delta_presence,
+        bayes_optimal_belief,
+        rho1_rho2_breach,
+        delta_positive_disclosure,
+        epsilon_negative_disclosure,
     )
-}  # fmt: skip
+}

@@ -116,10 +116,15 @@ def rare_cases(draw: st.DrawFn, rows: int = 16) -> RareCase:
     values += draw(st.sampled_from([[], [None]]))
     used = draw(st.lists(st.sampled_from(values), min_size=1, unique=True))
     qi = draw(st.sampled_from([["a"], ["a", "b"], []]))
-    row = st.fixed_dictionaries({
-        "a": st.sampled_from([0, 1, None]), "b": st.sampled_from(["x", "y;'\"", None]), "z": st.integers(0, 2),
-        "s": st.sampled_from(used), "person": st.integers(0, 5),
-    })  # fmt: skip
+    row = st.fixed_dictionaries(
+        {
+            "a": st.sampled_from([0, 1, None]),
+            "b": st.sampled_from(["x", "y;'\"", None]),
+            "z": st.integers(0, 2),
+            "s": st.sampled_from(used),
+            "person": st.integers(0, 5),
+        }
+    )
     table = draw(st.lists(row, max_size=rows))
     others = draw(st.lists(row, max_size=8))
     entity = draw(st.sampled_from([None, None, "person"]))

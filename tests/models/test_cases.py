@@ -38,9 +38,7 @@ def test_case(audit_on: Callable[..., AuditResult], case: dict[str, Any], holds:
         inputs["population"] = {"query": values_query(rows_of(case["population"]), COLUMNS)}
         inputs["original_qi"] = ["o"]
     requirement = parse_requirement(f"{case['model']}={expected['require']}")
-    result = audit_on(
-        rows_of(expected["rows"]), COLUMNS, qi=["q"], sensitive="s", require=[requirement], inputs=inputs
-    )  # fmt: skip
+    result = audit_on(rows_of(expected["rows"]), COLUMNS, qi=["q"], sensitive="s", require=[requirement], inputs=inputs)
     (check,) = result.checks
     assert check.level is not None
     assert float(check.level) == pytest.approx(expected["level"], rel=1e-12)

@@ -58,9 +58,13 @@ def test_a_whole_file(tmp_path: Path) -> None:
     assert inputs["dont_care"].names == (None, "cold")
     assert inputs["order"].names == ("cold", "flu")
     assert inputs["tree"].leaves == {
-        "flu": ("chest", "acute"), "lasting": ("chest",), "cold": ("cold",), "x": ("rest",), "y": ("rest", "deep"),
+        "flu": ("chest", "acute"),
+        "lasting": ("chest",),
+        "cold": ("cold",),
+        "x": ("rest",),
+        "y": ("rest", "deep"),
         "z": ("rest", "deep", "deeper"),
-    }  # fmt: skip
+    }
     assert inputs["tree"].height == 4
     assert inputs["class_function"].values == {"flu": Fraction(3, 2), None: Fraction(-2)}
     assert (inputs["width"], inputs["kappa"]) == (Fraction(1, 2), 2)
@@ -264,12 +268,15 @@ def test_no_value_and_no_name_in_what_is_run() -> None:
     inputs = {
         "sensitive": {
             "disease": {
-                "categories": {"one": ["secret-a"], "two": ["secret-b"]}, "order": ["secret-b", "secret-a"],
-                "tree": ["secret-a", "secret-b"], "class_function": {"secret-a": 1, "secret-b": 2}, "width": 1,
+                "categories": {"one": ["secret-a"], "two": ["secret-b"]},
+                "order": ["secret-b", "secret-a"],
+                "tree": ["secret-a", "secret-b"],
+                "class_function": {"secret-a": 1, "secret-b": 2},
+                "width": 1,
             },
             "pay": {"class_function": "identity", "width": 2},
         }
-    }  # fmt: skip
+    }
     result = sqlaudit.audit(people, qi=["zip"], sensitive=["disease", "pay"], inputs=inputs)
     assert {"t_closeness_hierarchical", "psi_security_estimate"} <= {check.model for check in result.checks}
     assert not [s.name for s in result.statements if "secret" in s.sql or "911911" in s.sql or "911906" in s.sql]

@@ -30,7 +30,7 @@ SETS = st.lists(st.frozensets(st.integers(0, 5)), max_size=6)
 
 @given(counts=COUNTS, ignored=st.frozensets(st.sampled_from("abcdef")), c=st.integers(0, 12), l=st.integers(1, 8))
 @run(300)
-def test_the_case_split_is_at_y(counts: dict[str, int], ignored: frozenset[str], c: int, l: int) -> None:  # noqa: E741
+def test_the_case_split_is_at_y(counts: dict[str, int], ignored: frozenset[str], c: int, l: int) -> None:
     limit = Fraction(c, 4)
     found = oracle_rare.holds_recursively(counts, ignored, limit, l)
     assert found is oracle_rare.by_case_split(counts, ignored, limit, l)
@@ -77,9 +77,7 @@ def test_greedy_from_the_left_is_exact(points: set[int], width: int) -> None:
 def test_density_implies_diversity(counts: dict[str, int], membership: dict[str, frozenset[str]]) -> None:
     inputs = given_categories(membership)
     group = oracle.Group(sum(counts.values()), sum(counts.values()), counts)
-    density = max(
-        oracle_rare.largest_share(group, inputs), oracle_rare.share_of(group, inputs.dont_care)
-    )  # fmt: skip
+    density = max(oracle_rare.largest_share(group, inputs), oracle_rare.share_of(group, inputs.dont_care))
     assert oracle_rare.cover(group, inputs) >= math.ceil(1 / density)
 
 
@@ -137,11 +135,14 @@ def test_many_values() -> None:
     rows = [{"zip": rng.choice([1, 2, None]), "s": rng.choice(values) if i >= 130 else i} for i in range(700)]
     inputs = many_inputs(rng, values)
     limits: dict[str, dict[str, Any]] = {
-        "d_density_control": {"d": Fraction("0.3")}, "c_l_categorical_recursive_diversity": {"c": Fraction(2), "l": 3},
-        "c_l_density_control": {"c": Fraction("0.5"), "l": 5}, "l_categorical_diversity": {"l": 6},
-        "delta_range_control": {"delta": Fraction(32)}, "psi_security_estimate": {"psi": Fraction(2)},
+        "d_density_control": {"d": Fraction("0.3")},
+        "c_l_categorical_recursive_diversity": {"c": Fraction(2), "l": 3},
+        "c_l_density_control": {"c": Fraction("0.5"), "l": 5},
+        "l_categorical_diversity": {"l": 6},
+        "delta_range_control": {"delta": Fraction(32)},
+        "psi_security_estimate": {"psi": Fraction(2)},
         "extended_k_anonymity": {"k": 2},
-    }  # fmt: skip
+    }
     more = {"linear_l": {"l": 12, "r": 2}, "t_ordered": 1, "pd_recursive": {"c": "0.02", "l": 9}}
     people = pd.DataFrame(rows, dtype="Int64")
     result = sqlaudit.audit(people, qi=["zip"], sensitive="s", require={**limits, **more}, inputs=written(inputs))
@@ -193,9 +194,13 @@ def written(inputs: Given) -> dict[str, Any]:
 
     return {
         "categories": {name: list(found) for name, found in inputs.categories.items()},
-        "dont_care": list(inputs.dont_care), "must_occur": list(inputs.must_occur), "order": list(inputs.order),
-        "tree": nested(list(inputs.paths)), "class_function": {v: float(n) for v, n in inputs.cf.items()}, "width": 2,
-    }  # fmt: skip
+        "dont_care": list(inputs.dont_care),
+        "must_occur": list(inputs.must_occur),
+        "order": list(inputs.order),
+        "tree": nested(list(inputs.paths)),
+        "class_function": {v: float(n) for v, n in inputs.cf.items()},
+        "width": 2,
+    }
 
 
 # --- refusals ---
@@ -230,15 +235,23 @@ def test_a_table_that_is_no_sample_of_the_population() -> None:
 def test_persons_are_counted_in_table_and_population() -> None:
     people = pd.DataFrame({"zip": [1, 1, 1, 2], "s": list("abab"), "who": [1, 1, 2, 3]})
     result = sqlaudit.audit(
-        people.iloc[:2], qi=["zip"], sensitive="s", entity="who", require=["k_map=3", "marketer_risk=1"],
+        people.iloc[:2],
+        qi=["zip"],
+        sensitive="s",
+        entity="who",
+        require=["k_map=3", "marketer_risk=1"],
         inputs={"population": people},
-    )  # fmt: skip
+    )
     assert [check.level for check in result.checks] == [2, Fraction(1, 2)]
     with pytest.raises(UsageError, match="1 persons have more"):
         sqlaudit.audit(
-            people, qi=["zip"], sensitive="s", entity="who", require=["belief=1"],
+            people,
+            qi=["zip"],
+            sensitive="s",
+            entity="who",
+            require=["belief=1"],
             inputs={"population": people, "original_qi": ["zip"]},
-        )  # fmt: skip
+        )
 
 
 def test_beliefs_about_the_people_inside_a_generalized_class() -> None:
@@ -247,12 +260,18 @@ def test_beliefs_about_the_people_inside_a_generalized_class() -> None:
     release = pd.DataFrame({"age": [30, 30, 35, 35], "s": list("abab")})
     inputs = {"population": population, "original_qi": ["age"]}
     result = sqlaudit.audit(
-        release, qi=["age // 10"], sensitive="s", inputs=inputs,
+        release,
+        qi=["age // 10"],
+        sensitive="s",
+        inputs=inputs,
         require=["belief=0.75", "belief=0.74", "rho_breach=rho1:0.3,rho2:0.7", "epsilon_negative=0.25"],
-    )  # fmt: skip
+    )
     assert [(check.level, check.status.value) for check in result.checks if check.status] == [
-        (0.75, "pass"), (0.75, "fail"), (0, "pass"), (0.25, "pass"),
-    ]  # fmt: skip
+        (0.75, "pass"),
+        (0.75, "fail"),
+        (0, "pass"),
+        (0.25, "pass"),
+    ]
     known = sqlaudit.audit(
         release, qi=["age // 10"], sensitive="s", inputs={**inputs, "alpha": {"b": 0}}, require=["belief=0.99"]
     )

@@ -27,9 +27,16 @@ STATUS = {True: Status.PASS, False: Status.FAIL, None: Status.UNDETERMINED}
 def audited(audit_on: AuditOn, case: RareCase, nulls: str = "equal") -> AuditResult:
     requirements = [requirement_from(name, limit) for name, limit in case.limits.items()]
     return audit_on(
-        case.rows, case.columns, qi=case.qi, sensitive="s", entity=case.entity, require=requirements,
-        inputs=case.inputs(), failing_classes=None, nulls=nulls,
-    )  # fmt: skip
+        case.rows,
+        case.columns,
+        qi=case.qi,
+        sensitive="s",
+        entity=case.entity,
+        require=requirements,
+        inputs=case.inputs(),
+        failing_classes=None,
+        nulls=nulls,
+    )
 
 
 def expected_of(case: RareCase, name: str, table: oracle.Table) -> oracle.Expected:

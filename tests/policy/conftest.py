@@ -13,9 +13,7 @@ Make = Callable[[Mapping[str, Rows]], Database]
 
 
 @pytest.fixture
-def database(
-    engine_name: str, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
-) -> Make:  # fmt: skip
+def database(engine_name: str, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Make:
     """Makes a database with tables, on every engine in turn."""
 
     def make(tables: Mapping[str, Rows]) -> Database:

@@ -73,7 +73,7 @@ def in_spark_views(folder: Path, engine: Engine, tables: Mapping[str, Rows]) -> 
 
 def in_postgres(
     folder: Path, load: Loader, server: PostgresServer, tables: Mapping[str, Rows], monkeypatch: pytest.MonkeyPatch
-) -> Database:  # fmt: skip
+) -> Database:
     """The tables in a schema of the test server; the password comes from the environment."""
     for name, rows in tables.items():
         load(name, [list(row.values()) for row in rows], list(rows[0]), schema="gate")

@@ -18,10 +18,16 @@ ROWS = [
     for age, days in [(30, 1), (30, 2), (30, 2), (40, 1), (40, 3), (40, 4), (50, 4), (50, 4)]
 ]
 INPUTS: dict[str, Any] = {
-    "categories": {"low": [1, 2], "high": [3]}, "dont_care": [4], "must_occur": [3, 4], "original_qi": ["band"],
-    "tree": {"low": [1, 2], "high": [3, 4]}, "class_function": {1: 1, 2: 1, 3: 2, 4: 2}, "width": 1, "kappa": 1,
+    "categories": {"low": [1, 2], "high": [3]},
+    "dont_care": [4],
+    "must_occur": [3, 4],
+    "original_qi": ["band"],
+    "tree": {"low": [1, 2], "high": [3, 4]},
+    "class_function": {1: 1, 2: 1, 3: 2, 4: 2},
+    "width": 1,
+    "kappa": 1,
     "alpha": {"low": 1, "high": 1},
-}  # fmt: skip
+}
 OWN = {"rho1": 0.4, "rho2": 0.6, "min": 0.2, "max": 0.8}
 
 
@@ -41,9 +47,13 @@ def test_every_model_is_run_as_in_an_audit(database: Make) -> None:
     read = load_policy(policy)
     requirements = [test.model for test in read.tables[0].tests if test.model is not None]
     audit = sqlaudit.audit(
-        f"{made.schema}.stays", qi=["age"], sensitive="days", require=[one.text for one in requirements], inputs=inputs,
+        f"{made.schema}.stays",
+        qi=["age"],
+        sensitive="days",
+        require=[one.text for one in requirements],
+        inputs=inputs,
         db=database_of(read.connections["main"]),
-    )  # fmt: skip
+    )
     assert len(result.tests) == len(REGISTRY) == len(audit.checks)
     assert [test.check for test in result.tests] == list(audit.checks)
     assert {test.outcome for test in result.tests} == {Outcome.PASS, Outcome.FAIL}

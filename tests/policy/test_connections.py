@@ -54,8 +54,13 @@ def test_a_url_gets_its_password_from_the_environment(monkeypatch: pytest.Monkey
         "url", "postgresql://au%40d@db:5433/cli%20nic?sslmode=require", tmp_path, password_env="SECRET_OF_DB"
     )
     assert conninfo_to_dict(database_of(url).text) == {
-        "host": "db", "port": "5433", "user": "au@d", "dbname": "cli nic", "sslmode": "require", "password": "p'w \\ 1",
-    }  # fmt: skip
+        "host": "db",
+        "port": "5433",
+        "user": "au@d",
+        "dbname": "cli nic",
+        "sslmode": "require",
+        "password": "p'w \\ 1",
+    }
     service = connection("service", "clinic", tmp_path, password_env="SECRET_OF_DB")
     assert conninfo_to_dict(database_of(service).text) == {"service": "clinic", "password": "p'w \\ 1"}
     assert database_of(connection("service", "clinic", tmp_path)).text == "service=clinic"
@@ -63,7 +68,7 @@ def test_a_url_gets_its_password_from_the_environment(monkeypatch: pytest.Monkey
 
 def test_an_environment_variable_may_name_a_file_beside_the_policy(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:  # fmt: skip
+) -> None:
     in_duckdb(tmp_path, {"patients": PATIENTS})
     monkeypatch.setenv("GATE_DB", "clinic.duckdb")
     policy = write(tmp_path, "connections: {main: {env: GATE_DB}}\n" + TABLES % "patients")
@@ -72,7 +77,7 @@ def test_an_environment_variable_may_name_a_file_beside_the_policy(
 
 def test_a_profile_of_dbt_connects_to_postgres(
     load: Loader, postgres_server: PostgresServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:  # fmt: skip
+) -> None:
     load("patients", [list(row.values()) for row in PATIENTS], list(PATIENTS[0]), schema="gate")
     write(tmp_path, PROFILES.replace("audited", str(conninfo_to_dict(postgres_server.url())["dbname"])), "profiles.yml")
     monkeypatch.setenv("GATE_HOST", str(postgres_server.folder))
@@ -112,7 +117,7 @@ def test_targets_of_a_profile(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
 )
 def test_what_a_profile_cannot_give(
     profile: str, target: str, said: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:  # fmt: skip
+) -> None:
     write(tmp_path, PROFILES, "profiles.yml")
     monkeypatch.delenv("DBT_PROFILES_DIR", raising=False)
     monkeypatch.delenv("GATE_HOST", raising=False)
@@ -151,12 +156,18 @@ def test_libpq_reads_the_hosts_of_a_url_with_a_password(
     "written",
     [
         "{% for a in 'xxxxxxxxx' %}{% for b in 'xxxxxxxxx' %}x{% endfor %}{% endfor %}",
-        "{{ 'x' * 999999999999 }}", "{{ 9 ** 9 ** 9 }}", "{{ '%0999999999d' % 1 }}", "{{ 'x' | center(999999999) }}",
-        "{% macro a() %}x{% endmacro %}{{ a() }}", "{{ range(9) | join }}",
+        "{{ 'x' * 999999999999 }}",
+        "{{ 9 ** 9 ** 9 }}",
+        "{{ '%0999999999d' % 1 }}",
+        "{{ 'x' | center(999999999) }}",
+        "{% macro a() %}x{% endmacro %}{{ a() }}",
+        "{{ range(9) | join }}",
         "{{ " + "(" * 5000 + "1" + ")" * 5000 + " }}",
-        "{{ 'x'.join(['y', 'z']) }}", "{% set a = 'x' %}{{ a }}", "{{ env_var(3) }}",
+        "{{ 'x'.join(['y', 'z']) }}",
+        "{% set a = 'x' %}{{ a }}",
+        "{{ env_var(3) }}",
     ],
-)  # fmt: skip
+)
 def test_an_expression_of_dbt_that_may_not_end_is_refused(written: str) -> None:
     from sqlaudit.nodes import Node
     from sqlaudit.policy.dbt_profiles import _rendered

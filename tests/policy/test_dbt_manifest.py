@@ -51,35 +51,56 @@ def column(name: str, role: Any, config: bool = False) -> dict[str, Any]:
 def release() -> dict[str, Any]:
     wanted = {"requirements": ["k=2", {"l": 2, "severity": "warn"}, {"t": 0.5}]}
     return {
-        "resource_type": "model", "name": "release", "schema": "main", "alias": "release_2027",
+        "resource_type": "model",
+        "name": "release",
+        "schema": "main",
+        "alias": "release_2027",
         "description": "What is published",
-        "patch_path": "clinic://models/schema.yml", "original_file_path": "models/release.sql", "tags": ["monthly"],
+        "patch_path": "clinic://models/schema.yml",
+        "original_file_path": "models/release.sql",
+        "tags": ["monthly"],
         "meta": {"owner": "office", "sqlaudit": wanted},
         "config": {"materialized": "table", "meta": {"owner": "office", "sqlaudit": wanted}},
         "columns": {
-            "age": column("age", "quasi_identifier", config=True), "sex": column("sex", {"role": "quasi_identifier"}),
+            "age": column("age", "quasi_identifier", config=True),
+            "sex": column("sex", {"role": "quasi_identifier"}),
             "disease": column("disease", "sensitive"),
         },
         "depends_on": {"nodes": ["model.clinic.staging"]},
-    }  # fmt: skip
+    }
 
 
 def manifest() -> dict[str, Any]:
     staging = {
-        "resource_type": "model", "name": "staging", "schema": "main", "alias": "staging", "meta": {}, "columns": {},
-        "config": {"materialized": "view", "meta": {}}, "depends_on": {"nodes": ["source.clinic.raw.patients"]},
-    }  # fmt: skip
+        "resource_type": "model",
+        "name": "staging",
+        "schema": "main",
+        "alias": "staging",
+        "meta": {},
+        "columns": {},
+        "config": {"materialized": "view", "meta": {}},
+        "depends_on": {"nodes": ["source.clinic.raw.patients"]},
+    }
     source = {
-        "resource_type": "source", "name": "patients", "source_name": "raw", "schema": "main", "identifier": "patients",
-        "meta": {"sqlaudit": {"quasi_identifiers": ["age"], "requirements": ["k=1"]}}, "columns": {}, "config": {},
+        "resource_type": "source",
+        "name": "patients",
+        "source_name": "raw",
+        "schema": "main",
+        "identifier": "patients",
+        "meta": {"sqlaudit": {"quasi_identifiers": ["age"], "requirements": ["k=1"]}},
+        "columns": {},
+        "config": {},
         "original_file_path": "models/sources.yml",
-    }  # fmt: skip
+    }
     return {
         "metadata": {},
-        "nodes": {"model.clinic.release": release(), "model.clinic.staging": staging,
-                  "test.clinic.x": {"resource_type": "test"}},
+        "nodes": {
+            "model.clinic.release": release(),
+            "model.clinic.staging": staging,
+            "test.clinic.x": {"resource_type": "test"},
+        },
         "sources": {"source.clinic.raw.patients": source},
-    }  # fmt: skip
+    }
 
 
 def project(folder: Path, found: dict[str, Any]) -> Path:
@@ -111,14 +132,18 @@ def test_a_project_is_tested(tmp_path: Path) -> None:
     result = sqlaudit.gate(dbt_project=folder)
     found = {test.name: (test.outcome.value, test.place.line) for test in result.tests}
     assert found == {
-        "release: k=2": ("pass", 12), "release: l=2 for disease": ("warn", 13),
+        "release: k=2": ("pass", 12),
+        "release: l=2 for disease": ("warn", 13),
         "release: t=0.5 for disease": ("fail", 15),
         "raw.patients: k=1": ("pass", None),
-    }  # fmt: skip
+    }
     audit = sqlaudit.audit(
-        "release_2027", qi=["age", "sex"], sensitive="disease", require=["k=2", "l=2", "t=0.5"],
+        "release_2027",
+        qi=["age", "sex"],
+        sensitive="disease",
+        require=["k=2", "l=2", "t=0.5"],
         db=str(tmp_path / "clinic.duckdb"),
-    )  # fmt: skip
+    )
     figures = [(test.check.level, test.check.failing_rows) for test in result.tests[:3] if test.check]
     assert figures == [(check.level, check.failing_rows) for check in audit.checks]
     first = result.tests[0]
@@ -159,16 +184,24 @@ def test_values_that_the_yaml_writes_otherwise_keep_the_line_of_the_model(tmp_pa
     ("change", "said"),
     [
         (lambda node: node["columns"].update(x=column("x", "quasi")), "release: column 'x' has no role 'quasi'."),
-        (lambda node: node["config"]["meta"].update(sqlaudit={"requirement": []}),
-         "sqlaudit in 'meta' has no key 'requirement'. Did you mean 'requirements'?"),
-        (lambda node: node["config"]["meta"].update(sqlaudit={}),
-         "this table has no 'requirements'; write for instance [k=5]."),
-        (lambda node: node["config"].update(materialized="ephemeral"),
-         "release is ephemeral: the database holds no table that could be tested."),
-        (lambda node: node["columns"].update(x=column("x", "entity"), y=column("y", "entity")),
-         "release: x and y are both the entity; one column can be."),
+        (
+            lambda node: node["config"]["meta"].update(sqlaudit={"requirement": []}),
+            "sqlaudit in 'meta' has no key 'requirement'. Did you mean 'requirements'?",
+        ),
+        (
+            lambda node: node["config"]["meta"].update(sqlaudit={}),
+            "this table has no 'requirements'; write for instance [k=5].",
+        ),
+        (
+            lambda node: node["config"].update(materialized="ephemeral"),
+            "release is ephemeral: the database holds no table that could be tested.",
+        ),
+        (
+            lambda node: node["columns"].update(x=column("x", "entity"), y=column("y", "entity")),
+            "release: x and y are both the entity; one column can be.",
+        ),
     ],
-)  # fmt: skip
+)
 def test_mistakes_in_the_meta(change: Any, said: str, tmp_path: Path) -> None:
     made = manifest()
     change(made["nodes"]["model.clinic.release"])

@@ -26,7 +26,7 @@ PLACE = Place("p.yml", 3)
 
 def result(
     level: Number | None, failing: int, operator: str = ">=", outcome: Outcome = Outcome.FAIL, model: str = "m"
-) -> GateTest:  # fmt: skip
+) -> GateTest:
     check = Check(model, None, {}, level, {}, operator, 5, Status.FAIL, 1, failing)
     return GateTest("t", "k=5", outcome, PLACE, check=check, rows=100)
 
@@ -47,24 +47,49 @@ def test_levels_come_back_exactly(level: Number) -> None:
         (result(3, 10), result(3, 10), Drift.SAME, Outcome.ACCEPTED, ""),
         (result(3, 10), result(2, 10), Drift.WORSE, Outcome.FAIL, "The level was 3 and is 2."),
         (result(3, 10), result(3, 11), Drift.WORSE, Outcome.FAIL, "10 rows fell short and 11 do."),
-        (result(3, 10), result(2, 11), Drift.WORSE, Outcome.FAIL,
-         "The level was 3 and is 2; 10 rows fell short and 11 do."),
+        (
+            result(3, 10),
+            result(2, 11),
+            Drift.WORSE,
+            Outcome.FAIL,
+            "The level was 3 and is 2; 10 rows fell short and 11 do.",
+        ),
         (result(3, 10), result(4, 10), Drift.BETTER, Outcome.ACCEPTED, "The level was 3 and is 4."),
         (result(3, 10), result(4, 11), Drift.WORSE, Outcome.FAIL, "10 rows fell short and 11 do."),
-        (result(Fraction(1, 3), 10, "<="), result(Fraction(1, 2), 10, "<="), Drift.WORSE, Outcome.FAIL,
-         "The level was 1/3 and is 1/2."),
-        (result(Fraction(1, 2), 10, "<"), result(Fraction(1, 3), 9, "<"), Drift.BETTER, Outcome.ACCEPTED,
-         "The level was 1/2 and is 1/3; 10 rows fell short and 9 do."),
+        (
+            result(Fraction(1, 3), 10, "<="),
+            result(Fraction(1, 2), 10, "<="),
+            Drift.WORSE,
+            Outcome.FAIL,
+            "The level was 1/3 and is 1/2.",
+        ),
+        (
+            result(Fraction(1, 2), 10, "<"),
+            result(Fraction(1, 3), 9, "<"),
+            Drift.BETTER,
+            Outcome.ACCEPTED,
+            "The level was 1/2 and is 1/3; 10 rows fell short and 9 do.",
+        ),
         (result(2.5, 10, "<="), result(2.5 * (1 + 1e-13), 10, "<="), Drift.SAME, Outcome.ACCEPTED, ""),
         (result(2.5, 10, "<="), result(math.inf, 10, "<="), Drift.WORSE, Outcome.FAIL, "The level was 2.5 and is inf."),
         (result(math.inf, 10, "<="), result(math.inf, 10, "<="), Drift.SAME, Outcome.ACCEPTED, ""),
-        (result(9, 0, outcome=Outcome.PASS), result(3, 10), Drift.WORSE, Outcome.FAIL,
-         "The level was 9 and is 3; 0 rows fell short and 10 do."),
-        (result(9, 0, outcome=Outcome.PASS), result(6, 0, outcome=Outcome.PASS), Drift.WORSE, Outcome.PASS,
-         "The level was 9 and is 6."),
+        (
+            result(9, 0, outcome=Outcome.PASS),
+            result(3, 10),
+            Drift.WORSE,
+            Outcome.FAIL,
+            "The level was 9 and is 3; 0 rows fell short and 10 do.",
+        ),
+        (
+            result(9, 0, outcome=Outcome.PASS),
+            result(6, 0, outcome=Outcome.PASS),
+            Drift.WORSE,
+            Outcome.PASS,
+            "The level was 9 and is 6.",
+        ),
         (result(3, 10), result(3, 10, outcome=Outcome.WARN), Drift.SAME, Outcome.ACCEPTED, ""),
     ],
-)  # fmt: skip
+)
 def test_what_is_worse(before: GateTest, now: GateTest, drift: Drift, outcome: Outcome, said: str) -> None:
     found = settled(now, accepted_from(before))
     assert found.change is not None
@@ -75,8 +100,10 @@ def test_a_test_without_an_accepted_state_is_new() -> None:
     found = settled(result(3, 10), None)
     assert found.change is not None
     assert (found.change.drift, found.outcome, found.change.sentence) == (
-        Drift.NEW, Outcome.FAIL, "It has no accepted state.",
-    )  # fmt: skip
+        Drift.NEW,
+        Outcome.FAIL,
+        "It has no accepted state.",
+    )
 
 
 @pytest.mark.parametrize("outcome", [Outcome.ERROR, Outcome.UNDETERMINED, Outcome.SKIPPED])
@@ -133,8 +160,9 @@ def test_a_table_through_its_runs(tmp_path: Path) -> None:
     policy = made.policy(POLICY)
     first = sqlaudit.gate(policy, baseline=kept, accept=True)
     assert first.notes == (
-        f"Accepted the state of 4 tests in {str(kept)!r}.", "1 tests said nothing that could be accepted.",
-    )  # fmt: skip
+        f"Accepted the state of 4 tests in {str(kept)!r}.",
+        "1 tests said nothing that could be accepted.",
+    )
     same = sqlaudit.gate(policy, baseline=kept)
     assert [test.outcome.value for test in same.tests] == ["accepted", "accepted", "pass", "accepted", "undetermined"]
     worse = [*PATIENTS, {"age": 77, "sex": "M", "disease": SECRET}]
@@ -152,9 +180,12 @@ def test_a_table_through_its_runs(tmp_path: Path) -> None:
     assert [test.outcome.value for test in again.tests] == ["accepted", "fail", "pass", "fail", "undetermined"]
     moments = History(kept).moments()[("patients", "k=3", "")]
     assert [(moment.run, moment.accepted, moment.outcome, moment.level, moment.failing_rows) for moment in moments] == [
-        (5, False, "accepted", "1", 5), (4, True, "fail", "1", 5), (3, False, "fail", "1", 5),
-        (2, False, "accepted", "2", 4), (1, True, "fail", "2", 4),
-    ]  # fmt: skip
+        (5, False, "accepted", "1", 5),
+        (4, True, "fail", "1", 5),
+        (3, False, "fail", "1", 5),
+        (2, False, "accepted", "2", 4),
+        (1, True, "fail", "2", 4),
+    ]
 
 
 def test_a_baseline_where_nothing_can_be_written_is_still_compared_with(

@@ -54,15 +54,24 @@ def test_losses_are_those_of_a_comparison(database: Make) -> None:
     policy = made.policy(HEAD + wanted)
     result = sqlaudit.gate(policy)
     found = sqlaudit.compare(
-        f"{made.schema}.raw", f"{made.schema}.release", qi=["age", "sex"], sensitive="disease", key="id",
-        hierarchies={"age": {"widths": [10]}}, measures=[*measures, "precision"], workload=0,
+        f"{made.schema}.raw",
+        f"{made.schema}.release",
+        qi=["age", "sex"],
+        sensitive="disease",
+        key="id",
+        hierarchies={"age": {"widths": [10]}},
+        measures=[*measures, "precision"],
+        workload=0,
         db=database_of(load_policy(policy).connections["main"]),
-    )  # fmt: skip
+    )
     tests = result.tests[1:]
     assert [test.check and test.check.level for test in tests] == [
-        *(found.loss(measure).value for measure in measures), found.loss("entropy").share,
-        found.loss("ncp", "age").mean, found.loss("precision").value, found.loss("discernibility").value,
-    ]  # fmt: skip
+        *(found.loss(measure).value for measure in measures),
+        found.loss("entropy").share,
+        found.loss("ncp", "age").mean,
+        found.loss("precision").value,
+        found.loss("discernibility").value,
+    ]
     assert [test.outcome for test in tests[:5]] == [Outcome.PASS] * 5
     assert found.loss("modification-rate").value == Fraction(1, 2)
     assert [test.outcome for test in tests[6:]] == [Outcome.FAIL, Outcome.FAIL, Outcome.WARN]
@@ -144,18 +153,26 @@ HEAD_T = "connections: {main: {duckdb: c}}\ntables:\n  - {table: t, quasi_identi
         ("{original: r, measure: entropy, at_most: 1, at_least: 1}", "loss needs one of at_most and at_least."),
         ("{original: r, measure: entrpy, at_most: 1}", "measure is one of "),
         ("{original: r, measure: entropy, at_most: much}", "at_most is a number, for instance 0.2, 1/3 or 20%."),
-        ("{original: r, measure: entropy, at_least: 1}",
-         "the measure 'entropy' is worse when it is higher; write at_most."),
-        ("{original: r, measure: precision, at_most: 1}",
-         "the measure 'precision' is better when it is higher; write at_least."),
-        ("{original: r, measure: hybrid, at_most: 1}",
-         "the loss 'hybrid' needs a sensitive column; name one under 'sensitive'."),
+        (
+            "{original: r, measure: entropy, at_least: 1}",
+            "the measure 'entropy' is worse when it is higher; write at_most.",
+        ),
+        (
+            "{original: r, measure: precision, at_most: 1}",
+            "the measure 'precision' is better when it is higher; write at_least.",
+        ),
+        (
+            "{original: r, measure: hybrid, at_most: 1}",
+            "the loss 'hybrid' needs a sensitive column; name one under 'sensitive'.",
+        ),
         ("{original: r, measure: entropy, at_most: 1, column: b}", "'b' is no quasi-identifier of this table."),
-        ("{original: r, measure: entropy, at_most: 1, key: i, by_position: true}",
-         "rows are paired by 'key' or 'by_position', not by both."),
+        (
+            "{original: r, measure: entropy, at_most: 1, key: i, by_position: true}",
+            "rows are paired by 'key' or 'by_position', not by both.",
+        ),
         ("{original: r, measure: entropy, at_most: 1, off: mean}", "loss has no key 'off'."),
     ],
-)  # fmt: skip
+)
 def test_mistakes_in_a_loss(written: str, said: str, tmp_path: Path) -> None:
     found = mistakes_of(load_policy(write(tmp_path, HEAD_T + written + "}]}")))
     assert len(found) == 1

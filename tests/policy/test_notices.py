@@ -93,16 +93,25 @@ def test_every_format_of_a_run_says_what_it_does_not_cover(tmp_path: Path) -> No
     assert lines[verdict + 2].startswith("::notice file=sqlaudit.yml,line=3,title=people.csv::Nothing is said here of")
     (log,) = sarif_data(result, tmp_path)["runs"]
     assert [(one["ruleId"], one["level"]) for one in log["results"]] == [
-        ("possible_direct_identifier", "warning"), ("columns_without_role", "note"),
-    ]  # fmt: skip
+        ("possible_direct_identifier", "warning"),
+        ("columns_without_role", "note"),
+    ]
     ran = run("test", "--file", policy)
     assert ran.code == 0
     assert said in ran.said.partition("All tests")[0]
 
 
 def test_a_dbt_models_meta_declares_identifiers_and_asks_for_names() -> None:
-    meta = nodes_of({"quasi_identifiers": ["age"], "identifiers": ["mail"], "requirements": ["k=2"],
-                     "all_columns_named": True, "insensitive": ["batch"]}, "schema.yml, line 3")  # fmt: skip
+    meta = nodes_of(
+        {
+            "quasi_identifiers": ["age"],
+            "identifiers": ["mail"],
+            "requirements": ["k=2"],
+            "all_columns_named": True,
+            "insensitive": ["batch"],
+        },
+        "schema.yml, line 3",
+    )
     table = table_of(meta, Target(relation="people"), "main", Path(), {})
     assert [test.requirement for test in table.tests] == ["k=2", "no direct identifier mail", "all_columns_named"]
     assert (table.insensitive, table.mistakes) == (("batch",), ())

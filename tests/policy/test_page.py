@@ -23,12 +23,19 @@ ROWS = re.findall(r"^\| `([^|]+)` \|", PAGE, re.MULTILINE)
 @pytest.mark.parametrize(
     "keys",
     [
-        reading.TOP, reading.DEFAULTS, reading.TABLE, reading.READ, requirements.OPTIONS, losses.KEYS, CONNECTION,
-        ("max_size", "k", "share", "among", "exclude"), ("requirement", "identifier", "until", "reason", "up_to"),
+        reading.TOP,
+        reading.DEFAULTS,
+        reading.TABLE,
+        reading.READ,
+        requirements.OPTIONS,
+        losses.KEYS,
+        CONNECTION,
+        ("max_size", "k", "share", "among", "exclude"),
+        ("requirement", "identifier", "until", "reason", "up_to"),
         METHODS,
     ],
     ids=lambda keys: keys[0],
-)  # fmt: skip
+)
 def test_every_key_is_on_the_page(keys: tuple[str, ...]) -> None:
     assert set(keys) - set(re.findall(r"[a-z_]+", PAGE)) == set()
 

@@ -64,25 +64,37 @@ def test_everything_that_a_policy_can_say(tmp_path: Path) -> None:
     assert mistakes_of(policy) == []
     patients, visits = policy.tables
     assert (patients.name, patients.connection, patients.tags, patients.owner) == (
-        "patients", "clinic", ("all", "release"), "office",
-    )  # fmt: skip
+        "patients",
+        "clinic",
+        ("all", "release"),
+        "office",
+    )
     assert patients.target is not None
     assert (patients.target.relation, patients.target.where, patients.target.name) == (
-        "public.patients", "consent", "patients",
-    )  # fmt: skip
+        "public.patients",
+        "consent",
+        "patients",
+    )
     assert patients.roles == Roles(
         ("age", "sex", "year(birth)"), ("diagnosis",), ("name",), "person", True, NullPolicy.DISTINCT
     )
     found = {test.requirement: test for test in patients.tests}
     assert list(found) == [
-        "k=5", "l=2", "recursive_l=c:3,l:2", "disclosure@3=0.8",
+        "k=5",
+        "l=2",
+        "recursive_l=c:3,l:2",
+        "disclosure@3=0.8",
         "column_sets=max_size:3,k:5,share:1%,among:all,exclude:note",
-        "k=11", "no direct identifier name",
-    ]  # fmt: skip
+        "k=11",
+        "no direct identifier name",
+    ]
     recursive = found["recursive_l=c:3,l:2"]
     assert (recursive.severity, recursive.tags, recursive.owner, recursive.place.line) == (
-        "warn", ("all", "release", "slow"), "ethics", 22,
-    )  # fmt: skip
+        "warn",
+        ("all", "release", "slow"),
+        "ethics",
+        22,
+    )
     assert recursive.warn_if == Threshold("> 0.5%", ">", Fraction(1, 200), True)
     assert recursive.model is not None
     assert recursive.model.parameters == {"c": 3, "l": 2}
@@ -94,8 +106,10 @@ def test_everything_that_a_policy_can_say(tmp_path: Path) -> None:
     assert limit == ColumnLimit(3, 5, Fraction(1, 100), "all", ("note",))
     first, second = patients.exceptions
     assert (first.until, first.reason, first.up_to) == (
-        datetime.date(2027, 6, 30), "The regions go in May", Threshold("<= 12", "<=", Fraction(12), False),
-    )  # fmt: skip
+        datetime.date(2027, 6, 30),
+        "The regions go in May",
+        Threshold("<= 12", "<=", Fraction(12), False),
+    )
     assert (second.requirement, second.sensitive, second.up_to) == ("l", "diagnosis", None)
     assert visits.target is not None
     assert visits.target.relation == str(tmp_path / "visits.csv")
@@ -107,80 +121,173 @@ def test_everything_that_a_policy_can_say(tmp_path: Path) -> None:
 HEAD = "version: 1\nconnections: {main: {duckdb: c.duckdb}}\ntables:\n"
 T = "  - {table: t, quasi_identifiers: [a], sensitive: [s], requirements: [k=5]"
 MISTAKES = [
-    (HEAD + "  - {table: t, quasi_identifers: [a], requirements: [k=5]}", 4,
-     "a table has no key 'quasi_identifers'. Did you mean 'quasi_identifiers'?"),
-    (HEAD + "  - {table: t, quasi_identifiers: [a], requirements: [kk=5]}", 4,
-     "t: There is no privacy model 'kk'. Did you mean 'k'? 'sqlaudit models' lists them."),
-    (HEAD + "  - table: t\n    quasi_identifiers: [a]\n    requirements:\n      - k: 5\n        seveity: warn", 7,
-     "t: there is no option or privacy model 'seveity'. Did you mean 'severity'?"),
-    (HEAD + "  - table: t\n    quasi_identifiers: [a]\n    requirements:\n      - k: 5\n        l: 2", 7,
-     "t: 'k' and 'l' stand in one requirement; write each as an item of its own."),
-    (HEAD + "  - {table: t, quasi_identifiers: [a], requirements: [{severity: warn}]}", 4,
-     "t: no requirement stands beside its options; write for instance k: 5."),
-    (HEAD + "  - {table: t, quasi_identifiers: [a], requirements: [l=2]}", 4,
-     "t: 'l=2' needs a sensitive column; name one under 'sensitive'."),
-    (HEAD + "  - {table: t, requirements: [k=5]}", 4,
-     "t: 'k=5' needs quasi-identifiers; name them under 'quasi_identifiers'."),
+    (
+        HEAD + "  - {table: t, quasi_identifers: [a], requirements: [k=5]}",
+        4,
+        "a table has no key 'quasi_identifers'. Did you mean 'quasi_identifiers'?",
+    ),
+    (
+        HEAD + "  - {table: t, quasi_identifiers: [a], requirements: [kk=5]}",
+        4,
+        "t: There is no privacy model 'kk'. Did you mean 'k'? 'sqlaudit models' lists them.",
+    ),
+    (
+        HEAD + "  - table: t\n    quasi_identifiers: [a]\n    requirements:\n      - k: 5\n        seveity: warn",
+        7,
+        "t: there is no option or privacy model 'seveity'. Did you mean 'severity'?",
+    ),
+    (
+        HEAD + "  - table: t\n    quasi_identifiers: [a]\n    requirements:\n      - k: 5\n        l: 2",
+        7,
+        "t: 'k' and 'l' stand in one requirement; write each as an item of its own.",
+    ),
+    (
+        HEAD + "  - {table: t, quasi_identifiers: [a], requirements: [{severity: warn}]}",
+        4,
+        "t: no requirement stands beside its options; write for instance k: 5.",
+    ),
+    (
+        HEAD + "  - {table: t, quasi_identifiers: [a], requirements: [l=2]}",
+        4,
+        "t: 'l=2' needs a sensitive column; name one under 'sensitive'.",
+    ),
+    (
+        HEAD + "  - {table: t, requirements: [k=5]}",
+        4,
+        "t: 'k=5' needs quasi-identifiers; name them under 'quasi_identifiers'.",
+    ),
     (HEAD + "  - {table: t, quasi_identifiers: [a]}", 4, "this table has no 'requirements'; write for instance [k=5]."),
-    (HEAD + "  - {table: t, quasi_identifiers: [a], requirements: k=5}", 4,
-     "'requirements' is a list, for instance [a, b]."),
-    (HEAD + "  - {quasi_identifiers: [a], requirements: [k=5]}", 4,
-     "a table of the policy needs a table, a file or a query."),
-    (HEAD + "  - {table: t, file: f, quasi_identifiers: [a], requirements: [k=5]}", 4,
-     "a table of the policy has table and file; keep one."),
-    (HEAD + "  - {query: SELECT 1 AS a, quasi_identifiers: [a], requirements: [k=5]}", 4,
-     "a query needs a 'name', by which reports call it."),
-    (HEAD + "  - {table: t, connection: mian, quasi_identifiers: [a], requirements: [k=5]}", 4,
-     "there is no connection 'mian'. Did you mean 'main'?"),
-    (HEAD + "  - {table: t, quasi_identifiers: [a], sensitive: [a], requirements: [k=5]}", 4,
-     "Column 'a' is named as quasi-identifier and as sensitive attribute; give every column one role."),
+    (
+        HEAD + "  - {table: t, quasi_identifiers: [a], requirements: k=5}",
+        4,
+        "'requirements' is a list, for instance [a, b].",
+    ),
+    (
+        HEAD + "  - {quasi_identifiers: [a], requirements: [k=5]}",
+        4,
+        "a table of the policy needs a table, a file or a query.",
+    ),
+    (
+        HEAD + "  - {table: t, file: f, quasi_identifiers: [a], requirements: [k=5]}",
+        4,
+        "a table of the policy has table and file; keep one.",
+    ),
+    (
+        HEAD + "  - {query: SELECT 1 AS a, quasi_identifiers: [a], requirements: [k=5]}",
+        4,
+        "a query needs a 'name', by which reports call it.",
+    ),
+    (
+        HEAD + "  - {table: t, connection: mian, quasi_identifiers: [a], requirements: [k=5]}",
+        4,
+        "there is no connection 'mian'. Did you mean 'main'?",
+    ),
+    (
+        HEAD + "  - {table: t, quasi_identifiers: [a], sensitive: [a], requirements: [k=5]}",
+        4,
+        "Column 'a' is named as quasi-identifier and as sensitive attribute; give every column one role.",
+    ),
     (HEAD + "  - {table: t, quasi_identifiers: [a], requirements: [k=0]}", 4, "t: 'k=0': k is at least 1, not 0."),
     (HEAD + "  - {table: t, quasi_identifiers: [a], requirements: [{k: }]}", 4, "t: the limit of k is a text."),
-    (HEAD + "  - {table: t, quasi_identifiers: [a], requirements: [k=5, {k: 5, severity: warn}]}", 4,
-     "t: 'k=5' also stands in line 4, with other options; keep one."),
-    (HEAD + "  - {table: t, quasi_identifiers: [a], requirements: [{k: 5, warn_if: '> 3'}]}", 4,
-     "t: warn_if alone changes nothing: any row is an error. Write severity: warn, or an error_if beside it."),
-    (HEAD + "  - {table: t, quasi_identifiers: [a], requirements: [{k: 5, severity: warn, error_if: '> 3'}]}", 4,
-     "t: error_if has no meaning beside severity: warn."),
-    (HEAD + "  - {table: t, quasi_identifiers: [a], requirements: [{k: 5, error_if: '> 0.5'}]}", 4,
-     "t: error_if counts whole rows; write a share with %, for instance '> 1%'."),
-    (HEAD + "  - {table: t, quasi_identifiers: [a], requirements: [{k: 5, error_if: many}]}", 4,
-     "t: error_if is a condition on the rows that fall short, for instance '> 10' or '> 1%'."),
-    (HEAD + "  - {table: t, quasi_identifiers: [a], requirements: [{average_risk: 0.1, error_if: '> 3'}]}", 4,
-     "t: warn_if and error_if count rows that fall short, and 'average_risk=0.1' is about the whole table, where no "
-     "single row falls short; leave them out."),
-    (HEAD + "  - {table: t, quasi_identifiers: [a], requirements: [{column_sets: {k: 5}}]}", 4,
-     "t: column_sets needs max_size: how many columns an attacker knows at most."),
-    (HEAD + "  - {table: t, quasi_identifiers: [a], requirements: [{column_sets: {max_size: 2, share: 100%}}]}", 4,
-     "t: share is a share of at least 0 and below 1."),
-    (HEAD + "  - {table: t, quasi_identifiers: [a], requirements: [{preset: cells-12}]}", 4,
-     "t: preset is one of ema-0070, cells-11, cells-5, cells-3, not 'cells-12'. Did you mean 'cells-11'?"),
-    (HEAD + "  - {table: t, quasi_identifiers: [a], sensitive: [s], requirements: [{l: 2, sensitive: z}]}", 4,
-     "t: 'z' is no sensitive column of this table."),
+    (
+        HEAD + "  - {table: t, quasi_identifiers: [a], requirements: [k=5, {k: 5, severity: warn}]}",
+        4,
+        "t: 'k=5' also stands in line 4, with other options; keep one.",
+    ),
+    (
+        HEAD + "  - {table: t, quasi_identifiers: [a], requirements: [{k: 5, warn_if: '> 3'}]}",
+        4,
+        "t: warn_if alone changes nothing: any row is an error. Write severity: warn, or an error_if beside it.",
+    ),
+    (
+        HEAD + "  - {table: t, quasi_identifiers: [a], requirements: [{k: 5, severity: warn, error_if: '> 3'}]}",
+        4,
+        "t: error_if has no meaning beside severity: warn.",
+    ),
+    (
+        HEAD + "  - {table: t, quasi_identifiers: [a], requirements: [{k: 5, error_if: '> 0.5'}]}",
+        4,
+        "t: error_if counts whole rows; write a share with %, for instance '> 1%'.",
+    ),
+    (
+        HEAD + "  - {table: t, quasi_identifiers: [a], requirements: [{k: 5, error_if: many}]}",
+        4,
+        "t: error_if is a condition on the rows that fall short, for instance '> 10' or '> 1%'.",
+    ),
+    (
+        HEAD + "  - {table: t, quasi_identifiers: [a], requirements: [{average_risk: 0.1, error_if: '> 3'}]}",
+        4,
+        "t: warn_if and error_if count rows that fall short, and 'average_risk=0.1' is about the whole table, where no "
+        "single row falls short; leave them out.",
+    ),
+    (
+        HEAD + "  - {table: t, quasi_identifiers: [a], requirements: [{column_sets: {k: 5}}]}",
+        4,
+        "t: column_sets needs max_size: how many columns an attacker knows at most.",
+    ),
+    (
+        HEAD + "  - {table: t, quasi_identifiers: [a], requirements: [{column_sets: {max_size: 2, share: 100%}}]}",
+        4,
+        "t: share is a share of at least 0 and below 1.",
+    ),
+    (
+        HEAD + "  - {table: t, quasi_identifiers: [a], requirements: [{preset: cells-12}]}",
+        4,
+        "t: preset is one of ema-0070, cells-11, cells-5, cells-3, not 'cells-12'. Did you mean 'cells-11'?",
+    ),
+    (
+        HEAD + "  - {table: t, quasi_identifiers: [a], sensitive: [s], requirements: [{l: 2, sensitive: z}]}",
+        4,
+        "t: 'z' is no sensitive column of this table.",
+    ),
     (HEAD + T + ", nulls: none}", 4, "nulls is one of equal, distinct, wildcard, not 'none'."),
     (HEAD + T + ", joint: maybe}", 4, "joint is true or false."),
-    (HEAD + T + ",\n    exceptions: [{requirement: k=6, until: 2027-01-01, reason: r}]}", 5,
-     "no requirement here is 'k=6'. Did you mean 'k=5'?"),
-    (HEAD + T + ",\n    exceptions: [{requirement: k=5, until: 2027-13-01, reason: r}]}", 5,
-     "until is a date such as 2027-06-30."),
+    (
+        HEAD + T + ",\n    exceptions: [{requirement: k=6, until: 2027-01-01, reason: r}]}",
+        5,
+        "no requirement here is 'k=6'. Did you mean 'k=5'?",
+    ),
+    (
+        HEAD + T + ",\n    exceptions: [{requirement: k=5, until: 2027-13-01, reason: r}]}",
+        5,
+        "until is a date such as 2027-06-30.",
+    ),
     (HEAD + T + ",\n    exceptions: [{requirement: k=5, until: 2027-01-01}]}", 5, "an exception needs reason."),
     (HEAD + T + ",\n    exceptions: [{requirement: k=5, until: 2027-01-01, reason: ''}]}", 5, "reason is empty."),
     (HEAD + T + ",\n    inputs: {treee: {}}}", 5, "there is no input 'treee'. Did you mean 'tree'? There are: "),
-    ("version: 1\nconnections: {main: {duckdb: c, env: X}}\ntables: []", 2,
-     "connection 'main' is said by one of duckdb, env, url, service, dbt_profile."),
-    ("version: 1\nconnections:\n  main: {url: 'postgresql://me:hush@db/x'}\ntables: []", 3,
-     "connection 'main': a password has no place in a policy:"),
-    ("version: 1\nconnections:\n  main: {url: 'host=db password=hush'}\ntables: []", 3,
-     "connection 'main': a password has no place in a policy:"),
-    ("version: 1\nconnections:\n  main: {url: 'sc://host:15002/;token=hush'}\ntables: []", 3,
-     "connection 'main': a password has no place in a policy:"),
-    ("version: 1\nconnections:\n  main: {env: X, password: hush}\ntables: []", 3,
-     "connection 'main': a password has no place in a policy:"),
+    (
+        "version: 1\nconnections: {main: {duckdb: c, env: X}}\ntables: []",
+        2,
+        "connection 'main' is said by one of duckdb, env, url, service, dbt_profile.",
+    ),
+    (
+        "version: 1\nconnections:\n  main: {url: 'postgresql://me:hush@db/x'}\ntables: []",
+        3,
+        "connection 'main': a password has no place in a policy:",
+    ),
+    (
+        "version: 1\nconnections:\n  main: {url: 'host=db password=hush'}\ntables: []",
+        3,
+        "connection 'main': a password has no place in a policy:",
+    ),
+    (
+        "version: 1\nconnections:\n  main: {url: 'sc://host:15002/;token=hush'}\ntables: []",
+        3,
+        "connection 'main': a password has no place in a policy:",
+    ),
+    (
+        "version: 1\nconnections:\n  main: {env: X, password: hush}\ntables: []",
+        3,
+        "connection 'main': a password has no place in a policy:",
+    ),
     ("version: 1\nconnections: {main: {env: X, target: dev}}\ntables: []", 2, "'target' belongs to a dbt_profile."),
     ("version: 1\ntable: []", 2, "the policy has no key 'table'. Did you mean 'tables'?"),
-    ("version: 1\ntables: [{table: t, quasi_identifiers: [a], requirements: [k=5]}]", 2,
-     "it is not said where this table is: the policy has no 'connections'; for a file write 'file'."),
-]  # fmt: skip
+    (
+        "version: 1\ntables: [{table: t, quasi_identifiers: [a], requirements: [k=5]}]",
+        2,
+        "it is not said where this table is: the policy has no 'connections'; for a file write 'file'.",
+    ),
+]
 
 
 @pytest.mark.parametrize(("text", "line", "said"), MISTAKES, ids=range(len(MISTAKES)))
@@ -208,8 +315,10 @@ def test_what_can_be_read_is_read_beside_mistakes(tmp_path: Path) -> None:
     )
     policy = load_policy(write(tmp_path, text))
     assert [(table.name, [test.requirement for test in table.tests]) for table in policy.tables] == [
-        ("t", ["kk=5", "k=3"]), ("u", []), ("v", ["k=4"]),
-    ]  # fmt: skip
+        ("t", ["kk=5", "k=3"]),
+        ("u", []),
+        ("v", ["k=4"]),
+    ]
     assert [bool(test.mistake) for test in policy.tables[0].tests] == [True, False]
     assert [bool(table.mistakes) for table in policy.tables] == [False, True, False]
 

@@ -52,9 +52,12 @@ def test_a_run_finds_what_an_audit_finds(database: Make) -> None:
     policy = made.policy(POLICY)
     result = sqlaudit.gate(policy)
     audit = sqlaudit.audit(
-        f"{made.schema}.patients", qi=["age", "sex"], sensitive="disease", require=REQUIREMENTS,
+        f"{made.schema}.patients",
+        qi=["age", "sex"],
+        sensitive="disease",
+        require=REQUIREMENTS,
         db=database_of(load_policy(policy).connections["main"]),
-    )  # fmt: skip
+    )
     assert [test.check for test in result.tests] == list(audit.checks)
     assert [test.outcome.value for test in result.tests] == [check.status for check in audit.checks]
     assert [test.outcome.value for test in result.tests].count("fail") >= 4
@@ -66,14 +69,15 @@ def test_a_run_finds_what_an_audit_finds(database: Make) -> None:
 
 
 SMALL = st.lists(
-    st.fixed_dictionaries({"a": st.integers(0, 2), "b": st.integers(0, 1), "s": st.sampled_from("xyz")}), min_size=1,
+    st.fixed_dictionaries({"a": st.integers(0, 2), "b": st.integers(0, 1), "s": st.sampled_from("xyz")}),
+    min_size=1,
     max_size=12,
-)  # fmt: skip
+)
 
 
 @given(SMALL, st.integers(1, 4), st.integers(1, 3), st.integers(1, 3), st.integers(0, 3))
 @run(30)
-def test_random_tables_against_brute_force(rows: list[dict[str, Any]], k: int, l: int, size: int, tenths: int) -> None:  # noqa: E741
+def test_random_tables_against_brute_force(rows: list[dict[str, Any]], k: int, l: int, size: int, tenths: int) -> None:
     import tempfile
 
     with tempfile.TemporaryDirectory() as folder:
@@ -134,13 +138,21 @@ def test_what_goes_wrong_in_one_table_leaves_the_others(database: Make) -> None:
     )
     result = sqlaudit.gate(policy)
     assert outcomes(result) == {
-        "missing column: k=2": "error", "missing table: k=2": "error", "missing table: k=3": "error",
+        "missing column: k=2": "error",
+        "missing table: k=2": "error",
+        "missing table: k=3": "error",
         "mistake: k=2": "pass",
-        "mistake: kk=2": "error", "does not fit: k=2": "pass", "does not fit: t_ordered=0.5": "error",
-        "does not fit: l=1 for disease": "pass", "sound: k=2": "pass", "twice: k=2": "error",
+        "mistake: kk=2": "error",
+        "does not fit: k=2": "pass",
+        "does not fit: t_ordered=0.5": "error",
+        "does not fit: l=1 for disease": "pass",
+        "sound: k=2": "pass",
+        "twice: k=2": "error",
         "empty: k=2": "undetermined",
-        "no query: k=2": "error", "two: k=2": "error", "two: kk=2": "error",
-    }  # fmt: skip
+        "no query: k=2": "error",
+        "two: k=2": "error",
+        "two: kk=2": "error",
+    }
     said = {test.name: test.message for test in result.tests}
     assert said["missing column: k=2"] == "quasi_identifiers: missing column has no column 'sexx'. Did you mean 'sex'?"
     assert "'patients'" in said["missing table: k=2"] or "patients" in said["missing table: k=2"]
@@ -234,8 +246,12 @@ def test_expired_exceptions_and_thresholds_in_a_run(database: Make) -> None:
     )
     result = sqlaudit.gate(policy, today=datetime.date(2026, 6, 1))
     assert outcomes(result) == {
-        "p: k=3": "fail", "p: l=2 for disease": "excepted", "p: k=4": "warn", "p: k=5": "warn", "p: k=6": "pass",
-    }  # fmt: skip
+        "p: k=3": "fail",
+        "p: l=2 for disease": "excepted",
+        "p: k=4": "warn",
+        "p: k=5": "warn",
+        "p: k=6": "pass",
+    }
     assert result.tests[0].message == "Its exception expired on 2026-01-01."
     assert outcomes(sqlaudit.gate(policy, today=datetime.date(2026, 1, 1)))["p: k=3"] == "excepted"
 
@@ -316,9 +332,7 @@ def test_fifty_tables_share_one_connection(database: Make) -> None:
     assert (len(result.tests), result.tables, counting.opened) == (2 * number, number, 1)
     failed = sum(i % 3 == 2 for i in range(number)) + sum(i % 2 == 1 for i in range(number))
     assert number != 50 or failed == 41
-    assert Counter(test.outcome for test in result.tests) == {
-        Outcome.PASS: 2 * number - failed, Outcome.FAIL: failed,
-    }  # fmt: skip
+    assert Counter(test.outcome for test in result.tests) == {Outcome.PASS: 2 * number - failed, Outcome.FAIL: failed}
     assert result.tests[-1].name == f"t{number - 1}: l=2 for disease"
     # twins by rows and roles (t0 and t25, …) share an audit: 25 audits for 50 tables, one scan of classes in each
     scans = [step for step in counting.steps if step == "equivalence classes" or step.startswith("figures of")]
@@ -341,8 +355,11 @@ def test_fail_fast_stops_after_the_first_failing_table(tmp_path: Path) -> None:
         for name, wanted in (("a", "k=2"), ("b", "k=3, k=1"), ("c", "k=1"))
     )
     assert outcomes(sqlaudit.gate(made.policy(listed), fail_fast=True)) == {
-        "a: k=2": "pass", "b: k=3": "fail", "b: k=1": "pass", "c: k=1": "skipped",
-    }  # fmt: skip
+        "a: k=2": "pass",
+        "b: k=3": "fail",
+        "b: k=1": "pass",
+        "c: k=1": "skipped",
+    }
 
 
 def test_an_anchored_list_and_defaults_serve_many_tables(tmp_path: Path) -> None:

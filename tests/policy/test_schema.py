@@ -23,12 +23,32 @@ from tests.reports.schemas import validator
 
 ROOT = Path(__file__).parents[2]
 SEEN_ONLY_BY_THE_READER = {
-    "no privacy model", "sensitive", "'k=5' needs quasi", "has no 'requirements'", "a name", "no connection 'mian'",
-    "every column one role", "k is at least", "other options", "severity: error", "severity: warn", "whole rows",
-    "row falls short", "is a share of", "no requirement here", "a date such as", "no input", "a password", "belongs to",
-    "it is not said", "by which reports call it", "warn_if alone", "error_if has no meaning",
-    "stand in one requirement", "no requirement stands beside",
-}  # fmt: skip
+    "no privacy model",
+    "sensitive",
+    "'k=5' needs quasi",
+    "has no 'requirements'",
+    "a name",
+    "no connection 'mian'",
+    "every column one role",
+    "k is at least",
+    "other options",
+    "severity: error",
+    "severity: warn",
+    "whole rows",
+    "row falls short",
+    "is a share of",
+    "no requirement here",
+    "a date such as",
+    "no input",
+    "a password",
+    "belongs to",
+    "it is not said",
+    "by which reports call it",
+    "warn_if alone",
+    "error_if has no meaning",
+    "stand in one requirement",
+    "no requirement stands beside",
+}
 """Mistakes about names, numbers in texts, and what belongs together: beyond a schema."""
 
 
@@ -55,9 +75,11 @@ def _policy() -> Any:
 
 def test_generating_it_again_changes_nothing() -> None:
     made = subprocess.run(
-        [sys.executable, ROOT / "docs" / "make_policy_schema.py", "--print"], capture_output=True, encoding="utf-8",
+        [sys.executable, ROOT / "docs" / "make_policy_schema.py", "--print"],
+        capture_output=True,
+        encoding="utf-8",
         check=True,
-    )  # fmt: skip
+    )
     kept = (ROOT / "sqlaudit" / "schema" / "policy.json").read_text(encoding="utf-8")
     assert made.stdout == kept, "run python docs/make_policy_schema.py"
 
@@ -113,7 +135,8 @@ def test_what_tables_have_in_common_is_merged(tmp_path: Path) -> None:
     assert mistakes_of(policy) == []
     assert errors(text) == []
     assert [(t.name, t.owner, t.roles.quasi_identifiers, t.roles.sensitive) for t in policy.tables] == [
-        ("t", "us", ("age",), ()), ("u", "me", ("age",), ("disease",)),
-    ]  # fmt: skip
+        ("t", "us", ("age",), ()),
+        ("u", "me", ("age",), ("disease",)),
+    ]
     assert [[test.requirement for test in t.tests] for t in policy.tables] == [["k=5"], ["k=5"]]
     assert policy.tables[0].tests[0].place.line == 1

@@ -18,11 +18,17 @@ def spec(requirement: str, *tags: str, severity: str = "error", owner: str = "")
 
 TABLES = (
     TableEntry("raw.patients", PLACE, None, tests=(spec("k=2"),), connection="a", owner="clinic"),
-    TableEntry("release", PLACE, None, tests=(spec("k=5", "release"), spec("l=2", severity="warn", owner="ethics")),
-               derived_from=("raw.patients",), connection="b"),
+    TableEntry(
+        "release",
+        PLACE,
+        None,
+        tests=(spec("k=5", "release"), spec("l=2", severity="warn", owner="ethics")),
+        derived_from=("raw.patients",),
+        connection="b",
+    ),
     TableEntry("summary", PLACE, None, tests=(spec("k=11"),), derived_from=("release",), tags=("release",)),
     TableEntry("other", PLACE, None, tests=(spec("column_sets=max_size:3"),)),
-)  # fmt: skip
+)
 
 
 def names(*wanted: str) -> list[str]:

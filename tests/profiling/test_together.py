@@ -47,8 +47,10 @@ def test_minimal_sets_are_those_of_brute_force(engine: Engine) -> None:
     for one in found.sets:
         figures = oracle.figures(ROWS, tuple(names.index(name) for name in one.columns), 5)
         assert (one.classes, one.rows_at_risk, one.unique_rows) == (
-            figures["classes"], figures["at_risk"], figures["unique"],
-        )  # fmt: skip
+            figures["classes"],
+            figures["at_risk"],
+            figures["unique"],
+        )
 
 
 def test_who_is_decisive_becomes_a_quasi_identifier(engine: Engine) -> None:

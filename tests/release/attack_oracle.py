@@ -125,9 +125,14 @@ def candidates(release: Sequence[Row], person: Row, match: Sequence[tuple[str, s
 
 
 def linkage(
-    release: Sequence[Row], people: Sequence[Row], match: Sequence[tuple[str, str]], fits: Fits, k: int,
-    sensitive: str | None = None, key: tuple[str, str] | None = None,
-) -> dict[str, Any]:  # fmt: skip
+    release: Sequence[Row],
+    people: Sequence[Row],
+    match: Sequence[tuple[str, str]],
+    fits: Fits,
+    k: int,
+    sensitive: str | None = None,
+    key: tuple[str, str] | None = None,
+) -> dict[str, Any]:
     """Who of the people is found in the release, and what is learned."""
     found = [candidates(release, person, match, fits) for person in people]
     by_row = Counter(place for places in found for place in places)
@@ -200,9 +205,14 @@ def moments_of_alike(left: Sequence[Any], right: Sequence[Any]) -> tuple[Fractio
 
 
 def joined(
-    first: Sequence[Row], second: Sequence[Row], first_qi: Sequence[str], second_qi: Sequence[str],
-    shared: Sequence[str], fits: Fits, k: int,
-) -> dict[str, int]:  # fmt: skip
+    first: Sequence[Row],
+    second: Sequence[Row],
+    first_qi: Sequence[str],
+    second_qi: Sequence[str],
+    shared: Sequence[str],
+    fits: Fits,
+    k: int,
+) -> dict[str, int]:
     """Classes of two releases joined: for each pair of classes that agree on what both have, at most how many persons
     can be in both, and whether one sensitive combination is left."""
     out = {"classes": 0, "below_k": 0, "at_most": 0, "revealed": 0}

@@ -12,8 +12,13 @@ from tests.release import oracle
 
 COLUMNS = {"id": "int", "age": "int", "town": "text", "zip": "text", "s": "text", "w": "int"}
 RELEASED = {"id": "int", "age": "text", "town": "text", "zip": "text", "s": "text", "w": "int"}
-TOWNS = {"Ulm": ("south", "land"), "Au": ("south", "land"), "Kiel": ("north", "land"), "Basel": ("south", "abroad"),
-         "Graz": ("east", "abroad")}  # fmt: skip
+TOWNS = {
+    "Ulm": ("south", "land"),
+    "Au": ("south", "land"),
+    "Kiel": ("north", "land"),
+    "Basel": ("south", "abroad"),
+    "Graz": ("east", "abroad"),
+}
 HIERARCHIES: Mapping[str, Any] = {
     "town": {"values": {name: [f"{side} {land}", land] for name, (side, land) in TOWNS.items()}},
     "zip": {"mask": [1, 2]},
@@ -46,12 +51,18 @@ def age_cells() -> list[tuple[str, frozenset[Any], int]]:
     values = [(str(age), frozenset([age]), 0) for age in AGES]
     spans = [
         (f"{low}-{high}", frozenset(age for age in AGES if low <= age <= high), 1)
-        for low in AGES for high in AGES if low < high
-    ]  # fmt: skip
+        for low in AGES
+        for high in AGES
+        if low < high
+    ]
     forms = [
-        ("[2, 5)", frozenset([2, 3]), 1), ("<3", frozenset([1, 2]), 1), ("≥5", frozenset([5, 8]), 1),
-        ("{1, 3}", frozenset([1, 3]), 1), ("*", frozenset(AGES), 1), (">=2", frozenset([2, 3, 5, 8]), 1),
-    ]  # fmt: skip
+        ("[2, 5)", frozenset([2, 3]), 1),
+        ("<3", frozenset([1, 2]), 1),
+        ("≥5", frozenset([5, 8]), 1),
+        ("{1, 3}", frozenset([1, 3]), 1),
+        ("*", frozenset(AGES), 1),
+        (">=2", frozenset([2, 3, 5, 8]), 1),
+    ]
     return values + spans + forms
 
 
@@ -95,10 +106,13 @@ def cases(draw: st.DrawFn, *, sensitive: str = "s", rows: int = 9, keep_all: boo
     towns: list[Any] = [*TOWNS, None] if draw(st.booleans()) else list(TOWNS)
     row = st.fixed_dictionaries(
         {
-            "age": st.sampled_from(AGES), "town": st.sampled_from(towns), "zip": st.sampled_from(ZIPS),
-            "s": st.sampled_from(DISEASES), "w": st.sampled_from(SEVERITIES),
+            "age": st.sampled_from(AGES),
+            "town": st.sampled_from(towns),
+            "zip": st.sampled_from(ZIPS),
+            "s": st.sampled_from(DISEASES),
+            "w": st.sampled_from(SEVERITIES),
         }
-    )  # fmt: skip
+    )
     original = [{"id": place, **one} for place, one in enumerate(draw(st.lists(row, min_size=1, max_size=rows)))]
     local = draw(st.booleans())
     kept = [keep_all or draw(st.integers(0, 5)) > 0 for _ in original]
@@ -114,9 +128,13 @@ def cases(draw: st.DrawFn, *, sensitive: str = "s", rows: int = 9, keep_all: boo
         else:
             age = {"keep": str(one["age"]), "split": "<3" if one["age"] < 3 else "3-8", "*": "*"}[ages]
         release.append(
-            {**one, "age": age, "town": town_cell(one["town"], levels["town"]),
-             "zip": zip_cell(one["zip"], levels["zip"])}
-        )  # fmt: skip
+            {
+                **one,
+                "age": age,
+                "town": town_cell(one["town"], levels["town"]),
+                "zip": zip_cell(one["zip"], levels["zip"]),
+            }
+        )
     release = draw(st.permutations(release)) if release else []
     at = {one["id"]: place for place, one in enumerate(release)}
     known = meanings(towns)

@@ -47,9 +47,16 @@ class Case:
     def only(self, column: str) -> Case:
         """The same with one column as the quasi-identifier."""
         return Case(
-            self.original, self.release, [column], self.meanings, self.sensitive, self.match, self.distance,
-            self.order, self.tree,
-        )  # fmt: skip
+            self.original,
+            self.release,
+            [column],
+            self.meanings,
+            self.sensitive,
+            self.match,
+            self.distance,
+            self.order,
+            self.tree,
+        )
 
     def covered(self, column: str, place: int | None) -> Values:
         """The values that the cell of a released row stands for; all of them when the row is suppressed."""
@@ -349,11 +356,12 @@ def some_matching(case: Case) -> bool:
         values = {c: case.meanings[c].cells[row[c]][0] for c in case.qi}
         regions.append(
             [
-                i for i, old in enumerate(case.original)
+                i
+                for i, old in enumerate(case.original)
                 if all(old[c] in values[c] for c in case.qi)
                 and (case.sensitive is None or old[case.sensitive] == row[case.sensitive])
             ]
-        )  # fmt: skip
+        )
     taken: dict[int, int] = {}
 
     def place(row: int, seen: set[int]) -> bool:

@@ -37,11 +37,13 @@ def tables(draw: st.DrawFn, rows: int = 12) -> list[dict[str, Any]]:
     """A release: few classes, ties, NULLs in every role, now and then empty."""
     row = st.fixed_dictionaries(
         {
-            "a": st.sampled_from([1, 2, None]), "b": st.sampled_from(["x", None]),
-            "s": st.sampled_from([*VALUES, None]), "n": st.sampled_from([10, 12, 15, -3, None]),
+            "a": st.sampled_from([1, 2, None]),
+            "b": st.sampled_from(["x", None]),
+            "s": st.sampled_from([*VALUES, None]),
+            "n": st.sampled_from([10, 12, 15, -3, None]),
             "person": st.integers(1, 5),
         }
-    )  # fmt: skip
+    )
     return draw(st.lists(row, max_size=rows))
 
 
@@ -67,8 +69,9 @@ def test_attacks_on_classes_are_what_brute_force_finds(engine: Engine) -> None:
             assert step["nearly_sure"] == oracle.nearly_sure(rows, qi, "s", m, sure)
             certain, highest = oracle.background(rows, qi, "s", m)
             assert (step["certain"], step["certain_if_ruled_out_for_all"]) == (
-                certain, oracle.demographic(rows, qi, "s", m),
-            )  # fmt: skip
+                certain,
+                oracle.demographic(rows, qi, "s", m),
+            )
             assert close(step["highest"], highest)
             assert step["proven"]
         lift, above = oracle.skewness(rows, qi, "s", TIMES)
@@ -92,9 +95,7 @@ def test_ranges_of_numbers(engine: Engine) -> None:
 
 def test_more_values_than_lanes_give_the_same(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """The second physical form of classes."""
-    rows = [
-        {"a": i % 3, "b": "x", "s": VALUES[i * i % 5] if i % 3 else "flu", "n": i, "person": i} for i in range(30)
-    ]  # fmt: skip
+    rows = [{"a": i % 3, "b": "x", "s": VALUES[i * i % 5] if i % 3 else "flu", "n": i, "person": i} for i in range(30)]
     packed = attack(engine, rows, inputs={"categories": CATEGORIES})
     monkeypatch.setattr("sqlaudit.histogram.PACKED_VALUES", 1)
     again = attack(engine, rows, inputs={"categories": CATEGORIES})
@@ -105,25 +106,39 @@ def test_more_values_than_lanes_give_the_same(engine: Engine, monkeypatch: pytes
 
 def test_persons_are_counted_with_an_entity(engine: Engine) -> None:
     rows = [
-        {"a": 1, "b": "x", "s": "flu", "n": 1, "person": 1}, {"a": 1, "b": "x", "s": "flu", "n": 1, "person": 1},
-        {"a": 1, "b": "x", "s": "flu", "n": 1, "person": 2}, {"a": 2, "b": "x", "s": "flu", "n": 1, "person": 3},
+        {"a": 1, "b": "x", "s": "flu", "n": 1, "person": 1},
+        {"a": 1, "b": "x", "s": "flu", "n": 1, "person": 1},
+        {"a": 1, "b": "x", "s": "flu", "n": 1, "person": 2},
+        {"a": 2, "b": "x", "s": "flu", "n": 1, "person": 3},
         {"a": 2, "b": "x", "s": "HIV", "n": 1, "person": 3},
-    ]  # fmt: skip
+    ]
     result = attack(engine, rows, roles=Roles(("a", "b"), ("s",), entity="person"))
     found = result.exposure("homogeneity")
     assert (found.exposed, found.of, found.unit, result.smallest) == (2, 3, "persons", 1)
 
 
 BARRIERS_TABLE_5 = [
-    ("936**", "≤30", "Liver Disease"), ("936**", "≤30", "Liver Disease"), ("9390*", "≥40", "Cancer"),
-    ("9390*", "≥40", "Flu"), ("936**", "3*", "Heart Disease"), ("936**", "3*", "Cancer"),
-]  # fmt: skip
+    ("936**", "≤30", "Liver Disease"),
+    ("936**", "≤30", "Liver Disease"),
+    ("9390*", "≥40", "Cancer"),
+    ("9390*", "≥40", "Flu"),
+    ("936**", "3*", "Heart Disease"),
+    ("936**", "3*", "Cancer"),
+]
 BARRIERS_TABLE_4 = [
-    ("≥40", "021**", "Viral Infection"), ("≥40", "021**", "Heart Disease"), ("3*", "0223*", "Cancer"),
-    ("≤30", "021**", "Fever"), ("3*", "0223*", "Cancer"), ("3*", "0223*", "Cancer"),
-    ("≥40", "021**", "Viral Infection"), ("≤30", "021**", "Cancer"), ("≤30", "021**", "Short of breath"),
-    ("≥40", "021**", "Viral Infection"), ("3*", "0223*", "Cancer"), ("≤30", "021**", "Viral Infection"),
-]  # fmt: skip
+    ("≥40", "021**", "Viral Infection"),
+    ("≥40", "021**", "Heart Disease"),
+    ("3*", "0223*", "Cancer"),
+    ("≤30", "021**", "Fever"),
+    ("3*", "0223*", "Cancer"),
+    ("3*", "0223*", "Cancer"),
+    ("≥40", "021**", "Viral Infection"),
+    ("≤30", "021**", "Cancer"),
+    ("≤30", "021**", "Short of breath"),
+    ("≥40", "021**", "Viral Infection"),
+    ("3*", "0223*", "Cancer"),
+    ("≤30", "021**", "Viral Infection"),
+]
 
 
 def paper(engine: Engine, rows: list[tuple[str, ...]], qi: tuple[str, str], s: str, **request: Any) -> AttackResult:
@@ -140,7 +155,7 @@ def test_table_4_of_barriers_as_released(engine: Engine) -> None:
     assert (result.smallest, found.exposed, found.of, found.figures["classes"]) == (4, 4, 12, 1)
     assert [(one.key, one.size, one.value) for one in found.examples] == [
         ({"age": "3*", "zip": "0223*"}, 4, ("Cancer",))
-    ]  # fmt: skip
+    ]
     assert "4 of 12 rows (33%) lie in 1 class" in found.sentence
 
 
@@ -172,8 +187,12 @@ def test_what_is_not_tried_says_why(engine: Engine) -> None:
     rows = [{"a": 1, "b": "x", "s": "flu", "n": 1, "person": 1}]
     result = attack(engine, rows)
     assert [one.attack for one in result.not_tried] == [
-        "linkage", "similarity", "unsorted_matching", "complementary_releases", "minimality",
-    ]  # fmt: skip
+        "linkage",
+        "similarity",
+        "unsorted_matching",
+        "complementary_releases",
+        "minimality",
+    ]
     wild = attack(engine, rows, roles=Roles(("a", "b"), ("s",), nulls=NullPolicy.WILDCARD))
     assert {one.attack for one in wild.not_tried} >= {"homogeneity", "background_knowledge", "skewness", "similarity"}
     assert wild.classes is None
@@ -189,8 +208,10 @@ def test_values_ruled_out_for_all_are_greedy_where_there_are_too_many(monkeypatc
     classes = [({0: 1, 1: 1}, 3), ({0: 2, 2: 1, 3: 1}, 1), ({4: 5}, 1)]
     exact = worst_choices(classes, 2)
     assert [(one.lanes, one.certain, one.proven) for one in exact] == [
-        ((), 5, True), ((0,), 8, True), ((0, 2), 9, True),
-    ]  # fmt: skip
+        ((), 5, True),
+        ((0,), 8, True),
+        ((0, 2), 9, True),
+    ]
     monkeypatch.setattr("sqlaudit.release.attacks.background.MAX_CHOICES", 1)
     greedy = worst_choices(classes, 2)
     assert [one.proven for one in greedy] == [True, False, False]

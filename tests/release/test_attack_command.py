@@ -16,14 +16,34 @@ from tests.postgres_load import Loader
 from tests.reports.schemas import schema, validator
 
 RELEASE = [
-    "≥40,021**,Viral infection", "≥40,021**,Heart disease", "3*,0223*,Cancer", "≤30,021**,Fever", "3*,0223*,Cancer",
-    "3*,0223*,Cancer", "≥40,021**,Viral infection", "≤30,021**,Cancer", "≤30,021**,Short of breath",
-    "≥40,021**,Viral infection", "3*,0223*,Cancer", "≤30,021**,Viral infection",
-]  # fmt: skip
+    "≥40,021**,Viral infection",
+    "≥40,021**,Heart disease",
+    "3*,0223*,Cancer",
+    "≤30,021**,Fever",
+    "3*,0223*,Cancer",
+    "3*,0223*,Cancer",
+    "≥40,021**,Viral infection",
+    "≤30,021**,Cancer",
+    "≤30,021**,Short of breath",
+    "≥40,021**,Viral infection",
+    "3*,0223*,Cancer",
+    "≤30,021**,Viral infection",
+]
 VOTERS = [
-    "42,02135", "41,02133", "38,02238", "29,02139", "37,02232", "34,02236", "53,02138", "23,02139", "23,02141",
-    "46,02139", "31,02239", "28,02130", "70,99999",
-]  # fmt: skip
+    "42,02135",
+    "41,02133",
+    "38,02238",
+    "29,02139",
+    "37,02232",
+    "34,02236",
+    "53,02138",
+    "23,02139",
+    "23,02141",
+    "46,02139",
+    "31,02239",
+    "28,02130",
+    "70,99999",
+]
 ROLES = ("--qi", "age,zip", "--sensitive", "problem")
 
 
@@ -183,8 +203,17 @@ def test_the_command_on_postgres(load: Loader, postgres_url: str) -> None:
     rows = [(f"Person {i}", int(line.split(",")[0]), line.split(",")[1]) for i, line in enumerate(VOTERS)]
     people = load("voters", rows, ["name", "age", "zip"], {"name": "text", "age": "int", "zip": "text"})
     ran = run(
-        "attack", "--db", postgres_url, release.replace('"', ""), *ROLES, "--identified", people.replace('"', ""),
-        "--match", "zip,age", "--format", "json",
-    )  # fmt: skip
+        "attack",
+        "--db",
+        postgres_url,
+        release.replace('"', ""),
+        *ROLES,
+        "--identified",
+        people.replace('"', ""),
+        "--match",
+        "zip,age",
+        "--format",
+        "json",
+    )
     found = {one["attack"]: one for one in json.loads(ran.out)["attacks"]}
     assert (found["linkage"]["figures"]["matched"], found["linkage_attribute"]["exposed"]) == (12, 4)

@@ -32,9 +32,13 @@ def fits(one: Any, other: Any) -> bool:
 
 
 person = st.tuples(
-    st.sampled_from(["1", "2"]), st.sampled_from(["a", "b", None]), st.sampled_from(["x", "y"]),
-    st.sampled_from(["flu", "HIV", None]), st.sampled_from(["", "zip", "age"]), st.sampled_from(["", "zip", "age"]),
-)  # fmt: skip
+    st.sampled_from(["1", "2"]),
+    st.sampled_from(["a", "b", None]),
+    st.sampled_from(["x", "y"]),
+    st.sampled_from(["flu", "HIV", None]),
+    st.sampled_from(["", "zip", "age"]),
+    st.sampled_from(["", "zip", "age"]),
+)
 
 
 @st.composite
@@ -58,9 +62,11 @@ def test_joined_classes_are_those_of_brute_force(engine: Engine) -> None:
         found = join(engine, first, second, *columns, k)
         expected = oracle.joined(first, second, *columns, ["s"], fits, k)
         assert {
-            "classes": found.figures["joined_classes"], "below_k": found.figures["below_k"],
-            "at_most": found.figures["at_most"], "revealed": found.figures["revealed"],
-        } == expected  # fmt: skip
+            "classes": found.figures["joined_classes"],
+            "below_k": found.figures["below_k"],
+            "at_most": found.figures["at_most"],
+            "revealed": found.figures["revealed"],
+        } == expected
         places = [
             tuple(tuple(row[name] for name in qi) for row, qi in zip(pair, columns, strict=True))
             for pair in zip(first, second, strict=True)

@@ -24,9 +24,14 @@ PEOPLE = {"plz": "text", "age": "text", "name": "text", "id": "int"}
 
 
 def link(
-    engine: Engine, release: list[dict[str, Any]], people: list[dict[str, Any]], *, nulls: str = "equal",
-    kinds: dict[str, str] | None = None, **request: Any,
-) -> Any:  # fmt: skip
+    engine: Engine,
+    release: list[dict[str, Any]],
+    people: list[dict[str, Any]],
+    *,
+    nulls: str = "equal",
+    kinds: dict[str, str] | None = None,
+    **request: Any,
+) -> Any:
     targets = Target(query=values_query(release, RELEASE)), Target(query=values_query(people, kinds or PEOPLE))
     roles = Roles(("zip", "age"), ("s",), nulls=NullPolicy(nulls))
     asked = AttackRequest(identified=targets[1], match=(("zip", "plz"), ("age", "age")), only=("linkage",), **request)
@@ -75,8 +80,9 @@ def test_linkage_is_what_brute_force_finds(engine: Engine) -> None:
         assert without_key.figures["expected_right"] == expected["expected"]
         learned = result.exposure("linkage_attribute", "s")
         assert (learned.exposed, learned.figures["without_identity"]) == (
-            expected["attribute"], expected["attribute_only"],
-        )  # fmt: skip
+            expected["attribute"],
+            expected["attribute_only"],
+        )
 
     check()
 
@@ -119,10 +125,18 @@ def test_persons_are_not_rows(engine: Engine) -> None:
 
 AGES = list(range(18, 44))
 SPELLED: dict[str, list[int]] = {
-    "*": AGES, "3*": list(range(30, 40)), "[20-30)": list(range(20, 30)), "20-29": list(range(20, 30)),
-    "[25, 35]": list(range(25, 36)), "<30": list(range(18, 30)), "≥40": [40, 41, 42, 43], ">=40": [40, 41, 42, 43],
-    "{31, 33}": [31, 33], "34": [34], "grown up": [age for age in AGES if age >= 21],
-}  # fmt: skip
+    "*": AGES,
+    "3*": list(range(30, 40)),
+    "[20-30)": list(range(20, 30)),
+    "20-29": list(range(20, 30)),
+    "[25, 35]": list(range(25, 36)),
+    "<30": list(range(18, 30)),
+    "≥40": [40, 41, 42, 43],
+    ">=40": [40, 41, 42, 43],
+    "{31, 33}": [31, 33],
+    "34": [34],
+    "grown up": [age for age in AGES if age >= 21],
+}
 ZIPS = ["13053", "13068", "14850", "14853"]
 MASKED = {"130**": ZIPS[:2], "148**": ZIPS[2:], "1305*": ZIPS[:1], "*": ZIPS, "14850": ["14850"]}
 TREE = {"age": {"values": {str(age): ["minor" if age < 21 else "grown up"] for age in AGES}}}
@@ -155,8 +169,10 @@ def test_generalized_cells_in_every_spelling(engine: Engine) -> None:
         expected = oracle.linkage(release, people, [("zip", "plz"), ("age", "age")], fits, k)
         assert (found.exposed, found.of) == (expected["unique"], len(people))
         assert (found.figures["matched"], found.figures["below_k"], found.figures["expected_right"]) == (
-            expected["matched"], expected["below_k"], expected["expected"],
-        )  # fmt: skip
+            expected["matched"],
+            expected["below_k"],
+            expected["expected"],
+        )
         assert found.figures["rows_of_one_person"] == expected["rows_unique"]
 
     check()

@@ -87,12 +87,16 @@ def test_the_textbook_case() -> None:
     chance, ((_, learned),) = posteriors([(split, 1)])
     assert abs(chance - 1 / 3) < 1e-15
     assert [(one.prior, one.posterior, one.certain) for one in learned] == [
-        (Fraction(1, 4), 0.25, False), (Fraction(1, 2), 0.5, False),
-    ]  # fmt: skip
+        (Fraction(1, 4), 0.25, False),
+        (Fraction(1, 2), 0.5, False),
+    ]
     chance, ((_, learned),) = posteriors([(Split([2, 3], [2, 1, 1, 1], asked("l=2")), 1)])
     assert [(one.people, one.posterior, one.certain) for one in learned] == [
-        (2, 0.0, False), (2, 1.0, True), (3, pytest.approx(1 / 3), False), (3, 0.0, False),
-    ]  # fmt: skip
+        (2, 0.0, False),
+        (2, 1.0, True),
+        (3, pytest.approx(1 / 3), False),
+        (3, 0.0, False),
+    ]
 
 
 def test_what_cannot_be_counted_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,10 +165,16 @@ def attacked(
     columns = {"age": "text", "sex": "text", "d": "text"}
     persons = [dict(zip(("age", "sex"), person, strict=True)) for person in people]
     return sqlaudit.attack(
-        Target(query=values_query(rows, columns)), qi=["age", "sex"], sensitive="d", db=engine, only=["minimality"],
-        identified=Target(query=values_query(persons, {"age": "int", "sex": "text"})), hierarchies=HIERARCHIES,
-        require=list(require), **more,
-    )  # fmt: skip
+        Target(query=values_query(rows, columns)),
+        qi=["age", "sex"],
+        sensitive="d",
+        db=engine,
+        only=["minimality"],
+        identified=Target(query=values_query(persons, {"age": "int", "sex": "text"})),
+        hierarchies=HIERARCHIES,
+        require=list(require),
+        **more,
+    )
 
 
 def test_the_attack_finds_who_made_the_finer_node_unsafe(engine: Engine) -> None:

@@ -52,9 +52,10 @@ NAMES = ["id", "street", "age", "ill", "pay"]
 def attacked(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
     """`attacked(options)` runs every attack on the engine."""
     tables: dict[str, tuple[list[str], list[tuple[Any, ...]]]] = {
-        "attacked_release": (NAMES, rows(other=False)), "attacked_other": (NAMES, rows(other=True)),
+        "attacked_release": (NAMES, rows(other=False)),
+        "attacked_other": (NAMES, rows(other=True)),
         "attacked_people": (["id", "street", "age", "name"], PEOPLE),
-    }  # fmt: skip
+    }
     where: list[object] = []
     called = {name: name for name in tables}
     if request.param == "postgres":
@@ -73,11 +74,30 @@ def attacked(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
 
     def attack(*options: object, sensitive: str = "ill,pay") -> Ran:
         return run(
-            "attack", *where, called["attacked_release"], "--qi", "street,age", "--sensitive", sensitive,
-            "--identified", called["attacked_people"], "--key", "id", "--other-release", called["attacked_other"],
-            "--position", "id", "--hierarchies", tmp_path / "h.yml", "--categories", tmp_path / "c.yml",
-            "--k", "3", *(("--width", "40") if "pay" in sensitive else ()), *options,
-        )  # fmt: skip
+            "attack",
+            *where,
+            called["attacked_release"],
+            "--qi",
+            "street,age",
+            "--sensitive",
+            sensitive,
+            "--identified",
+            called["attacked_people"],
+            "--key",
+            "id",
+            "--other-release",
+            called["attacked_other"],
+            "--position",
+            "id",
+            "--hierarchies",
+            tmp_path / "h.yml",
+            "--categories",
+            tmp_path / "c.yml",
+            "--k",
+            "3",
+            *(("--width", "40") if "pay" in sensitive else ()),
+            *options,
+        )
 
     return attack
 
@@ -100,12 +120,20 @@ def test_every_attack_at_once_gives_the_same_on_both_engines(attacked: Any) -> N
     validator("attack").validate(found)
     exposed = {(one["attack"], one["sensitive"]): (one["exposed"], one["of"]) for one in found["attacks"]}
     assert exposed == {
-        ("linkage", None): (0, 9), ("linkage_attribute", "ill"): (0, 9), ("linkage_attribute", "pay"): (0, 9),
-        ("homogeneity", "ill"): (0, 9), ("homogeneity", "pay"): (0, 9), ("background_knowledge", "ill"): (9, 9),
-        ("background_knowledge", "pay"): (4, 9), ("skewness", "ill"): (1, 9), ("skewness", "pay"): (4, 9),
-        ("similarity", "ill"): (0, 9), ("similarity", "pay"): (9, 9), ("unsorted_matching", None): (9, 9),
+        ("linkage", None): (0, 9),
+        ("linkage_attribute", "ill"): (0, 9),
+        ("linkage_attribute", "pay"): (0, 9),
+        ("homogeneity", "ill"): (0, 9),
+        ("homogeneity", "pay"): (0, 9),
+        ("background_knowledge", "ill"): (9, 9),
+        ("background_knowledge", "pay"): (4, 9),
+        ("skewness", "ill"): (1, 9),
+        ("skewness", "pay"): (4, 9),
+        ("similarity", "ill"): (0, 9),
+        ("similarity", "pay"): (9, 9),
+        ("unsorted_matching", None): (9, 9),
         ("complementary_releases", None): (0, 9),
-    }  # fmt: skip
+    }
     figures = {one["attack"]: one["figures"] for one in found["attacks"]}
     assert (figures["unsorted_matching"]["below_k_before"], figures["unsorted_matching"]["below_k_after"]) == (0, 9)
     assert (figures["complementary_releases"]["below_k"], figures["linkage"]["confirmed"]) == (9, 9)

@@ -52,11 +52,18 @@ def counts(left: list[str], right: list[str]) -> Paired:
         return sum(column.count(x) * (column.count(x) - 1) * (column.count(x) - 2) for x in set(column)) // 2
 
     return Paired(
-        len(left), len(set(left)), len(set(right)), oracle.agreeing(left, right, fits),
+        len(left),
+        len(set(left)),
+        len(set(right)),
+        oracle.agreeing(left, right, fits),
         sum(mine == "*" != theirs for mine, theirs in zip(left, right, strict=True)),
-        sum(fits(mine, theirs) for mine in left for theirs in right), oracle.alike_in_both(left, right),
-        pairs(left), pairs(right), paths(left), paths(right),
-    )  # fmt: skip
+        sum(fits(mine, theirs) for mine in left for theirs in right),
+        oracle.alike_in_both(left, right),
+        pairs(left),
+        pairs(right),
+        paths(left),
+        paths(right),
+    )
 
 
 @run(150)
@@ -97,8 +104,9 @@ def test_counts_in_the_database_are_those_of_brute_force(engine: Engine) -> None
             assert (step["alike_pairs"], step["alike_pairs_by_chance"]) == (expected.alike, expected.expected_alike)
             if expected.telling:
                 assert (step["chance_of_agreeing"], step["chance_of_alike"]) == (
-                    expected.bound_agree(), expected.bound_alike(),
-                )  # fmt: skip
+                    expected.bound_agree(),
+                    expected.bound_alike(),
+                )
         readable = [
             column for column in (0, 1) if any(fits(one[column], other[column]) for one in left for other in right)
         ]

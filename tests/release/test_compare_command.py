@@ -86,10 +86,15 @@ def test_chosen_measures_only(tmp_path: Path) -> None:
     data = loaded(compare(tmp_path, "--by-position", "--measures", "modification-rate,redactions", "--format", "json"))
     found = {(one["measure"], one["column"]): one["value"] for one in data["losses"]}
     assert found == {
-        ("modification-rate", None): pytest.approx(10 / 15), ("modification-rate", "age"): 1,
-        ("modification-rate", "sex"): 0, ("modification-rate", "zip"): 1,
-        ("redactions", None): 0, ("redactions", "age"): 0, ("redactions", "sex"): 0, ("redactions", "zip"): 0,
-    }  # fmt: skip
+        ("modification-rate", None): pytest.approx(10 / 15),
+        ("modification-rate", "age"): 1,
+        ("modification-rate", "sex"): 0,
+        ("modification-rate", "zip"): 1,
+        ("redactions", None): 0,
+        ("redactions", "age"): 0,
+        ("redactions", "sex"): 0,
+        ("redactions", "zip"): 0,
+    }
 
 
 @pytest.mark.parametrize("pairing", [(), ("--key", "id")])
@@ -177,9 +182,7 @@ def test_the_same_json_on_spark(tmp_path: Path, spark_url: str, pairing: tuple[s
 
 def _figures(data: dict[str, Any]) -> Any:
     """What a comparison says of the tables, without where and when it was made."""
-    apart = (
-        "versions", "time", "engine", "access", "statements", "report", "original", "release", "audit", "attacks",
-    )  # fmt: skip
+    apart = ("versions", "time", "engine", "access", "statements", "report", "original", "release", "audit", "attacks")
     return _rounded({key: value for key, value in data.items() if key not in apart})
 
 
@@ -202,9 +205,10 @@ def test_synthetic_rows_are_no_generalization_and_are_not_attacked(engine: Engin
         tables = [
             Target(query=values_query([{"q": q, "s": s} for q, s in zip(qs, "aabb", strict=True)], kinds), label=name)
             for name, qs, kinds in (
-                ("original", [1, 2, 3, 4], {"q": "int", "s": "text"}), ("release", release, {"q": "int", "s": "text"}),
+                ("original", [1, 2, 3, 4], {"q": "int", "s": "text"}),
+                ("release", release, {"q": "int", "s": "text"}),
             )
-        ]  # fmt: skip
+        ]
         return sqlaudit.compare(*tables, db=engine, qi=["q"], sensitive=["s"], workload=0, measures=["tree"])
 
     synthetic, whole = found([9, 10, 11, 12]), found([1, 2, 3, 4])

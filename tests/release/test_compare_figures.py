@@ -54,8 +54,16 @@ NUMBERS: Cells = [(1, "a"), (2, "a"), (3, "b"), (7, "b"), (8, "c"), (8, "c")]
 def test_a_cell_can_satisfy_by_a_value_that_no_original_row_has(engine: Engine) -> None:
     """Thesis, Definition 2.5.3: some value of the cell satisfies the condition, and it need not have occurred."""
     release = [("1-8", s) for _, s in NUMBERS]
-    queries = asked("q BETWEEN 4 AND 6", "q = 5", "q > 8", "q > 3.2 AND q < 3.8", "q < 1", "NOT q <= 3 AND q < 7",
-                    "q IN (4, 99)", "q = -5")  # fmt: skip
+    queries = asked(
+        "q BETWEEN 4 AND 6",
+        "q = 5",
+        "q > 8",
+        "q > 3.2 AND q < 3.8",
+        "q < 1",
+        "NOT q <= 3 AND q < 7",
+        "q IN (4, 99)",
+        "q = -5",
+    )
     found = compared(engine, "int", NUMBERS, release, queries=queries)
     assert plain(found) == [6, 6, 0, 0, 0, 6, 6, 0]
     corrected = [(one.groups[0].answers["conditional"], one.groups[0].answers["independent"]) for one in found.queries]
@@ -81,15 +89,24 @@ def test_sums_and_averages_have_no_weight_where_nothing_satisfies(engine: Engine
     ("kind", "values", "cell", "yes", "no"),
     [
         ("float", [1.0, 8.0], "[1, 8)", ["q > 3.2 AND q < 3.8", "q = 4.5"], ["q > 8", "q BETWEEN 8.5 AND 9"]),
-        ("text", ["13053", "13068"], "130**", ["q = '13055'", "q LIKE '1309%'", "q > '13070' AND q < '13075'"],
-         ["q = '14850'", "q LIKE '131%'", "q = '1305'"]),
-        ("date", [datetime.date(1975, 3, 1), datetime.date(1975, 9, 1)], "1975",
-         ["q = DATE '1975-05-05'", "q BETWEEN DATE '1975-04-01' AND DATE '1975-04-30'"],
-         ["q = DATE '1976-05-05'", "q > DATE '1975-12-31'"]),
+        (
+            "text",
+            ["13053", "13068"],
+            "130**",
+            ["q = '13055'", "q LIKE '1309%'", "q > '13070' AND q < '13075'"],
+            ["q = '14850'", "q LIKE '131%'", "q = '1305'"],
+        ),
+        (
+            "date",
+            [datetime.date(1975, 3, 1), datetime.date(1975, 9, 1)],
+            "1975",
+            ["q = DATE '1975-05-05'", "q BETWEEN DATE '1975-04-01' AND DATE '1975-04-30'"],
+            ["q = DATE '1976-05-05'", "q > DATE '1975-12-31'"],
+        ),
         ("int", [1, 8], "*", ["q = 5", "q > 100"], []),
         ("int", [1, 8], "{1, 5, 8}", ["q BETWEEN 4 AND 6"], ["q BETWEEN 2 AND 4", "q = 6"]),
     ],
-)  # fmt: skip
+)
 def test_what_cells_of_each_kind_can_satisfy(
     engine: Engine, kind: str, values: list[Any], cell: str, yes: list[str], no: list[str]
 ) -> None:
@@ -100,9 +117,13 @@ def test_what_cells_of_each_kind_can_satisfy(
 def test_values_that_only_a_hierarchy_lists_can_satisfy(engine: Engine) -> None:
     towns = {"Ulm": ["south"], "Au": ["south"], "Kiel": ["north"]}
     found = compared(
-        engine, "text", [("Ulm", "a"), ("Kiel", "b")], [("south", "a"), ("north", "b")],
-        hierarchies={"q": {"values": towns}}, queries=asked("q = 'Au'", "q LIKE 'A%'", "q = 'Bonn'"),
-    )  # fmt: skip
+        engine,
+        "text",
+        [("Ulm", "a"), ("Kiel", "b")],
+        [("south", "a"), ("north", "b")],
+        hierarchies={"q": {"values": towns}},
+        queries=asked("q = 'Au'", "q LIKE 'A%'", "q = 'Bonn'"),
+    )
     assert plain(found) == [1, 1, 0]
 
 
@@ -144,8 +165,12 @@ def _said(found: CompareResult) -> str:
 
 def test_losses_below_nothing_and_above_everything_are_printed_so() -> None:
     assert [percent(share) for share in (-2, Fraction(-1, 4), -0.0001, 1.5, Fraction(10001, 10000))] == [
-        "−200%", "−25.0%", "just below 0%", "150%", "just over 100%",
-    ]  # fmt: skip
+        "−200%",
+        "−25.0%",
+        "just below 0%",
+        "150%",
+        "just over 100%",
+    ]
 
 
 def test_a_variance_loss_below_nothing(engine: Engine) -> None:

@@ -69,12 +69,36 @@ def test_weighted_hierarchical_distances_of_barriers() -> None:
 
 
 # Thesis (Hsu), Tables 4.3-1 to 4.3-3: a table and two generalizations of it, not in the order of rows
-ROWS_OF = [("M", "U.S.", "Flu"), ("M", "Canada", "Cold"), ("F", "U.S.", "Flu"), ("F", "Canada", "Cold"),
-           ("M", "U.S.", "Flu"), ("M", "Canada", "Flu"), ("F", "U.S.", "Cold"), ("F", "Canada", "Cold")]  # fmt: skip
-LEFT = [("*", "U.S.", "Flu"), ("*", "U.S.", "Flu"), ("*", "Canada", "Cold"), ("*", "Canada", "Cold"),
-        ("M", "*", "Flu"), ("M", "*", "Flu"), ("F", "*", "Cold"), ("F", "*", "Cold")]  # fmt: skip
-RIGHT = [("*", "U.S.", "Flu"), ("*", "Canada", "Flu"), ("*", "U.S.", "Cold"), ("*", "Canada", "Cold"),
-         ("M", "*", "Flu"), ("M", "*", "Cold"), ("F", "*", "Flu"), ("F", "*", "Cold")]  # fmt: skip
+ROWS_OF = [
+    ("M", "U.S.", "Flu"),
+    ("M", "Canada", "Cold"),
+    ("F", "U.S.", "Flu"),
+    ("F", "Canada", "Cold"),
+    ("M", "U.S.", "Flu"),
+    ("M", "Canada", "Flu"),
+    ("F", "U.S.", "Cold"),
+    ("F", "Canada", "Cold"),
+]
+LEFT = [
+    ("*", "U.S.", "Flu"),
+    ("*", "U.S.", "Flu"),
+    ("*", "Canada", "Cold"),
+    ("*", "Canada", "Cold"),
+    ("M", "*", "Flu"),
+    ("M", "*", "Flu"),
+    ("F", "*", "Cold"),
+    ("F", "*", "Cold"),
+]
+RIGHT = [
+    ("*", "U.S.", "Flu"),
+    ("*", "Canada", "Flu"),
+    ("*", "U.S.", "Cold"),
+    ("*", "Canada", "Cold"),
+    ("M", "*", "Flu"),
+    ("M", "*", "Cold"),
+    ("F", "*", "Flu"),
+    ("F", "*", "Cold"),
+]
 NAMES = ["gender", "nationality", "disease"]
 QUERY = "SELECT {0}, disease, COUNT(*) FROM t GROUP BY {0}, disease"
 
@@ -86,9 +110,15 @@ def test_query_answers_of_the_thesis(rows: list[tuple[str, ...]], likely: set[tu
     release = pd.DataFrame(rows, columns=NAMES)
     original = pd.DataFrame(ROWS_OF, columns=NAMES)
     found = sqlaudit.compare(
-        original, release, qi=NAMES[:2], sensitive="disease", show_values=True, measures=["tree"],
-        queries=";".join(QUERY.format(name) for name in NAMES[:2]), **QUICK,
-    )  # fmt: skip
+        original,
+        release,
+        qi=NAMES[:2],
+        sensitive="disease",
+        show_values=True,
+        measures=["tree"],
+        queries=";".join(QUERY.format(name) for name in NAMES[:2]),
+        **QUICK,
+    )
     for query in found.queries:
         answers = {group.key: group.answers for group in query.groups if group.key is not None}
         for (value, disease), own in answers.items():
@@ -125,9 +155,7 @@ def test_hybrid_falls_where_the_lemma_of_the_thesis_says_that_it_does_not() -> N
     original = pd.DataFrame([(q, s) for q, found in counts.items() for s in found], columns=["q", "s"])
     tree = {"q": {"values": {"x": ["xy", "*"], "y": ["xy", "*"], "z": ["z", "*"]}}}
     release = original.assign(q=original.q.replace({"x": "xy", "y": "xy"}))
-    found = sqlaudit.compare(
-        original, release, qi=["q"], sensitive="s", hierarchies=tree, by_position=True, **QUICK
-    )  # fmt: skip
+    found = sqlaudit.compare(original, release, qi=["q"], sensitive="s", hierarchies=tree, by_position=True, **QUICK)
     assert found.loss("hybrid").value == pytest.approx(-1 / 12)
     assert MEASURES["hybrid"].monotone == "no"
 

@@ -133,9 +133,7 @@ def test_rows_that_do_not_fit_are_counted(engine: Engine) -> None:
     def agree(drawn: Drawn, data: st.DataObject) -> None:
         case = drawn.case
         places = data.draw(st.permutations(range(len(case.release))))
-        release = [
-            {**case.release[other], "id": row["id"]} for row, other in zip(case.release, places, strict=True)
-        ]  # fmt: skip
+        release = [{**case.release[other], "id": row["id"]} for row, other in zip(case.release, places, strict=True)]
         case = replace(case, release=release)
         facts = compared(engine, Drawn(case, drawn.local), key="id", measures=["tree"]).generalization
         for column in facts.columns:

@@ -96,13 +96,15 @@ def _keeps(value: str) -> Any:
 
 
 DISTANCES: list[dict[str, Any]] = [
-    {"distance": "equal"}, {"distance": "ordered", "inputs": {"order": cases.DISEASES}},
+    {"distance": "equal"},
+    {"distance": "ordered", "inputs": {"order": cases.DISEASES}},
     {"distance": "hierarchical", "inputs": cases.TREE},
-]  # fmt: skip
+]
 OF_THE_ORACLE: dict[str, dict[str, Any]] = {
-    "equal": {}, "ordered": {"order": cases.DISEASES},
+    "equal": {},
+    "ordered": {"order": cases.DISEASES},
     "hierarchical": {"tree": {"flu": ["lung"], "cold": ["lung"], "HIV": ["blood"]}},
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("options", DISTANCES, ids=lambda options: options["distance"])
@@ -149,7 +151,7 @@ def _domains(case: oracle.Case) -> list[tuple[int, int]]:
     return [
         (place, len({row[column] for row in case.original if row[column] is not None}))
         for place, column in enumerate(case.qi, 1)
-    ]  # fmt: skip
+    ]
 
 
 @pytest.mark.parametrize("distance", ["equal", "hierarchical"])
@@ -161,9 +163,15 @@ def test_noise_is_the_mean_over_the_queries_drawn(engine: Engine, distance: str)
     def agree(drawn: Drawn, seed: int) -> None:
         case = _with_distance(drawn.case, distance)
         found = compared(
-            engine, drawn, key="id", measures=["range-query-noise"], noise_queries=6, seed=seed, distance=distance,
+            engine,
+            drawn,
+            key="id",
+            measures=["range-query-noise"],
+            noise_queries=6,
+            seed=seed,
+            distance=distance,
             inputs=inputs,
-        ).loss("range-query-noise")  # fmt: skip
+        ).loss("range-query-noise")
         wanted = [oracle.noise(case, _meant(case, one.ranges)) for one in random_ranges(6, seed, _domains(case))]
         mean = sum(wanted) / 6
         assert found.value == pytest.approx(mean, abs=1e-12)
@@ -231,7 +239,7 @@ def test_quantiles_are_errors_that_so_many_do_not_exceed() -> None:
         ("SELECT a + 1, COUNT(*) FROM t GROUP BY a + 1", ("query 1", "GROUP BY takes columns")),
         ("SELECT COUNT(*) FRM t WHERE secret = 'HIV", ("could not be read",)),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_aggregate_query_is_refused(text: str, words: tuple[str, ...]) -> None:
     with pytest.raises(UsageError) as raised:
         read_queries([text], "duckdb")

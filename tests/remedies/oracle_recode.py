@@ -102,9 +102,15 @@ class Drawn:
 
 
 def kaca(
-    rows: Sequence[Row], hierarchies: Hierarchies, phases: Sequence[FallsShort], *, order: str, seed: int = 0,
-    beta: int = 0, apart: bool = False,
-) -> tuple[list[tuple[Cell, ...]], int] | None:  # fmt: skip
+    rows: Sequence[Row],
+    hierarchies: Hierarchies,
+    phases: Sequence[FallsShort],
+    *,
+    order: str,
+    seed: int = 0,
+    beta: int = 0,
+    apart: bool = False,
+) -> tuple[list[tuple[Cell, ...]], int] | None:
     """The cells of every row and the number of merges; None when a class falls short and cannot be merged."""
     table = Table(rows, hierarchies, beta, apart)
     names = list(hierarchies)
@@ -152,8 +158,8 @@ def _ranks(values: Sequence[Any]) -> dict[Any, int]:
 
 
 def mondrian(
-    rows: Sequence[Row], hierarchies: Hierarchies, ordered: Sequence[str], short: FallsShort, *, apart: bool = False,
-) -> list[list[int]] | None:  # fmt: skip
+    rows: Sequence[Row], hierarchies: Hierarchies, ordered: Sequence[str], short: FallsShort, *, apart: bool = False
+) -> list[list[int]] | None:
     """The groups of rows, by their places; None when a part falls short before it is split.
 
     Args:

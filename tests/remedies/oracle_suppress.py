@@ -31,9 +31,15 @@ def group_cost(
 
 
 def cheapest(
-    rows: Sequence[Sequence[Any]], k: int, l: int = 1, sensitive: Sequence[Any] | None = None,  # noqa: E741
-    weights: Sequence[int] | None = None, *, missing_alone: bool = False, whole: bool = False,
-) -> int | None:  # fmt: skip
+    rows: Sequence[Sequence[Any]],
+    k: int,
+    l: int = 1,
+    sensitive: Sequence[Any] | None = None,
+    weights: Sequence[int] | None = None,
+    *,
+    missing_alone: bool = False,
+    whole: bool = False,
+) -> int | None:
     """The lowest cost of any solution, None when there is none."""
     weights = weights or [1] * len(rows[0])
     best: int | None = None

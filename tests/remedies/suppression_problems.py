@@ -12,9 +12,15 @@ from sqlaudit.remedies.suppression.problem import Problem, Solution
 
 
 def problem_of(
-    rows: Sequence[Sequence[Any]], k: int, l: int = 1, sensitive: Sequence[Any] = (),  # noqa: E741
-    weights: Sequence[int] = (), *, missing_alone: bool = False, whole: bool = False,
-) -> Problem:  # fmt: skip
+    rows: Sequence[Sequence[Any]],
+    k: int,
+    l: int = 1,
+    sensitive: Sequence[Any] = (),
+    weights: Sequence[int] = (),
+    *,
+    missing_alone: bool = False,
+    whole: bool = False,
+) -> Problem:
     """The problem of some rows, as SQL would number their patterns; None is a missing value."""
     counted = Counter(zip(map(tuple, rows), sensitive if l > 1 else [""] * len(rows), strict=True))
     units = sorted(counted, key=repr)
@@ -22,10 +28,15 @@ def problem_of(
     codes = [[0 if v is None else ranks[c].index(v) + 1 for c, v in enumerate(row)] for row, _ in units]
     values = sorted({value for _, value in units})
     return Problem(
-        np.array(codes, dtype=np.int64), np.array([counted[unit] for unit in units], dtype=np.int64),
-        np.array([values.index(value) for _, value in units], dtype=np.int64), k, l,
-        tuple(weights or [1] * len(rows[0])), missing_alone, whole,
-    )  # fmt: skip
+        np.array(codes, dtype=np.int64),
+        np.array([counted[unit] for unit in units], dtype=np.int64),
+        np.array([values.index(value) for _, value in units], dtype=np.int64),
+        k,
+        l,
+        tuple(weights or [1] * len(rows[0])),
+        missing_alone,
+        whole,
+    )
 
 
 def check(problem: Problem, solution: Solution) -> None:

@@ -45,8 +45,16 @@ PLACES = [
 FAR = [-1e-300, 5e-324, 1e12, -1e12, 1e12 + 1, 1e300, math.inf, -math.inf, math.nan, 2.0**40 - 100, -999999999975.0]
 ODD_TIMES = [math.nan, math.inf, -1e-310]
 TIMES = [0.0, 7.0, 7.499999999999999, 7.5, 15.0, 29.0, 30.0, 59.9, 60.0, -0.1, -60.0]
-COLUMNS = {"id": "int", "user": "text", "x": "float", "y": "float", "t": "float", "k": "int", "box": "float",
-           "interval": "float"}  # fmt: skip
+COLUMNS = {
+    "id": "int",
+    "user": "text",
+    "x": "float",
+    "y": "float",
+    "t": "float",
+    "k": "int",
+    "box": "float",
+    "interval": "float",
+}
 USERS = ["ann", "bob", "Zaphod Beeblebrox", "d;'--", None]
 
 
@@ -92,14 +100,16 @@ def table(rng: random.Random, *, far: bool = False, own: bool = False) -> list[d
     north, times = rng.sample(PLACES, rng.randint(1, 4)), rng.sample(TIMES, rng.randint(1, 4))
     return [
         {
-            "user": rng.choice(USERS), "x": rng.choice(places), "y": rng.choice(north),
+            "user": rng.choice(USERS),
+            "x": rng.choice(places),
+            "y": rng.choice(north),
             "t": rng.choice(ODD_TIMES) if far and rng.random() < 0.1 else rng.choice(times),
             "k": rng.choice([None, 0, 1, 2, 3, 4]) if own else None,
             "box": rng.choice([None, None, 20.0, 25.0, 49.9, 50.0, 100.0, 1e9, -1.0]) if own else None,
             "interval": rng.choice([None, None, 15.0, 31.0, 60.0]) if own else None,
         }
         for _ in range(rng.randint(0, 12))
-    ]  # fmt: skip
+    ]
 
 
 def side_by_side(tables: list[list[dict[str, Any]]]) -> list[dict[str, Any]]:
@@ -195,8 +205,14 @@ def test_decimals_are_read_as_they_print(engine: Engine) -> None:
 
 
 def test_timestamps_and_dates_are_cut_at_whole_intervals(engine: Engine) -> None:
-    moments = ["1969-12-31 23:59:59.999999", "1970-01-01 00:00:00", "2024-02-29 12:09:59.999999", "2024-02-29 12:10:00",
-               "0001-01-01 00:00:00", "9999-12-31 23:59:59"]  # fmt: skip
+    moments = [
+        "1969-12-31 23:59:59.999999",
+        "1970-01-01 00:00:00",
+        "2024-02-29 12:09:59.999999",
+        "2024-02-29 12:10:00",
+        "0001-01-01 00:00:00",
+        "9999-12-31 23:59:59",
+    ]
     rows = [{"id": i, "user": "u", "x": 1, "y": 1, "t": moment} for i, moment in enumerate(moments)]
     columns = {"id": "int", "user": "text", "x": "int", "y": "int", "t": "text"}
     places = Places("user", "x", "y", "CAST(t AS TIMESTAMP)")

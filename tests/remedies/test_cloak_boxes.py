@@ -46,10 +46,14 @@ def random_boxes(rng: random.Random) -> list[dict[str, Any]]:
 def random_points(rng: random.Random) -> list[dict[str, Any]]:
     places, times = [0.0, 0.5, 1.0, 2.0, 3.0], [0.0, 1.0, 2.5, None]
     return [
-        {"user": rng.choice(["a", "b", "c", None]), "x": rng.choice(places), "y": rng.choice(places),
-         "time": rng.choice(times)}
+        {
+            "user": rng.choice(["a", "b", "c", None]),
+            "x": rng.choice(places),
+            "y": rng.choice(places),
+            "time": rng.choice(times),
+        }
         for _ in range(rng.randint(0, 6))
-    ]  # fmt: skip
+    ]
 
 
 def random_properties(rng: random.Random) -> list[dict[str, Any]]:
@@ -71,16 +75,25 @@ def test_users_and_attacks_are_those_of_brute_force(engine: Engine) -> None:
         observations, properties = random_points(rng), random_properties(rng)
         k = rng.randint(1, 3)
         found = sqlaudit.audit_boxes(
-            table(messages, {"user": "text", **BOX}), k=k, positions=table(positions, POINT),
-            observations=table(observations, POINT), properties=table(properties, PROPERTY), db=engine,
-        )  # fmt: skip
+            table(messages, {"user": "text", **BOX}),
+            k=k,
+            positions=table(positions, POINT),
+            observations=table(observations, POINT),
+            properties=table(properties, PROPERTY),
+            db=engine,
+        )
         check_classes(found, messages, k)
         check_presence(found, messages, positions, k)
         check_restricted(found, messages, properties)
         check_observed(found, messages, observations)
         attacks = found.attacks.to_dict()
-        seen.add((found.passed, attacks["restricted_space_identification"]["exposed"] > 0,
-                  attacks["observation_identification"]["linkable"] > 0))  # fmt: skip
+        seen.add(
+            (
+                found.passed,
+                attacks["restricted_space_identification"]["exposed"] > 0,
+                attacks["observation_identification"]["linkable"] > 0,
+            )
+        )
     assert len(seen) >= (2 if on_spark() else 5)
 
 
@@ -129,10 +142,13 @@ def check_restricted(found: BoxAudit, messages: list[dict[str, Any]], properties
     boxes = {bounds(message)[:4] for message in whole(messages)}
     known = [one for one in properties if None not in one.values()]
     owners = {
-        box: {one["owner"] for one in known if one["x_min"] <= box[0] and box[1] <= one["x_max"]
-              and one["y_min"] <= box[2] and box[3] <= one["y_max"]}
+        box: {
+            one["owner"]
+            for one in known
+            if one["x_min"] <= box[0] and box[1] <= one["x_max"] and one["y_min"] <= box[2] and box[3] <= one["y_max"]
+        }
         for box in boxes
-    }  # fmt: skip
+    }
     exposed = {box for box, names in owners.items() if len(names) == 1}
     held = found.attacks.restricted_space
     assert held is not None
@@ -156,17 +172,24 @@ def test_boxes_without_users_are_attacked_all_the_same(engine: Engine) -> None:
     box = {"x_min": 0.0, "x_max": 1.0, "y_min": 0.0, "y_max": 1.0, "t_min": 0.0, "t_max": 9.0}
     flat = {"x_min": -1.0, "x_max": 2.0, "y_min": 0.0, "y_max": 1.0, "owner": "Bob"}
     found = sqlaudit.audit_boxes(
-        table([box, box], BOX), k=2, db=engine,
+        table([box, box], BOX),
+        k=2,
+        db=engine,
         properties=table([flat, {**flat, "x_max": 0.5, "owner": "Eve"}], PROPERTY),
         observations=table([{"user": "Bob", "x": 0.5, "y": 0.0, "time": 3.0}], POINT),
-    )  # fmt: skip
+    )
     assert (found.classes, found.presence, found.passed) == (None, None, True)
     assert found.attacks.to_dict() == {
         "restricted_space_identification": {"boxes": 1, "inside": 1, "exposed": 1, "messages": 2, "skipped": 0},
         "observation_identification": {
-            "boxes": 1, "observed": 1, "linkable": 1, "messages": 2, "right": None, "skipped": 0
+            "boxes": 1,
+            "observed": 1,
+            "linkable": 1,
+            "messages": 2,
+            "right": None,
+            "skipped": 0,
         },
-    }  # fmt: skip
+    }
 
 
 def test_boxes_and_positions_speak_of_the_same_time(engine: Engine) -> None:

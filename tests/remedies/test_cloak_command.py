@@ -34,11 +34,16 @@ def rows(number: int = 60) -> list[dict[str, Any]]:
     """Messages of seven users in a few square kilometres and half an hour, two of them unusable."""
     rng = random.Random(8)
     made = [
-        {"who": f"{NEEDLE} {rng.randint(1, 7)}", "x": rng.randint(-900, 900), "y": rng.randint(0, 900),
-         "sent": f"2026-03-02 08:{rng.randint(10, 39)}:00", "text": rng.choice(["hello", "so long"]),
-         "asks": rng.choice([None, 3])}
+        {
+            "who": f"{NEEDLE} {rng.randint(1, 7)}",
+            "x": rng.randint(-900, 900),
+            "y": rng.randint(0, 900),
+            "sent": f"2026-03-02 08:{rng.randint(10, 39)}:00",
+            "text": rng.choice(["hello", "so long"]),
+            "asks": rng.choice([None, 3]),
+        }
         for _ in range(number)
-    ]  # fmt: skip
+    ]
     return [*made, {**made[0], "who": None}, {**made[0], "x": 5_000_000}]
 
 
@@ -54,8 +59,20 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.usefixtures("folder")
 def test_messages_are_cloaked_audited_and_attacked() -> None:
-    ran = run("cloak", "m.csv", *COMMON, *SIZES, "--k", 3, "--properties", "flats.csv", "--observations", "seen.csv",
-              "--to", "out.csv")  # fmt: skip
+    ran = run(
+        "cloak",
+        "m.csv",
+        *COMMON,
+        *SIZES,
+        "--k",
+        3,
+        "--properties",
+        "flats.csv",
+        "--observations",
+        "seen.csv",
+        "--to",
+        "out.csv",
+    )
     assert (ran.code, ran.err) == (0, "sqlaudit: wrote 60 messages to 'out.csv'.\n")
     assert "m.csv: 60 of 62 messages cloaked" in ran.said
     assert "Holds: 3 different users at least among the messages that are published with the same box" in ran.said
@@ -80,11 +97,31 @@ def test_messages_are_cloaked_audited_and_attacked() -> None:
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("layout", ["text", "markdown", "html"])
 def test_every_layout_says_it(layout: str) -> None:
-    ran = run("cloak", "m.csv", *COMMON, *SIZES, "--k", 3, "--suppress", "5%", "--k-column", "asks", "--format", layout,
-              "--publish-sql", "--divide", "time-first")  # fmt: skip
+    ran = run(
+        "cloak",
+        "m.csv",
+        *COMMON,
+        *SIZES,
+        "--k",
+        3,
+        "--suppress",
+        "5%",
+        "--k-column",
+        "asks",
+        "--format",
+        layout,
+        "--publish-sql",
+        "--divide",
+        "time-first",
+    )
     assert ran.code == 0
-    for said in ("of 62 messages cloaked", "(more where a message asks for more)", "in time, then in space",
-                 "at most 0.05 of those that could be published", "could_be"):  # fmt: skip
+    for said in (
+        "of 62 messages cloaked",
+        "(more where a message asks for more)",
+        "in time, then in space",
+        "at most 0.05 of those that could be published",
+        "could_be",
+    ):
         assert said in " ".join(ran.out.split())
     assert NEEDLE not in ran.out
 
@@ -160,7 +197,7 @@ def test_boxes_of_others_are_audited() -> None:
         (("--audit-only", "--bounds", "a,b"), "--bounds takes six columns"),
         (("--audit-only",), "has no column 'x_min'"),
     ],
-)  # fmt: skip
+)
 def test_what_is_refused(options: tuple[object, ...], said: str) -> None:
     ran = run("cloak", "m.csv", *options)
     assert ran.code == 2
@@ -190,8 +227,16 @@ def test_engines_publish_the_same_file_and_the_same_select(engine: Engine, tmp_p
         "k": 3,
         "db": engine,
     }
-    found = sqlaudit.cloak(target, **common, box="1km", interval="10min", k_column="asks", to=tmp_path / "m.csv",
-                           publish_sql=True, identifier=["text"])  # fmt: skip
+    found = sqlaudit.cloak(
+        target,
+        **common,
+        box="1km",
+        interval="10min",
+        k_column="asks",
+        to=tmp_path / "m.csv",
+        publish_sql=True,
+        identifier=["text"],
+    )
     written = (tmp_path / "m.csv").read_text()
     assert written.count("\n") == found.published + 1
     assert found.columns == ()
@@ -270,8 +315,14 @@ def test_sizes_are_read_and_said_exactly() -> None:
     assert [float(seconds(text)) for text in ("30s", "10min", "1.5h", "2d", "0.125")] == [30, 600, 5400, 172800, 0.125]
     assert (metres(0.5), metres(3)) == (0.5, 3)
     assert [duration(n) for n in (0.5, 37.5, 60, 90, 225, 5400, 86400)] == [
-        "0.5 s", "37.5 s", "1 min", "1.5 min", "3.75 min", "1.5 h", "1 d"
-    ]  # fmt: skip
+        "0.5 s",
+        "37.5 s",
+        "1 min",
+        "1.5 min",
+        "3.75 min",
+        "1.5 h",
+        "1 d",
+    ]
     assert (length(62.5), length(1500), area(4096), area(250_000)) == ("62.5 m", "1.5 km", "4,096 m²", "0.25 km²")
     for wrong in ("", "km", "1e999", "-5", "nan", "1/0", 0, 2**40):
         with pytest.raises(UsageError):

@@ -18,17 +18,32 @@ from tests.audit_values import values_query
 from tests.cli.runner import run
 
 COLUMNS = {
-    "age": "int", "sex": "text", "s": "text", "who": "text", "mail": "text", "contact": "text", "id": "int",
-    "x": "int", "y": "int", "at": "int",
-}  # fmt: skip
+    "age": "int",
+    "sex": "text",
+    "s": "text",
+    "who": "text",
+    "mail": "text",
+    "contact": "text",
+    "id": "int",
+    "x": "int",
+    "y": "int",
+    "at": "int",
+}
 ROWS = [
     {
-        "age": 20 + number % 2, "sex": "fm"[number % 2], "s": "ab"[number % 2], "who": f"u{number}",
-        "mail": f"ann{number}@example.org" if number else None, "contact": f"ben{number}@example.org", "id": number,
-        "x": number, "y": number, "at": number,
+        "age": 20 + number % 2,
+        "sex": "fm"[number % 2],
+        "s": "ab"[number % 2],
+        "who": f"u{number}",
+        "mail": f"ann{number}@example.org" if number else None,
+        "contact": f"ben{number}@example.org",
+        "id": number,
+        "x": number,
+        "y": number,
+        "at": number,
     }
     for number in range(6)
-]  # fmt: skip
+]
 SUSPECTED = ["mail", "contact", "id"]
 Remedy = Callable[..., Any]
 
@@ -124,8 +139,12 @@ ASKED = {
     "recode": ("--qi", "age,sex", "--require", "k=2"),
     "cloak": ("--user", "who", "--x", "x", "--y", "y", "--time", "at", "--k", 2, "--box", "1km", "--interval", "1min"),
 }
-SHOWN = {"lattice": ("--publish-view", "v"), "suppress": ("--publish-sql",), "recode": ("--publish-sql",),
-         "cloak": ("--publish-sql",)}  # fmt: skip
+SHOWN = {
+    "lattice": ("--publish-view", "v"),
+    "suppress": ("--publish-sql",),
+    "recode": ("--publish-sql",),
+    "cloak": ("--publish-sql",),
+}
 
 
 @pytest.mark.parametrize("command", ASKED)
@@ -137,8 +156,9 @@ def test_commands_refuse_files_and_printed_statements_alike(people: Path, comman
         assert (refused.code, refused.out) == (2, "")
         assert "mail, contact and id would be in the release" in refused.err
     assert [path.name for path in people.iterdir()] == ["p.csv"]
-    kept = run(command, "p.csv", *ASKED[command], *others, "--to", out, "--identifier", "mail", "--keep-column",
-               "contact,id")  # fmt: skip
+    kept = run(
+        command, "p.csv", *ASKED[command], *others, "--to", out, "--identifier", "mail", "--keep-column", "contact,id"
+    )
     assert kept.code == 0, kept.err
     header = out.read_text("utf-8").splitlines()[0].split(",")
     assert {"contact", "id"} <= set(header)

@@ -92,10 +92,16 @@ def _span(ages: set[Any]) -> str | None:
 
 def recoded(engine: Engine, rows: Sequence[Row], required: Required, **options: Any) -> RecodeResult:
     return sqlaudit.recode(
-        query=values_query(rows, COLUMNS), db=engine, qi=[ODD, "age"], sensitive="s", identifier="name",
-        hierarchies=HIERARCHIES, require=[requirement_from(name, parameters) for name, parameters, _ in required],
-        publish_sql=True, **options,
-    )  # fmt: skip
+        query=values_query(rows, COLUMNS),
+        db=engine,
+        qi=[ODD, "age"],
+        sensitive="s",
+        identifier="name",
+        hierarchies=HIERARCHIES,
+        require=[requirement_from(name, parameters) for name, parameters, _ in required],
+        publish_sql=True,
+        **options,
+    )
 
 
 def released(engine: Engine, made: RecodeResult) -> Counter[tuple[Any, ...]]:
@@ -142,14 +148,29 @@ def test_mondrian_publishes_what_the_plain_one_makes_of_rows(engine: Engine, dat
     assert released(engine, made) == published(rows, ranges(rows, groups, apart))
 
 
-PEOPLE = pd.DataFrame({
-    "id": range(12),
-    "age": [31, 31, 34, 38, 38, 52, 57, 58, 59, 71, 72, None],
-    "sex": list("ffmmfmfmfmfm"),
-    "zip": ["13053", "13068", "13053", "13053", "14850", "14850", "14853", "14853", "14850", "13068", "13068", "14850"],
-    "dx": ["flu", "cold", "flu", "flu", "ulcer", "ulcer", "cold", "flu", "flu", "cold", "flu", "ulcer"],
-    "job": list("abcabcabcabc"),
-})  # fmt: skip
+PEOPLE = pd.DataFrame(
+    {
+        "id": range(12),
+        "age": [31, 31, 34, 38, 38, 52, 57, 58, 59, 71, 72, None],
+        "sex": list("ffmmfmfmfmfm"),
+        "zip": [
+            "13053",
+            "13068",
+            "13053",
+            "13053",
+            "14850",
+            "14850",
+            "14853",
+            "14853",
+            "14850",
+            "13068",
+            "13068",
+            "14850",
+        ],
+        "dx": ["flu", "cold", "flu", "flu", "ulcer", "ulcer", "cold", "flu", "flu", "cold", "flu", "ulcer"],
+        "job": list("abcabcabcabc"),
+    }
+)
 AGE = {"age": {"widths": [10, 20]}}
 HIERARCHY = {**AGE, "zip": {"mask": [1, 2, 3]}}
 
@@ -175,9 +196,10 @@ def test_losses_are_those_that_compare_finds_with_all_rows_paired(
     found = sqlaudit.compare(PEOPLE, release, qi=qi, sensitive=sensitive, key="id", hierarchies=HIERARCHY)
     assert found.generalization.answer.value == "yes"
     wanted = {
-        (one.measure, one.column, one.sensitive): (one.value, one.share) for one in found.losses
+        (one.measure, one.column, one.sensitive): (one.value, one.share)
+        for one in found.losses
         if one.column is None or one.measure in {"whd", "loss", "entropy"}
-    }  # fmt: skip
+    }
     own = {(one.measure, one.column, one.sensitive): (one.value, one.share) for one in made.losses}
     assert set(wanted) <= set(own)
     for key, (value, share) in wanted.items():
@@ -198,9 +220,13 @@ def test_the_best_node_is_measured_alike(tmp_path: Path) -> None:
         keep_column="id",
     )
     found = sqlaudit.compare(
-        PEOPLE, pd.read_csv(tmp_path / "n.csv", dtype=str), qi=qi, sensitive="dx", hierarchies=HIERARCHY,
+        PEOPLE,
+        pd.read_csv(tmp_path / "n.csv", dtype=str),
+        qi=qi,
+        sensitive="dx",
+        hierarchies=HIERARCHY,
         measures=["entropy", "loss", "discernibility"],
-    )  # fmt: skip
+    )
     assert made.beside is not None
     assert node.best is not None
     assert (made.beside.measure, made.beside.levels) == ("entropy", node.best.levels)
@@ -229,9 +255,13 @@ def test_a_result_says_what_was_made_of_the_classes(method: str) -> None:
 
 def test_kept_columns_stay_and_dropped_ones_go() -> None:
     made = sqlaudit.recode(
-        PEOPLE, qi=["age", "sex", "zip"], require={"k": 4}, hierarchies={**HIERARCHY, "sex": "keep", "zip": "drop"},
-        publish_sql=False, lattice=False,
-    )  # fmt: skip
+        PEOPLE,
+        qi=["age", "sex", "zip"],
+        require={"k": 4},
+        hierarchies={**HIERARCHY, "sex": "keep", "zip": "drop"},
+        publish_sql=False,
+        lattice=False,
+    )
     assert made.release is not None
     assert "zip" not in made.release.columns
     assert {column.name: column.rows_at[0] for column in made.columns if column.name == "sex"} == {
@@ -241,8 +271,9 @@ def test_kept_columns_stay_and_dropped_ones_go() -> None:
         PEOPLE, qi=["age", "sex"], require={"k": 7}, hierarchies={**AGE, "sex": "keep"}, lattice=False
     )
     assert (refused.passed, refused.why) == (
-        False, ("k=7 does not hold within each value of 'sex', which is kept as it is, so no recoding satisfies it.",),
-    )  # fmt: skip
+        False,
+        ("k=7 does not hold within each value of 'sex', which is kept as it is, so no recoding satisfies it.",),
+    )
 
 
 @pytest.mark.parametrize("method", ["kaca", "mondrian"])
@@ -250,9 +281,14 @@ def test_dates_numbers_and_expressions_are_recoded(engine: Engine, method: str) 
     days = [datetime.date(2020, 1, 1), datetime.date(2020, 1, 5), datetime.date(2021, 3, 1), datetime.date(2021, 3, 9)]
     rows = [{"d": day, "x": x, "t": t} for day, x, t in zip(days, [1.5, 2.25, 7.0, -1.0], "aabB", strict=True)]
     made = sqlaudit.recode(
-        query=values_query(rows, {"d": "date", "x": "float", "t": "text"}), db=engine, qi=["d", "x", "lower(t)"],
-        require={"k": 2}, hierarchies={"d": {"dates": ["month", "year"]}}, method=method, publish_sql=True,
-    )  # fmt: skip
+        query=values_query(rows, {"d": "date", "x": "float", "t": "text"}),
+        db=engine,
+        qi=["d", "x", "lower(t)"],
+        require={"k": 2},
+        hierarchies={"d": {"dates": ["month", "year"]}},
+        method=method,
+        publish_sql=True,
+    )
     assert made.release is not None
     found = sorted(engine.run(Statement("release", made.release.sql)))
     assert [row[0] for row in found] == ["a", "a", "b", "b"]
@@ -284,7 +320,7 @@ REFUSED: list[tuple[str, dict[str, Any]]] = [
     ("zip, level 1", {"hierarchies": {"zip": {"values": {"13053": ["a"]}}}, "qi": ["zip"]}),
     ("Every quasi-identifier is dropped", {"hierarchies": {"zip": "drop"}, "qi": ["zip"]}),
     ("kept as it is and has missing values", {"hierarchies": {"age": "keep"}, "qi": ["age"], "nulls": "distinct"}),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("sentence", "options"), REFUSED)
@@ -304,9 +340,14 @@ def test_many_sensitive_values_are_refused_where_they_must_be_counted() -> None:
 
 def test_a_person_in_each_row_may_be_named(tmp_path: Path) -> None:
     made = sqlaudit.recode(
-        PEOPLE, qi=["age", "sex"], sensitive="dx", entity="id", require=["k=3", "l=2"], hierarchies=AGE,
+        PEOPLE,
+        qi=["age", "sex"],
+        sensitive="dx",
+        entity="id",
+        require=["k=3", "l=2"],
+        hierarchies=AGE,
         to=tmp_path / "r.csv",
-    )  # fmt: skip
+    )
     assert made.release is not None
     assert made.release.audit.status == "pass"
     assert "id" not in pd.read_csv(tmp_path / "r.csv").columns

@@ -14,9 +14,14 @@ from tests.postgres_load import Loader
 from tests.reports.schemas import validator
 
 ROWS = [
-    "30,f,13053,flu", "31,m,13068,flu", "35,f,13053,cold", "38,m,13068,HIV", "52,f,14850,flu", "57,,14853,cold",
+    "30,f,13053,flu",
+    "31,m,13068,flu",
+    "35,f,13053,cold",
+    "38,m,13068,HIV",
+    "52,f,14850,flu",
+    "57,,14853,cold",
     "99,f,99999,flu",
-]  # fmt: skip
+]
 HIERARCHIES = """
 hierarchies:
   age: {widths: [5, 10, 20], low: 20, high: 60}
@@ -55,8 +60,12 @@ def test_json_is_documented_and_complete() -> None:
     found = json.loads(ran.out)
     validator("recode").validate(found)
     assert (found["method"], found["order"], found["beta"], found["classes"], found["groups"]) == (
-        "mondrian", None, None, 7, 3,
-    )  # fmt: skip
+        "mondrian",
+        None,
+        None,
+        7,
+        3,
+    )
     with duckdb.connect("p.duckdb", read_only=True) as base:
         rows = base.sql(found["release"]["sql"]).fetchall()
     assert sorted(row[0] for row in rows) == [*["[30, 35]"] * 2, *["[31, 38]"] * 2, *["[52, 99]"] * 3]
@@ -99,19 +108,41 @@ def test_a_plan_runs_nothing() -> None:
     ran = run("recode", "--db", "p.duckdb", "p", *COMMON, "--dry-run")
     assert ran.code == 0
     assert [line for line in ran.out.splitlines() if "sqlaudit:" in line] == [
-        "/* sqlaudit: values of age */", "/* sqlaudit: values of zip */", "/* sqlaudit: sensitive values */",
+        "/* sqlaudit: values of age */",
+        "/* sqlaudit: values of zip */",
+        "/* sqlaudit: sensitive values */",
         "/* sqlaudit: row patterns */",
-    ]  # fmt: skip
+    ]
 
 
 @pytest.mark.postgres
 def test_databases_and_strange_names_give_the_same(load: Loader, postgres_url: str) -> None:
     rows = [[value or None for value in line.split(",")] for line in ROWS]
     name = load("recode_p", [(int(age or 0), *rest) for age, *rest in rows], ["age", ODD, "zip", "dx"])
-    asked = ("--qi", "age,zip", "--qi", '"se""x 😀"', "--sensitive", "dx", "--hierarchies", "h.yml", "--require", "k=3",
-             "--format", "json", "--nulls", "distinct", "--order", "random", "--seed", "7")  # fmt: skip
-    found = [json.loads(run("recode", "--db", db, table, *asked).out)
-             for db, table in (("p.duckdb", "p"), (postgres_url, name))]  # fmt: skip
+    asked = (
+        "--qi",
+        "age,zip",
+        "--qi",
+        '"se""x 😀"',
+        "--sensitive",
+        "dx",
+        "--hierarchies",
+        "h.yml",
+        "--require",
+        "k=3",
+        "--format",
+        "json",
+        "--nulls",
+        "distinct",
+        "--order",
+        "random",
+        "--seed",
+        "7",
+    )
+    found = [
+        json.loads(run("recode", "--db", db, table, *asked).out)
+        for db, table in (("p.duckdb", "p"), (postgres_url, name))
+    ]
     for key in ("classes", "groups", "merges", "columns", "seed"):
         assert found[0][key] == found[1][key]
     for one, other in zip(found[0]["losses"], found[1]["losses"], strict=True):

@@ -136,9 +136,14 @@ def test_kaca_merges_as_over_rows(blocks: bool, table: Table, k: int, order: Ord
     finally:
         nearest._SMALL, nearest._FEW = before
     wanted = oracle_recode.kaca(
-        table.rows, table.hierarchies, [lambda part: len(part) < k], order=order.value, seed=seed, beta=beta,
+        table.rows,
+        table.hierarchies,
+        [lambda part: len(part) < k],
+        order=order.value,
+        seed=seed,
+        beta=beta,
         apart=table.apart,
-    )  # fmt: skip
+    )
     if wanted is None:
         assert merged.stuck
         return

@@ -44,10 +44,14 @@ def code_point_order(value: Any) -> tuple[bool, Any]:
     return (value is None, 0 if value is None else value)
 
 
-ROW = st.fixed_dictionaries({
-    "age": st.sampled_from([None, 3, 12, -15]), ODD: st.sampled_from(["b", "B", "a'b", "", None, "*"]),
-    "s": st.sampled_from(["flu", "'HIV'", None]), "name": st.sampled_from(["Ann", "Bob", None]),
-})  # fmt: skip
+ROW = st.fixed_dictionaries(
+    {
+        "age": st.sampled_from([None, 3, 12, -15]),
+        ODD: st.sampled_from(["b", "B", "a'b", "", None, "*"]),
+        "s": st.sampled_from(["flu", "'HIV'", None]),
+        "name": st.sampled_from(["Ann", "Bob", None]),
+    }
+)
 
 
 @run(35)
@@ -147,13 +151,23 @@ def test_labels_and_ranges(engine: Engine) -> None:
     levels = [(KEEP, STAR, RANGE), (KEEP, at(hierarchies[0], 1, holds), RANGE)]
     patterns = read_patterns(table)
     assert patterns.codes.tolist() == [[1, 4], [2, 3], [3, 1], [3, 0], [4, 2], [4, 0]]
-    pieces = [(1, 1, 1, 1, 2, 1), (2, 1, 1, 1, 2, 1), (3, 1, 1, 2, 0, 2), (4, 1, 2, 3, 0, 2),
-              (5, 1, 1, 4, 0, 2), (6, 1, 1, 4, 0, 2)]  # fmt: skip
+    pieces = [
+        (1, 1, 1, 1, 2, 1),
+        (2, 1, 1, 1, 2, 1),
+        (3, 1, 1, 2, 0, 2),
+        (4, 1, 2, 3, 0, 2),
+        (5, 1, 1, 4, 0, 2),
+        (6, 1, 1, 4, 0, 2),
+    ]
     assert patterns.sizes.tolist() == [1, 1, 1, 2, 1, 1]
     made = rewrite(table, patterns, levels, pieces, salt=1)
     assert sorted(row[:2] for row in rows_of(table, made) if row[0] is not None) == [
-        ("*", "z"), ("*", "z"), ("3", "b"), ("[10, 20)", "[B, a]"), ("[10, 20)", "[B, a]"),
-    ]  # fmt: skip
+        ("*", "z"),
+        ("*", "z"),
+        ("3", "b"),
+        ("[10, 20)", "[B, a]"),
+        ("[10, 20)", "[B, a]"),
+    ]
     assert [row[:2] for row in rows_of(table, made) if row[0] is None] == [(None, "b"), (None, "b")]
 
 
@@ -199,10 +213,17 @@ def test_expressions_persons_and_names(engine: Engine) -> None:
         read_patterns(opened(engine, rows, Roles()))
 
 
-@pytest.mark.parametrize("pieces", [
-    [(1, 1, 1, 1, 0)], [(1, 2, 2, 1, 0)], [(1, 1, 3, 1, 0)], [(1, 1, 2, 1, 5)], [(1, 1, 2, -1, 0)],
-    [(1, 1, 1, 1, 0), (1, 1, 2, 1, 0)],
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        [(1, 1, 1, 1, 0)],
+        [(1, 2, 2, 1, 0)],
+        [(1, 1, 3, 1, 0)],
+        [(1, 1, 2, 1, 5)],
+        [(1, 1, 2, -1, 0)],
+        [(1, 1, 1, 1, 0), (1, 1, 2, 1, 0)],
+    ],
+)
 def test_pieces_take_every_copy_once(pieces: list[Piece]) -> None:
     with connect() as engine:
         table = opened(engine, [{"age": 1, ODD: "a", "s": "", "name": ""}] * 2, Roles(("age",)))
@@ -211,8 +232,10 @@ def test_pieces_take_every_copy_once(pieces: list[Piece]) -> None:
 
 
 def test_a_release_is_audited_before_it_is_written(engine: Engine, tmp_path: Path) -> None:
-    rows = [{"age": age, ODD: odd, "s": s, "name": "Ann"} for age, odd, s in
-            [(1, "a", "flu"), (1, "b", "cold"), (2, "a", "flu"), (2, None, "cold")]]  # fmt: skip
+    rows = [
+        {"age": age, ODD: odd, "s": s, "name": "Ann"}
+        for age, odd, s in [(1, "a", "flu"), (1, "b", "cold"), (2, "a", "flu"), (2, None, "cold")]
+    ]
     table = opened(engine, rows)
     patterns = read_patterns(table)
     pieces = [(1, 1, 1, 1, 1, 0), (2, 1, 1, 2, 1, 0), (3, 1, 1, 1, 1, 0), (4, 1, 1, 2, 1, 0)]

@@ -58,12 +58,7 @@ TABLE = st.integers(1, 4).flatmap(
 @run
 @given(TABLE, st.integers(1, 4), st.integers(1, 3), st.booleans(), st.booleans(), st.data())
 def test_the_programs_find_what_every_partition_finds(
-    rows: list[tuple[Any, ...]],
-    k: int,
-    l: int,  # noqa: E741
-    missing_alone: bool,
-    whole: bool,
-    data: st.DataObject,
+    rows: list[tuple[Any, ...]], k: int, l: int, missing_alone: bool, whole: bool, data: st.DataObject
 ) -> None:
     sensitive = data.draw(st.lists(st.sampled_from("abc"), min_size=len(rows), max_size=len(rows)))
     weights = data.draw(st.lists(st.integers(1, 3), min_size=len(rows[0]), max_size=len(rows[0])))
@@ -109,9 +104,10 @@ def test_the_hardness_construction_costs_what_its_vertex_cover_says(
 ) -> None:
     table = hard_rows(vertices, edges)
     cover = next(
-        size for size in range(vertices + 1)
+        size
+        for size in range(vertices + 1)
         if any(all(x in chosen or y in chosen for x, y in edges) for chosen in combinations(range(vertices), size))
-    )  # fmt: skip
+    )
     assert (len(table), 27 * vertices + 2 * len(edges) + 14 + cover) == (rows, cost)
     found = decide(problem_of(table, 7), How.EXACT, None)
     assert (found.solution.cost, found.bound, found.method) == (cost, cost, "patterns")

@@ -35,10 +35,14 @@ from tests.strategies import run as cases
 ODD = 'o"d d%'
 COLUMNS = {"age": "int", ODD: "text", "s": "text", "name": "text"}
 few = cases(12)
-ROW = st.fixed_dictionaries({
-    "age": st.sampled_from([None, 3, 12]), ODD: st.sampled_from(["b", "B", None]),
-    "s": st.sampled_from(["flu", "HIV", None]), "name": st.sampled_from(["Ann", "Bob"]),
-})  # fmt: skip
+ROW = st.fixed_dictionaries(
+    {
+        "age": st.sampled_from([None, 3, 12]),
+        ODD: st.sampled_from(["b", "B", None]),
+        "s": st.sampled_from(["flu", "HIV", None]),
+        "name": st.sampled_from(["Ann", "Bob"]),
+    }
+)
 Rows = Sequence[Mapping[str, Any]]
 
 
@@ -55,20 +59,21 @@ def released(engine: Engine, found: SuppressResult) -> list[tuple[Any, ...]]:
 @few
 @given(st.lists(ROW, min_size=1, max_size=6), st.integers(1, 3), st.integers(1, 2), st.booleans(), st.booleans())
 def test_tables_are_suppressed_at_the_lowest_cost(
-    engine: Engine,
-    rows: Rows,
-    k: int,
-    l: int,  # noqa: E741
-    distinct: bool,
-    whole: bool,
+    engine: Engine, rows: Rows, k: int, l: int, distinct: bool, whole: bool
 ) -> None:
     cells, values = [(row[ODD], row["age"]) for row in rows], [row["s"] for row in rows]
     wanted = cheapest(cells, k, l, values, missing_alone=distinct, whole=whole)
     assume(wanted is not None)
     found = suppress(
-        engine, rows, require={"k": k, "l": l}, sensitive="s", how="exact", publish_sql=True,
-        nulls="distinct" if distinct else "equal", rows="star" if whole else None,
-    )  # fmt: skip
+        engine,
+        rows,
+        require={"k": k, "l": l},
+        sensitive="s",
+        how="exact",
+        publish_sql=True,
+        nulls="distinct" if distinct else "equal",
+        rows="star" if whole else None,
+    )
     assert (found.cost, found.bound, found.cells, found.rows) == (wanted, wanted, wanted, len(rows))
     assert found.release is not None
     assert (found.release.audit.status, found.release.rows) == ("pass", len(rows))
@@ -85,11 +90,7 @@ def test_tables_are_suppressed_at_the_lowest_cost(
 @few
 @given(st.lists(ROW, min_size=1, max_size=7), st.integers(1, 3), st.integers(1, 2), st.booleans())
 def test_whole_rows_are_left_out_where_they_fall_short(
-    engine: Engine,
-    rows: Rows,
-    k: int,
-    l: int,  # noqa: E741
-    distinct: bool,
+    engine: Engine, rows: Rows, k: int, l: int, distinct: bool
 ) -> None:
     nulls = "distinct" if distinct else "equal"
     found = suppress(engine, rows, require={"k": k, "l": l}, sensitive="s", rows="drop", publish_sql=True, nulls=nulls)
@@ -107,9 +108,12 @@ def test_whole_rows_are_left_out_where_they_fall_short(
     assert Counter(row[:2] for row in out) == wanted
 
 
-PEOPLE = [{"age": age, ODD: odd, "s": s, "name": f"N{n}"} for n, (age, odd, s) in enumerate(
-    [(1, "a", "flu"), (1, "a", "flu"), (1, "a", "cold"), (2, "b", "flu"), (2, "c", "cold"), (3, "c", "flu")]
-)]  # fmt: skip
+PEOPLE = [
+    {"age": age, ODD: odd, "s": s, "name": f"N{n}"}
+    for n, (age, odd, s) in enumerate(
+        [(1, "a", "flu"), (1, "a", "flu"), (1, "a", "cold"), (2, "b", "flu"), (2, "c", "cold"), (3, "c", "flu")]
+    )
+]
 
 
 def test_weights_turn_the_choice(engine: Engine) -> None:
@@ -138,18 +142,21 @@ def test_persons_need_one_row_each(engine: Engine) -> None:
         suppress(engine, twice, require={"k": 3}, identifier=(), entity="name")
 
 
-@pytest.mark.parametrize(("asked", "sentence"), [
-    ({"require": {"k": 7}}, "has 6 rows, so no group of it can have 7"),
-    ({"require": {"l": 3}, "sensitive": "s"}, "s has 2 different values, so no group can have 3 of them"),
-    ({"require": {"l": 2}}, "needs one sensitive attribute"),
-    ({"require": ["t=0.2"], "sensitive": "s"}, "sqlaudit recode takes every requirement"),
-    ({"require": ["k=2"], "nulls": "wildcard"}, "a missing value matches any value"),
-    ({"require": ()}, "Say what the release must satisfy"),
-    ({"require": ["k=2"], "qi": ()}, "Name the quasi-identifiers"),
-    ({"require": ["k=2"], "time_limit": -1}, "0 seconds or more"),
-    ({"require": ["k=2"], "seed": -1}, "--seed is a whole number"),
-    ({"require": ["k=2"], "weights": {"nobody": 1}}, "none of the columns"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("asked", "sentence"),
+    [
+        ({"require": {"k": 7}}, "has 6 rows, so no group of it can have 7"),
+        ({"require": {"l": 3}, "sensitive": "s"}, "s has 2 different values, so no group can have 3 of them"),
+        ({"require": {"l": 2}}, "needs one sensitive attribute"),
+        ({"require": ["t=0.2"], "sensitive": "s"}, "sqlaudit recode takes every requirement"),
+        ({"require": ["k=2"], "nulls": "wildcard"}, "a missing value matches any value"),
+        ({"require": ()}, "Say what the release must satisfy"),
+        ({"require": ["k=2"], "qi": ()}, "Name the quasi-identifiers"),
+        ({"require": ["k=2"], "time_limit": -1}, "0 seconds or more"),
+        ({"require": ["k=2"], "seed": -1}, "--seed is a whole number"),
+        ({"require": ["k=2"], "weights": {"nobody": 1}}, "none of the columns"),
+    ],
+)
 def test_what_has_no_answer_is_refused_in_a_sentence(engine: Engine, asked: dict[str, Any], sentence: str) -> None:
     with pytest.raises(UsageError, match=sentence):
         suppress(engine, PEOPLE, **asked)
@@ -263,8 +270,11 @@ def test_ctrl_c_tells_the_best_answer_so_far(folder: Path) -> None:
     )
     ran = subprocess.run(
         [sys.executable, "-c", program, "suppress", "mid.csv", "--qi", "a,b,c,d", "--require", "k=5", "--exact"],
-        capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
     assert ran.returncode == 130, ran.stderr
     assert ran.stdout.startswith("INCOMPLETE: stopped; ")
     assert "The work was stopped by hand, and nothing was published." in " ".join(ran.stdout.split())

@@ -6,16 +6,7 @@ import math
 from fractions import Fraction
 from typing import Any
 
-from sqlaudit.result import (
-    AuditResult,
-    Check,
-    ClassSizes,
-    FailingClass,
-    SensitiveSummary,
-    Status,
-    Timing,
-    Warned,
-)
+from sqlaudit.result import AuditResult, Check, ClassSizes, FailingClass, SensitiveSummary, Status, Timing, Warned
 
 ROLES = {
     "quasi_identifiers": ["age", "sex"],
@@ -32,41 +23,74 @@ SIZES = ClassSizes(((1, 3), (2, 1), (6, 2), (83, 1)))
 def check(model: str = "k_anonymity", **given: Any) -> Check:
     """A check; by default k-anonymity without a requirement."""
     base: dict[str, Any] = {
-        "model": model, "sensitive": None, "parameters": {}, "level": 1, "levels": {"k": 1}, "operator": ">=",
-    }  # fmt: skip
+        "model": model,
+        "sensitive": None,
+        "parameters": {},
+        "level": 1,
+        "levels": {"k": 1},
+        "operator": ">=",
+    }
     return Check(**(base | given))
 
 
 def failed_k() -> Check:
     """k = 1 where 5 is required."""
     return check(
-        required=5, status=Status.FAIL, failing_classes=4, failing_rows=5, failing_share=0.05, text="k=5",
+        required=5,
+        status=Status.FAIL,
+        failing_classes=4,
+        failing_rows=5,
+        failing_share=0.05,
+        text="k=5",
         title="k-anonymity",
-    )  # fmt: skip
+    )
 
 
 def failed_t() -> Check:
     """t just above its limit."""
     return check(
-        "t_closeness", sensitive="disease", level=0.2004, levels={"t": 0.2004}, operator="<=", required=Fraction(1, 5),
-        status=Status.FAIL, failing_classes=1, failing_rows=6, failing_share=0.06, text="t=0.2", title="t-closeness",
-    )  # fmt: skip
+        "t_closeness",
+        sensitive="disease",
+        level=0.2004,
+        levels={"t": 0.2004},
+        operator="<=",
+        required=Fraction(1, 5),
+        status=Status.FAIL,
+        failing_classes=1,
+        failing_rows=6,
+        failing_share=0.06,
+        text="t=0.2",
+        title="t-closeness",
+    )
 
 
 def held_l() -> Check:
     """Distinct l-diversity as required."""
     return check(
-        "distinct_l_diversity", sensitive="disease", level=2, levels={"l": 2}, required=2, status=Status.PASS,
-        failing_classes=0, failing_rows=0, failing_share=0.0, text="l=2", title="distinct l-diversity",
-    )  # fmt: skip
+        "distinct_l_diversity",
+        sensitive="disease",
+        level=2,
+        levels={"l": 2},
+        required=2,
+        status=Status.PASS,
+        failing_classes=0,
+        failing_rows=0,
+        failing_share=0.0,
+        text="l=2",
+        title="distinct l-diversity",
+    )
 
 
 def infinite_delta() -> Check:
     """A figure that is infinite, with a second one beside it."""
     return check(
-        "delta_disclosure_privacy", sensitive="disease", level=math.inf, operator="<",
-        levels={"delta": math.inf, "delta_present": 2.5}, note="delta_present leaves absent values out",
-    )  # fmt: skip
+        "delta_disclosure_privacy",
+        sensitive="disease",
+        level=math.inf,
+        operator="<",
+        levels={"delta": math.inf, "delta_present": 2.5},
+        note="delta_present leaves absent values out",
+    )
 
 
 def result(**given: Any) -> AuditResult:
@@ -93,7 +117,17 @@ def result(**given: Any) -> AuditResult:
 def empty(**given: Any) -> AuditResult:
     """An audit of no row at all."""
     undecided = check(level=None, levels={"k": None}, required=5, status=Status.UNDETERMINED, text="k=5")
-    return result(**({
-        "rows": 0, "classes": ClassSizes(()), "checks": (undecided,), "failing": (), "failing_total": 0,
-        "sensitive": (SensitiveSummary("disease", 0, 0, "packed", False),), "warnings": (),
-    } | given))  # fmt: skip
+    return result(
+        **(
+            {
+                "rows": 0,
+                "classes": ClassSizes(()),
+                "checks": (undecided,),
+                "failing": (),
+                "failing_total": 0,
+                "sensitive": (SensitiveSummary("disease", 0, 0, "packed", False),),
+                "warnings": (),
+            }
+            | given
+        )
+    )

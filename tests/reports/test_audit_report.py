@@ -32,13 +32,15 @@ def warned() -> AuditResult:
         (result(checks=(held_l(),)), "PASS: the requirement holds"),
         (result(checks=(held_l(), check(required=1, status=Status.PASS, text="k=1"))), "PASS: all 2 requirements hold"),
         (warned(), "WARNING: the requirement does not hold, but only a warning was asked for"),
-        (result(checks=(check(required=5, status=Status.UNDETERMINED, text="k=5"),)),
-         "UNDETERMINED: the requirement cannot be decided"),
+        (
+            result(checks=(check(required=5, status=Status.UNDETERMINED, text="k=5"),)),
+            "UNDETERMINED: the requirement cannot be decided",
+        ),
         (result(checks=(check(),)), "No verdict was asked for: these are the figures of the table"),
         (empty(), "UNDETERMINED: there is no row to audit"),
         (result(complete=False), "INCOMPLETE: the audit was stopped before every figure was known"),
     ],
-)  # fmt: skip
+)
 def test_headline(found: AuditResult, said: str) -> None:
     assert headline(found).text == said
 
@@ -208,9 +210,17 @@ def test_with_several_sensitive_columns_failing_classes_name_theirs() -> None:
 
 def test_strict_and_infinite_levels_in_words() -> None:
     infinite = check(
-        "recursive_c_l_diversity", sensitive="s", parameters={"l": 2}, level=float("inf"), operator="<", required=3,
-        status=Status.FAIL, failing_classes=1, failing_rows=None, title="recursive (c,l)-diversity",
-    )  # fmt: skip
+        "recursive_c_l_diversity",
+        sensitive="s",
+        parameters={"l": 2},
+        level=float("inf"),
+        operator="<",
+        required=3,
+        status=Status.FAIL,
+        failing_classes=1,
+        failing_rows=None,
+        title="recursive (c,l)-diversity",
+    )
     assert required_sentence(infinite, 10, 100).text == (
         "FAILS: recursive (c,l)-diversity (l = 2) for s is ∞; below 3 is required. 1 of 10 classes falls short."
     )
@@ -240,16 +250,33 @@ def test_json_values() -> None:
     data = json.loads(render_json(result().to_dict()))
     assert data["schema"] == "sqlaudit/1"
     assert data["target"] == {
-        "name": "patients.csv", "rows": 100, "columns": ["age", "sex", "disease"], "engine": "DuckDB 2.0.0",
-    }  # fmt: skip
+        "name": "patients.csv",
+        "rows": 100,
+        "columns": ["age", "sex", "disease"],
+        "engine": "DuckDB 2.0.0",
+    }
     assert data["classes"] == {
-        "count": 7, "min_size": 1, "max_size": 83, "per_row": False, "sizes": [[1, 3], [2, 1], [6, 2], [83, 1]],
-    }  # fmt: skip
+        "count": 7,
+        "min_size": 1,
+        "max_size": 83,
+        "per_row": False,
+        "sizes": [[1, 3], [2, 1], [6, 2], [83, 1]],
+    }
     assert data["checks"][1] == {
-        "model": "t_closeness", "title": "t-closeness", "sensitive": "disease", "parameters": {}, "level": 0.2004,
-        "levels": {"t": 0.2004}, "operator": "<=", "required": 0.2, "status": "fail", "failing_classes": 1,
-        "failing_rows": 6, "failing_share": 0.06, "severity": "error",
-    }  # fmt: skip
+        "model": "t_closeness",
+        "title": "t-closeness",
+        "sensitive": "disease",
+        "parameters": {},
+        "level": 0.2004,
+        "levels": {"t": 0.2004},
+        "operator": "<=",
+        "required": 0.2,
+        "status": "fail",
+        "failing_classes": 1,
+        "failing_rows": 6,
+        "failing_share": 0.06,
+        "severity": "error",
+    }
     assert data["checks"][3]["level"] is None
     assert data["checks"][3]["infinite"] is True
     assert data["checks"][3]["levels"] == {"delta": None, "delta_present": 2.5}

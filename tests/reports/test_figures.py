@@ -18,13 +18,28 @@ F = Fraction
 @pytest.mark.parametrize(
     ("value", "shown"),
     [
-        (0, "0"), (1234567, "1,234,567"), (2.8284271247, "2.828"), (0.0031, "0.0031"), (12345.678, "12,345.7"),
-        (1.99996, "1.99996"), (2.0000001, "2.0000001"), (1.9999999999999998, "2"), (0.0, "0"), (-0.5, "-0.5"),
-        (F(7, 12), "0.5833"), (F(6, 2), "3"), (3.1e-9, "3.100e-9"), (math.inf, "∞"), (-math.inf, "−∞"),
-        (math.nan, "undefined"), (None, "undefined"), (np.float64(0.25), "0.25"), (np.int64(4), "4"),
+        (0, "0"),
+        (1234567, "1,234,567"),
+        (2.8284271247, "2.828"),
+        (0.0031, "0.0031"),
+        (12345.678, "12,345.7"),
+        (1.99996, "1.99996"),
+        (2.0000001, "2.0000001"),
+        (1.9999999999999998, "2"),
+        (0.0, "0"),
+        (-0.5, "-0.5"),
+        (F(7, 12), "0.5833"),
+        (F(6, 2), "3"),
+        (3.1e-9, "3.100e-9"),
+        (math.inf, "∞"),
+        (-math.inf, "−∞"),
+        (math.nan, "undefined"),
+        (None, "undefined"),
+        (np.float64(0.25), "0.25"),
+        (np.int64(4), "4"),
         (10**30, "1,000,000,000,000,000,000,000,000,000,000"),
     ],
-)  # fmt: skip
+)
 def test_figure(value: float, shown: str) -> None:
     assert figure(value) == shown
 
@@ -32,10 +47,17 @@ def test_figure(value: float, shown: str) -> None:
 @pytest.mark.parametrize(
     ("value", "shown"),
     [
-        (F(1, 5), "0.2"), (F(9, 100), "0.09"), (F(1, 8), "0.125"), (F(1, 3), "1/3"), (F(5), "5"), (5, "5"),
-        (F(1, 10**9), "0.000000001"), (F(12345, 10), "1234.5"), (None, "undefined"),
+        (F(1, 5), "0.2"),
+        (F(9, 100), "0.09"),
+        (F(1, 8), "0.125"),
+        (F(1, 3), "1/3"),
+        (F(5), "5"),
+        (5, "5"),
+        (F(1, 10**9), "0.000000001"),
+        (F(12345, 10), "1234.5"),
+        (None, "undefined"),
     ],
-)  # fmt: skip
+)
 def test_limit_is_exact(value: Fraction | int | None, shown: str) -> None:
     assert limit(value) == shown
 
@@ -43,10 +65,17 @@ def test_limit_is_exact(value: Fraction | int | None, shown: str) -> None:
 @pytest.mark.parametrize(
     ("share", "shown"),
     [
-        (0, "0%"), (0.0, "0%"), (1, "100%"), (F(1), "100%"), (0.0419, "4.2%"), (0.00001, "under 0.1%"),
-        (0.99999, "over 99.9%"), (F(1, 3), "33.3%"), (None, "undefined"),
+        (0, "0%"),
+        (0.0, "0%"),
+        (1, "100%"),
+        (F(1), "100%"),
+        (0.0419, "4.2%"),
+        (0.00001, "under 0.1%"),
+        (0.99999, "over 99.9%"),
+        (F(1, 3), "33.3%"),
+        (None, "undefined"),
     ],
-)  # fmt: skip
+)
 def test_percent(share: float, shown: str) -> None:
     assert percent(share) == shown
 
@@ -82,7 +111,7 @@ def test_plural() -> None:
         (None, 3, "<", None, "undefined"),
         (1, None, ">=", None, "1"),
     ],
-)  # fmt: skip
+)
 def test_level_beside_its_limit(
     level: float, required: Fraction, operator: str, holds: bool | None, shown: str
 ) -> None:

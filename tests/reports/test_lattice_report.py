@@ -73,12 +73,22 @@ def test_a_small_lattice_is_drawn_node_by_node() -> None:
     assert drawn is not None
     kinds = {node["name"]: (node["y"], node["kind"]) for node in drawn.data["nodes"]}
     assert kinds == {
-        "0,0": (0, "unsafe"), "0,1": (1, "unsafe"), "1,0": (1, "best"), "1,1": (2, "safe"), "2,0": (2, "safe"),
+        "0,0": (0, "unsafe"),
+        "0,1": (1, "unsafe"),
+        "1,0": (1, "best"),
+        "1,1": (2, "safe"),
+        "2,0": (2, "safe"),
         "2,1": (3, "safe"),
-    }  # fmt: skip
+    }
     assert {tuple(edge) for edge in drawn.data["edges"]} == {
-        ("0,0", "0,1"), ("0,0", "1,0"), ("0,1", "1,1"), ("1,0", "1,1"), ("1,0", "2,0"), ("1,1", "2,1"), ("2,0", "2,1"),
-    }  # fmt: skip
+        ("0,0", "0,1"),
+        ("0,0", "1,0"),
+        ("0,1", "1,1"),
+        ("1,0", "1,1"),
+        ("1,0", "2,0"),
+        ("1,1", "2,1"),
+        ("2,0", "2,1"),
+    }
     table = heights_table(small())
     assert table is not None
     assert table.rows == (("0", "1", "0", "1"), ("1", "2", "1", "1"), ("2", "2", "2", "0"), ("3", "1", "1", "0"))

@@ -102,10 +102,20 @@ def test_a_declared_identifier_that_is_there_fails(engine: Engine) -> None:
     ]
     data = result.to_dict()
     assert data["checks"][-1] == {
-        "model": "direct_identifier", "sensitive": None, "parameters": {"column": "mail"}, "level": 1,
-        "levels": {"columns": 1}, "operator": "<=", "required": 0, "status": "fail", "failing_classes": None,
-        "failing_rows": 12, "failing_share": 1.0, "severity": "error", "details": {"accepted": False},
-    }  # fmt: skip
+        "model": "direct_identifier",
+        "sensitive": None,
+        "parameters": {"column": "mail"},
+        "level": 1,
+        "levels": {"columns": 1},
+        "operator": "<=",
+        "required": 0,
+        "status": "fail",
+        "failing_classes": None,
+        "failing_rows": 12,
+        "failing_share": 1.0,
+        "severity": "error",
+        "details": {"accepted": False},
+    }
     assert "mail" not in codes(result.notices).get("possible_direct_identifier", ())
     assert not audited(engine, identifier=["mail"], require=None).passed
 
@@ -122,8 +132,10 @@ def test_every_column_can_be_asked_to_be_named(engine: Engine) -> None:
     result = audited(engine, all_columns_named=True, identifier=(), insensitive=["note"])
     (failed,) = (check for check in result.checks if check.status is Status.FAIL)
     assert (failed.model, failed.level, failed.details) == (
-        "all_columns_named", 3, {"columns": ["mail", "birth", "bmi"]},
-    )  # fmt: skip
+        "all_columns_named",
+        3,
+        {"columns": ["mail", "birth", "bmi"]},
+    )
     assert "FAILS: 3 columns have no role: mail, birth and bmi." in text(result)
     named = audited(engine, all_columns_named=True, insensitive=["note", "mail", "birth", "bmi"])
     assert named.passed

@@ -17,18 +17,7 @@ from matplotlib.image import imread
 import sqlaudit
 from sqlaudit.errors import InputError
 from sqlaudit.reports import render_html, render_text
-from sqlaudit.reports.document import (
-    Bullets,
-    Code,
-    Column,
-    Document,
-    Facts,
-    Paragraph,
-    Picture,
-    Section,
-    Table,
-    Toned,
-)
+from sqlaudit.reports.document import Bullets, Code, Column, Document, Facts, Paragraph, Picture, Section, Table, Toned
 from sqlaudit.reports.notebook import document_of
 from sqlaudit.reports.page import pictures
 from sqlaudit.reports.stored import from_json, to_json
@@ -46,11 +35,12 @@ PICTURES = (
     Picture("bars", "b", {"names": [NASTY], "series": {"one": [1], "two": [2]}, "x": "rows", "share": True}),
     Picture("matrix", "m", {"columns": ["a", NASTY], "sets": [[NASTY], ["a", NASTY]], "labels": ["1", "2"], "x": "s"}),
     Picture(
-        "heat", "h",
+        "heat",
+        "h",
         {"rows": ["r"], "columns": [NASTY, "y"], "values": [[0.5, None]], "texts": [["1", ""]], "x": "x", "y": "y"},
     ),
     Picture("graph", "g", GRAPH),
-)  # fmt: skip
+)
 EVERYTHING = Document(
     Toned(NASTY, "bad"),
     (Paragraph(NASTY), Bullets((Toned(NASTY, "good"), "b"))),

@@ -23,8 +23,10 @@ from tests.reports.samples import result
 
 CURVES = {
     "curves": {"any": [[0, 0.25], [1, 0.5], [2, 1.0]], "negated": [[0, 0.25], [1, 1 / 3], [2, 0.5]]},
-    "x": KNOWLEDGE, "y": "maximum disclosure", "limit": 0.5,
-}  # fmt: skip
+    "x": KNOWLEDGE,
+    "y": "maximum disclosure",
+    "limit": 0.5,
+}
 
 
 def lines_of(picture: Picture, width: int = 40) -> list[str]:
@@ -36,10 +38,18 @@ def lines_of(picture: Picture, width: int = 40) -> list[str]:
 @pytest.mark.parametrize(
     ("share", "columns", "drawn"),
     [
-        (0, 8, ""), (1, 8, "████████"), (0.5, 8, "████"), (0.53125, 8, "████▎"), (1 / 64, 8, "▏"), (1e-9, 8, "▏"),
-        (0.999, 8, "████████"), (0.99, 8, "███████▉"), (7, 2, "██"), (-1, 2, ""),
+        (0, 8, ""),
+        (1, 8, "████████"),
+        (0.5, 8, "████"),
+        (0.53125, 8, "████▎"),
+        (1 / 64, 8, "▏"),
+        (1e-9, 8, "▏"),
+        (0.999, 8, "████████"),
+        (0.99, 8, "███████▉"),
+        (7, 2, "██"),
+        (-1, 2, ""),
     ],
-)  # fmt: skip
+)
 def test_a_bar_is_right_to_an_eighth(share: float, columns: int, drawn: str) -> None:
     assert bar(share, columns) == drawn
 

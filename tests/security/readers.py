@@ -92,7 +92,18 @@ def _shown(text: str) -> None:
 
 
 READERS: tuple[Callable[[str], object], ...] = (
-    _query, _expression, _names, _cells, _console, _shown, split_list, delimiter, null_values, parse_requirement,
-    find_dialect, lambda text: share(text, "--suppress"), lambda text: parse_audit(text, "duckdb"),
+    _query,
+    _expression,
+    _names,
+    _cells,
+    _console,
+    _shown,
+    split_list,
+    delimiter,
+    null_values,
+    parse_requirement,
+    find_dialect,
+    lambda text: share(text, "--suppress"),
+    lambda text: parse_audit(text, "duckdb"),
     lambda text: read_queries([text], "duckdb"),
-)  # fmt: skip
+)

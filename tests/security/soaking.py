@@ -97,22 +97,32 @@ ASKS: dict[str, Ask] = {
     "audit": lambda e, p: sqlaudit.audit(
         p.people, qi=QI, sensitive="disease", require=["k=2", "l=2", "t=0.4", "entropy_l=1.5", "disclosure@2=0.9"], db=e
     ),
-    "audit nulls": lambda e, p: sqlaudit.audit(p.people, qi=["age"], sensitive="disease", require=["k=2"],
-    nulls="wildcard", db=e),
-    "disclosure": lambda e, p: sqlaudit.disclosure_curve(p.people, qi=QI, sensitive="disease", knowledge=4, witness=2,
-    db=e),
+    "audit nulls": lambda e, p: sqlaudit.audit(
+        p.people, qi=["age"], sensitive="disease", require=["k=2"], nulls="wildcard", db=e
+    ),
+    "disclosure": lambda e, p: sqlaudit.disclosure_curve(
+        p.people, qi=QI, sensitive="disease", knowledge=4, witness=2, db=e
+    ),
     "columns": lambda e, p: sqlaudit.columns(p.people, columns=[*QI, "disease"], max_size=2, db=e),
     "records": lambda e, p: sqlaudit.records(p.people, qi=["age", "zip"], max_size=2, db=e),
     "lattice": lambda e, p: sqlaudit.lattice(p.people, qi=QI, require=["k=5"], hierarchies=HIERARCHIES, db=e),
     "hierarchy": lambda e, p: sqlaudit.hierarchy(p.people, "age", {"widths": [5, 10]}, db=e),
     "compare": lambda e, p: sqlaudit.compare(
-        p.people, p.released, qi=QI, sensitive="disease", key="person", hierarchies=HIERARCHIES, workload=5,
-            noise_queries=5, db=e
+        p.people,
+        p.released,
+        qi=QI,
+        sensitive="disease",
+        key="person",
+        hierarchies=HIERARCHIES,
+        workload=5,
+        noise_queries=5,
+        db=e,
     ),
-    "attack": lambda e, p: sqlaudit.attack(p.released, qi=QI, sensitive="disease", identified=Target(p.people),
-    key="person", db=e),
+    "attack": lambda e, p: sqlaudit.attack(
+        p.released, qi=QI, sensitive="disease", identified=Target(p.people), key="person", db=e
+    ),
     "profile": lambda e, p: sqlaudit.profile(p.people, db=e),
-}  # fmt: skip
+}
 WRONG: dict[str, Ask] = {
     "no column": lambda e, p: sqlaudit.audit(p.people, qi=["nowhere"], db=e),
     "no table": lambda e, p: sqlaudit.audit("nowhere", qi=["age"], db=e),

@@ -63,9 +63,8 @@ def run(attempt: Attempt, world: World, examples: int) -> None:
     ran = []
 
     @settings(
-        max_examples=examples, derandomize=True, deadline=None, database=None,
-        suppress_health_check=list(HealthCheck),
-    )  # fmt: skip
+        max_examples=examples, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck)
+    )
     @given(attempt.given)
     def one(example: object) -> None:
         ran.append(example)

@@ -20,9 +20,18 @@ from tests.policy.databases import PATIENTS, in_duckdb, write
 TABLES = "tables: [{table: patients, quasi_identifiers: [age, sex], requirements: [k=5]}]\n"
 SENTENCE = "is read here, by this or another name, and would be lost; name a file of its own to write."
 READ = {
-    "--inputs", "--hierarchies", "--tree", "--from", "--categories", "--queries", "--given", "--file", "--dbt-project",
-    "--temp-directory", "result",
-}  # fmt: skip
+    "--inputs",
+    "--hierarchies",
+    "--tree",
+    "--from",
+    "--categories",
+    "--queries",
+    "--given",
+    "--file",
+    "--dbt-project",
+    "--temp-directory",
+    "result",
+}
 
 
 def _as_it_is(file: Path) -> Path:
@@ -64,8 +73,11 @@ def test_a_policy_keeps_nothing_in_what_it_tests(clinic: Path, connection: str, 
     policy = write(clinic.parent, f"connections: {{main: {connection}}}\n" + TABLES)
     before, target = clinic.read_bytes(), name(clinic)
     for command, option in (
-        ("baseline", "--baseline"), ("test", "--store-failures"), ("baseline", "--output"), ("test", "--output"),
-    ):  # fmt: skip
+        ("baseline", "--baseline"),
+        ("test", "--store-failures"),
+        ("baseline", "--output"),
+        ("test", "--output"),
+    ):
         ran = run(command, "-f", policy, option, target, *(() if command == "test" else ("--format", "text")))
         if option == "--store-failures" and target.suffix == ".wal":
             continue  # refused for its ending, too

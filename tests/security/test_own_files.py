@@ -77,9 +77,12 @@ def test_macros_of_a_baseline_stand_for_no_function_of_ours(policy: Path, tmp_pa
     kept = tmp_path / "kept.duckdb"
     sqlaudit.gate(policy, baseline=kept, accept=True)
     _rewritten(
-        kept, "CREATE MACRO max(x) AS 0", "CREATE MACRO coalesce(x, y) AS -5", "CREATE MACRO strftime(x, y) AS 'never'",
+        kept,
+        "CREATE MACRO max(x) AS 0",
+        "CREATE MACRO coalesce(x, y) AS -5",
+        "CREATE MACRO strftime(x, y) AS 'never'",
         "CREATE MACRO row_number() AS 7",
-    )  # fmt: skip
+    )
     found = sqlaudit.gate(policy, baseline=kept)
     assert [test.change.drift for test in found.tests if test.change] == [Drift.SAME]
     shown = run("baseline", "--baseline", kept, "--history")
@@ -99,9 +102,7 @@ def test_a_baseline_with_other_tables_of_these_names_is_left_alone(policy: Path,
     ("kind", "statement"),
     [("table", "CREATE TABLE failures AS SELECT 'mine' AS note"), ("view", "CREATE VIEW failures AS SELECT 'mine'")],
 )
-def test_a_relation_that_is_not_ours_is_never_replaced(
-    policy: Path, tmp_path: Path, kind: str, statement: str
-) -> None:  # fmt: skip
+def test_a_relation_that_is_not_ours_is_never_replaced(policy: Path, tmp_path: Path, kind: str, statement: str) -> None:
     kept = _rewritten(tmp_path / "kept.duckdb", statement)
     ran = run("test", "-f", policy, "--store-failures", kept)
     assert (ran.code, ran.out) == (2, "")

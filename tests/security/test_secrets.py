@@ -31,14 +31,36 @@ PIECES = ("zq7731", "kx9942")
 FORMATS = ("text", "json", "junit", "sarif", "markdown", "html", "github")
 TABLES = "tables: [{table: patients, quasi_identifiers: [age], requirements: [k=2]}]\n"
 TYPED = [
-    "postgresql://u:{}@127.0.0.1:1/db", "postgres://u:{}@127.0.0.1/db?sslmode=x", "postgresql:/u:{}@h/db",
-    "postgres//u:{}@h/db", "postgresql//u:{}@h/db", "postgresql:u:{}@h/db", "//u:{}@h/db", "u:{}@h/db",
-    "postgresql://u:{}@h:99999/db", "postgresql://u:{}@h:port/db", "postgresql://u:{}@h:1,i:2/db",
-    "postgresql://u:{}@[::1]:1/db", "postgresql://h/db?password={}", "postgresql://h/db?user=u&password={}&x=y",
-    "jdbc:postgresql://h/db?user=u&password={}", "host=h password={} dbname=d", "host=h password='{}'", "password={}",
-    "dbname=d user=u password = {}", "mysql://u:{}@h/db", "http://u:{}@h/db", "duckdb://u:{}@h", "sc://h:1/;token={}",
-    "sc:/h/;token={}", "sc://u:{}@h:1/", "spark:u:{}@h", "spark:k8s:u:{}@h", "clinic:{}@h", "postgresql+psycopg://u:{}@h/d",
-]  # fmt: skip
+    "postgresql://u:{}@127.0.0.1:1/db",
+    "postgres://u:{}@127.0.0.1/db?sslmode=x",
+    "postgresql:/u:{}@h/db",
+    "postgres//u:{}@h/db",
+    "postgresql//u:{}@h/db",
+    "postgresql:u:{}@h/db",
+    "//u:{}@h/db",
+    "u:{}@h/db",
+    "postgresql://u:{}@h:99999/db",
+    "postgresql://u:{}@h:port/db",
+    "postgresql://u:{}@h:1,i:2/db",
+    "postgresql://u:{}@[::1]:1/db",
+    "postgresql://h/db?password={}",
+    "postgresql://h/db?user=u&password={}&x=y",
+    "jdbc:postgresql://h/db?user=u&password={}",
+    "host=h password={} dbname=d",
+    "host=h password='{}'",
+    "password={}",
+    "dbname=d user=u password = {}",
+    "mysql://u:{}@h/db",
+    "http://u:{}@h/db",
+    "duckdb://u:{}@h",
+    "sc://h:1/;token={}",
+    "sc:/h/;token={}",
+    "sc://u:{}@h:1/",
+    "spark:u:{}@h",
+    "spark:k8s:u:{}@h",
+    "clinic:{}@h",
+    "postgresql+psycopg://u:{}@h/d",
+]
 """Connections, right and wrong, as somebody types them; the braces hold the secret."""
 PLACES = {
     "--db": ["audit", "patients", "--qi", "age", "--db", "{}"],
@@ -58,7 +80,7 @@ PLACES = {
     "inputs": ["audit", "--db", "{db}", "patients", "--qi", "age", "--inputs", "{}"],
     "report": ["report", "{}"],
     "hierarchies": ["lattice", "--db", "{db}", "patients", "--qi", "age", "--require", "k=2", "--hierarchies", "{}"],
-}  # fmt: skip
+}
 secrets = st.builds(
     "".join,
     st.tuples(st.just(PIECES[0]), st.text("@:/?#&=%+.,;~$!'\"\\ []{}()<>|^`*-_", max_size=3), st.just(PIECES[1])),
@@ -120,7 +142,7 @@ def chain(error: BaseException | None) -> Iterator[str]:
 @run(80)
 def test_what_is_typed_as_a_connection_is_never_quoted(
     place: str, template: str, secret: str, reason: str, folder: Path, nobody_answers: list[str]
-) -> None:  # fmt: skip
+) -> None:
     nobody_answers[0] = reason
     text = template.replace("{}", secret)
     words = [
@@ -137,7 +159,7 @@ def test_what_is_typed_as_a_connection_is_never_quoted(
 @run(60)
 def test_errors_of_python_hold_it_nowhere(
     template: str, secret: str, at: int, reason: str, nobody_answers: list[str]
-) -> None:  # fmt: skip
+) -> None:
     """Also with a sign of its beginning forgotten; and not in what came before the error, which debuggers show."""
     nobody_answers[0] = reason
     text = template.replace("{}", secret)
@@ -164,26 +186,34 @@ def _profiles() -> str:
     variable = "\"{{ env_var('GATE_SECRET') }}\""
     lines = ["clinic:", "  outputs:"]
     for field in ("host", "port", "user", "password", "dbname", "sslmode"):
-        lines.append(f"    {field}: {{type: postgres, host: h, {field}: {variable}}}".replace(f"host: h, {field}: ", (
-            f"{field}: " if field == "host" else f"host: h, {field}: ")))  # fmt: skip
+        lines.append(
+            f"    {field}: {{type: postgres, host: h, {field}: {variable}}}".replace(
+                f"host: h, {field}: ", (f"{field}: " if field == "host" else f"host: h, {field}: ")
+            )
+        )
     lines += [
         f"    type: {{type: {variable}}}",
         f"    path: {{type: duckdb, path: {variable}}}",
         "    inner: {type: duckdb, path: \"{{ env_var(env_var('GATE_SECRET')) }}\"}",
         "    several: {type: duckdb, path: \"{{ 'a' ~ env_var('GATE_SECRET') | lower }}/x.duckdb\"}",
-        "chosen:", f"  target: {variable}", "  outputs: {dev: {type: duckdb, path: clinic.duckdb}}",
-    ]  # fmt: skip
+        "chosen:",
+        f"  target: {variable}",
+        "  outputs: {dev: {type: duckdb, path: clinic.duckdb}}",
+    ]
     return "\n".join(lines) + "\n"
 
 
 @given(
-    kind=st.sampled_from(sorted(FROM_ENVIRONMENT)), template=st.sampled_from([*TYPED, "{}", "/tmp/{}.duckdb", "~{}"]),
-    secret=secrets, layout=st.sampled_from(FORMATS), reason=reasons,
-)  # fmt: skip
+    kind=st.sampled_from(sorted(FROM_ENVIRONMENT)),
+    template=st.sampled_from([*TYPED, "{}", "/tmp/{}.duckdb", "~{}"]),
+    secret=secrets,
+    layout=st.sampled_from(FORMATS),
+    reason=reasons,
+)
 @run(40)
 def test_nothing_from_the_environment_is_told(
     kind: str, template: str, secret: str, layout: str, reason: str, folder: Path, nobody_answers: list[str]
-) -> None:  # fmt: skip
+) -> None:
     nobody_answers[0] = reason
     write(folder, _profiles(), "profiles.yml")
     policy = write(folder, f"connections: {{main: {FROM_ENVIRONMENT[kind]}}}\n" + TABLES, "env.yml")
@@ -203,7 +233,7 @@ def test_nothing_from_the_environment_is_told(
 
 def test_a_database_of_the_environment_is_tested_and_its_name_told_nowhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:  # fmt: skip
+) -> None:
     in_duckdb(tmp_path, {"patients": PATIENTS})
     hidden = tmp_path / f"{PIECES[0]}.duckdb"
     (tmp_path / "clinic.duckdb").rename(hidden)
@@ -232,7 +262,7 @@ def test_who_says_where_the_database_is_stands_in_the_sentence(tmp_path: Path, m
 
 def test_what_libpq_takes_from_the_environment_is_named_by_its_variable(
     monkeypatch: pytest.MonkeyPatch, nobody_answers: list[str]
-) -> None:  # fmt: skip
+) -> None:
     monkeypatch.setenv("PGHOST", PIECES[0])
     monkeypatch.setenv("PGUSER", PIECES[1])
     for reason, sentence in (
@@ -267,10 +297,17 @@ def test_parts_are_named_where_they_are_sure(db: str, sentence: str, nobody_answ
 @pytest.mark.parametrize(
     "written",
     [
-        "postgresql://u:pw@h/db", "postgresql://u:p/w@h/db", "postgresql:/u:pw@h/db", "postgres//u:pw@h/db", "u:pw@h",
-        "postgresql://h/db?password=x", "host=h PASSWORD=x", "sc://h/;token=x", "sc://h/;user_id=a;TOKEN = x",
+        "postgresql://u:pw@h/db",
+        "postgresql://u:p/w@h/db",
+        "postgresql:/u:pw@h/db",
+        "postgres//u:pw@h/db",
+        "u:pw@h",
+        "postgresql://h/db?password=x",
+        "host=h PASSWORD=x",
+        "sc://h/;token=x",
+        "sc://h/;user_id=a;TOKEN = x",
     ],
-)  # fmt: skip
+)
 def test_a_policy_refuses_what_might_be_a_password(written: str) -> None:
     assert holds_password(written)
     assert not holds_password("postgresql://auditor@db.example.org:5433/clinic?sslmode=require")
@@ -282,10 +319,13 @@ def test_a_policy_refuses_what_might_be_a_password(written: str) -> None:
         "sqlaudit.yml, line 3: there is no column 'e@mail'. Did you mean 'mail'?",
         "write spark:local, spark://host:port, spark:k8s://…, or sc://host:port for Spark Connect.",
         "--db … is not a URL of Spark Connect; write sc://host:15002.",
-        "There is no file 'C:/data/clinic.csv'.", "'a:b.csv' is empty (0 bytes).", "The column 'host' is not there.",
-        "The requirement 'k=5' and the condition 'user = 5' do not fit.", "'/tmp/o@k/clinic.duckdb' is a folder.",
+        "There is no file 'C:/data/clinic.csv'.",
+        "'a:b.csv' is empty (0 bytes).",
+        "The column 'host' is not there.",
+        "The requirement 'k=5' and the condition 'user = 5' do not fit.",
+        "'/tmp/o@k/clinic.duckdb' is a folder.",
     ],
-)  # fmt: skip
+)
 def test_other_sentences_stay_as_they_are(sentence: str) -> None:
     assert without_connections(sentence) == sentence
     assert str(UsageError(sentence)) == sentence
@@ -309,9 +349,14 @@ def test_a_profile_is_no_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("GATE_SECRET", PIECES[0])
     monkeypatch.delenv("DBT_PROFILES_DIR", raising=False)
     for expression in (
-        "{{ env_var(env_var('GATE_SECRET')) }}", "{% for i in range(10**9) %}x{% endfor %}", "{{ 'x' * 10**9 }}",
-        "{{ 'x' | center(1000000000) }}", "{{ env_var('GATE_SECRET', default=1) }}", "{{ env_var }}", "{{ x }}",
-    ):  # fmt: skip
+        "{{ env_var(env_var('GATE_SECRET')) }}",
+        "{% for i in range(10**9) %}x{% endfor %}",
+        "{{ 'x' * 10**9 }}",
+        "{{ 'x' | center(1000000000) }}",
+        "{{ env_var('GATE_SECRET', default=1) }}",
+        "{{ env_var }}",
+        "{{ x }}",
+    ):
         write(tmp_path, f'clinic: {{outputs: {{default: {{type: duckdb, path: "{expression}"}}}}}}\n', "profiles.yml")
         if expression == "{{ env_var }}":
             continue

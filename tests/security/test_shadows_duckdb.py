@@ -51,9 +51,12 @@ _COMMANDS: list[tuple[str, dict[str, Any]]] = [
 
 
 def _built_in(connection: duckdb.DuckDBPyConnection) -> list[str]:
-    return [str(name) for (name,) in connection.execute(
-        "SELECT DISTINCT function_name FROM duckdb_functions() WHERE internal ORDER BY ALL"
-    ).fetchall()]  # fmt: skip
+    return [
+        str(name)
+        for (name,) in connection.execute(
+            "SELECT DISTINCT function_name FROM duckdb_functions() WHERE internal ORDER BY ALL"
+        ).fetchall()
+    ]
 
 
 def _database(path: Path, shadowed: bool) -> str:
@@ -122,9 +125,12 @@ def test_no_macro_of_the_file_changes_a_result(
     assert _result(command, hostile, **options)[0] == expected
     with duckdb.connect() as connection:
         connection.execute(f"ATTACH '{hostile}' AS clinic (READ_ONLY)")
-        shadowed = {str(name) for (name,) in connection.execute(
-            "SELECT DISTINCT lower(function_name) FROM duckdb_functions() WHERE database_name = 'clinic'"
-        ).fetchall()}  # fmt: skip
+        shadowed = {
+            str(name)
+            for (name,) in connection.execute(
+                "SELECT DISTINCT lower(function_name) FROM duckdb_functions() WHERE database_name = 'clinic'"
+            ).fetchall()
+        }
     grammar = {
         "cast",
         "try_cast",
@@ -160,6 +166,11 @@ def test_the_command_line_says_fail(hostile: str) -> None:
 def test_no_view_is_made_where_it_would_call_macros(hostile: str) -> None:
     with pytest.raises(UsageError, match="has macros with the names of built-in functions"):
         sqlaudit.lattice(
-            "people", db=hostile, qi=["age"], require=["k=9"], hierarchies={"age": {"widths": [2, 4]}},
-            publish_view="safe", execute=True,
-        )  # fmt: skip
+            "people",
+            db=hostile,
+            qi=["age"],
+            require=["k=9"],
+            hierarchies={"age": {"widths": [2, 4]}},
+            publish_view="safe",
+            execute=True,
+        )

@@ -55,14 +55,24 @@ def _comparable(found: Any) -> Any:
 def questions(place: Place) -> list[Callable[[], str]]:
     """An audit, a search with a workbench, and a comparison, each with an engine of its own."""
     return [
-        lambda: figures(sqlaudit.audit(place.people, qi=QI, sensitive="disease", require=["k=2", "t=0.4"],
-            db=place.db)),
+        lambda: figures(
+            sqlaudit.audit(place.people, qi=QI, sensitive="disease", require=["k=2", "t=0.4"], db=place.db)
+        ),
         lambda: figures(sqlaudit.lattice(place.people, qi=QI, require=["k=3"], hierarchies=HIERARCHIES, db=place.db)),
         lambda: figures(
-            sqlaudit.compare(place.people, place.released, qi=QI, sensitive="disease", key="person", workload=5,
-                             noise_queries=5, hierarchies=HIERARCHIES, db=place.db)
+            sqlaudit.compare(
+                place.people,
+                place.released,
+                qi=QI,
+                sensitive="disease",
+                key="person",
+                workload=5,
+                noise_queries=5,
+                hierarchies=HIERARCHIES,
+                db=place.db,
+            )
         ),
-    ]  # fmt: skip
+    ]
 
 
 def test_threads_with_engines_of_their_own_find_what_one_finds_alone(place: Place) -> None:

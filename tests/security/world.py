@@ -113,9 +113,12 @@ class World:
                 connection.execute(f"COPY {name} TO '{self.folder / name}.csv'")
             connection.execute(f"COPY people TO '{self.folder}/people.parquet'")
         texts = {
-            "sqlaudit.yml": POLICY, "hierarchies.yml": HIERARCHIES, "inputs.yml": INPUTS, "knowledge.yml": KNOWLEDGE,
+            "sqlaudit.yml": POLICY,
+            "hierarchies.yml": HIERARCHIES,
+            "inputs.yml": INPUTS,
+            "knowledge.yml": KNOWLEDGE,
             "queries.sql": "SELECT count(*) FROM data WHERE age < 40;\n",
-        }  # fmt: skip
+        }
         for name, text in texts.items():
             (self.folder / name).write_text(text, encoding="utf-8")
         self.before = fingerprints(self.folder)

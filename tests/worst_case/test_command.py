@@ -92,8 +92,10 @@ def test_knowledge_from_a_file(table: Path, tmp_path: Path) -> None:
     wrong = run("disclosure", table, *ROLES, "--given", known)
     assert (wrong.code, wrong.out) == (2, "")
     assert "line 5: no row of the table has this value of disease." in wrong.err
-    known.write_text("people: {a: {room: 0}}\nknowledge:\n- never: {a: disease 000}\n- then: {a: disease 000}\n"
-                     "ask: {a: disease 000}\n")  # fmt: skip
+    known.write_text(
+        "people: {a: {room: 0}}\nknowledge:\n- never: {a: disease 000}\n- then: {a: disease 000}\n"
+        "ask: {a: disease 000}\n"
+    )
     against = run("disclosure", table, *ROLES, "--given", known)
     assert against.code == 2
     assert "the knowledge contradicts the table" in against.err
@@ -153,8 +155,20 @@ def test_adult_on_both_engines(load: Loader, postgres_url: str) -> None:
     there = json.loads(run("disclosure", "--db", postgres_url, "adult_ages", "--qi", "age / 20", *asked).out)
     assert there["disclosure"] == here
     assert [round(point["maximum"], 4) for point in here["curve"]] == [
-        0.3158, 0.4081, 0.5019, 0.6009, 0.6877, 0.7669, 0.828, 0.878, 0.9132, 0.9403, 0.9584, 0.9746, 1,
-    ]  # fmt: skip
+        0.3158,
+        0.4081,
+        0.5019,
+        0.6009,
+        0.6877,
+        0.7669,
+        0.828,
+        0.878,
+        0.9132,
+        0.9403,
+        0.9584,
+        0.9746,
+        1,
+    ]
     assert (here["threshold_k"], here["certain_k"], here["witness"]["checked"]) == (5, 12, True)
     assert [(item["classes"], item["rows"]) for item in here["failing"][4:8]] == [
         (0, 0),

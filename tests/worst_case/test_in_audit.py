@@ -20,9 +20,12 @@ AuditOn = Callable[..., AuditResult]
 def test_checked_rows(audit_on: AuditOn, classes: Classes, maximum: str, negated: str, further: int) -> None:
     expected = fractions(maximum)
     result = audit_on(
-        rows_of(classes, further), COLUMNS, qi=["room"], sensitive="disease",
+        rows_of(classes, further),
+        COLUMNS,
+        qi=["room"],
+        sensitive="disease",
         require=[f"disclosure@{len(expected) - 1}=0.6"],
-    )  # fmt: skip
+    )
     assert result.sensitive[0].form == ("cells" if further else "packed")
     assert result.disclosure is not None
     assert result.disclosure.curve == expected
@@ -36,18 +39,16 @@ def test_the_curve_reaches_to_the_most_pieces_asked_for(audit_on: AuditOn) -> No
     )
     assert result.disclosure is not None
     assert result.disclosure.curve == fractions("1/2 3/4 1 1 1 1")
-    assert [(check.level, check.status) for check in result.checks] == [
-        (Fraction(3, 4), Status.PASS),
-        (1, Status.FAIL),
-    ]
+    assert [(check.level, check.status) for check in result.checks] == [(Fraction(3, 4), Status.PASS), (1, Status.FAIL)]
     assert result.disclosure.witness(5).probability == 1
     assert result.disclosure.witness(5).k == 5
 
 
 def test_json_has_the_curve(audit_on: AuditOn) -> None:
     rows = [row | {"doctor": row["disease"][-1]} for row in rows_of([[2, 2, 1], [2, 1, 1, 1]])]
-    result = audit_on(rows, COLUMNS | {"doctor": "text"}, qi=["room"], sensitive=["disease", "doctor"],
-                      require=["disclosure@1=1"])  # fmt: skip
+    result = audit_on(
+        rows, COLUMNS | {"doctor": "text"}, qi=["room"], sensitive=["disease", "doctor"], require=["disclosure@1=1"]
+    )
     data = result.to_dict()
     validator("audit").validate(data)
     assert data["disclosure"]["curve"] == [

@@ -70,8 +70,9 @@ def test_weakest_classes_are_named_only_when_values_may_be_shown(engine: Engine)
     rows = rows_of([[3, 1, 1, 1], [5, 5, 5, 5], [1, 1, 1, 3]])
     hidden = disclosed(engine, rows, knowledge=1, weakest=2).attributes[0]
     assert (hidden.weakest_k, [(w.classes, w.size, w.disclosure, w.keys) for w in hidden.weakest]) == (
-        1, [(2, 6, Fraction(5, 7), ()), (1, 20, hidden.weakest[1].disclosure, ())],
-    )  # fmt: skip
+        1,
+        [(2, 6, Fraction(5, 7), ()), (1, 20, hidden.weakest[1].disclosure, ())],
+    )
     shown = disclosed(engine, rows, knowledge=1, weakest=1, show_values=True).attributes[0]
     assert shown.weakest[0].keys == ({"room": 0}, {"room": 2})
     assert [values[0] for values in shown.weakest[0].values] == ["disease 000", "disease 003"]

@@ -93,9 +93,10 @@ def test_persons_by_entity(engine: Engine) -> None:
     rows = [row | {"person": number} for number, row in enumerate(FIGURE_3)]
     columns = COLUMNS | {"person": "int"}
     known = {
-        "people": {"Charlie": 4, "Hannah": 5}, "ask": [{"Charlie": FLU}, {"Hannah": "disease 003"}],
+        "people": {"Charlie": 4, "Hannah": 5},
+        "ask": [{"Charlie": FLU}, {"Hannah": "disease 003"}],
         "knowledge": [{"if": {"Hannah": FLU}, "then": {"Charlie": FLU}}],
-    }  # fmt: skip
+    }
     result = asked(engine, known, rows, columns, entity="person")
     assert [answer.probability for answer in result.answers] == [Fraction(10, 19), Fraction(5, 19)]
     assert [answer.prior for answer in result.answers] == [Fraction(2, 5), Fraction(1, 5)]
@@ -113,9 +114,7 @@ def test_keys_of_every_kind(engine: Engine) -> None:
     rows = [one | {"disease": value} for value in ("a", "a", "b")]
     rows += [dict.fromkeys(one) | {"disease": value} for value in ("a", "c", None)]
     written = {"n": "24", "x": "1.50", "d": "2.5", "t": "it's 100%", "b": "True", "day": "2020-02-29"}
-    known = {
-        "people": {"p": written, "q": dict.fromkeys(one)}, "ask": [{"p": "a"}, {"q": "c"}, {"q": None}],
-    }  # fmt: skip
+    known = {"people": {"p": written, "q": dict.fromkeys(one)}, "ask": [{"p": "a"}, {"q": "c"}, {"q": None}]}
     result = asked(engine, known, rows, columns, qi=list(one))
     assert [str(answer.probability) for answer in result.answers] == ["2/3", "1/3", "1/3"]
     for changed, said in (({"n": "abc"}, "holds numbers"), ({"n": "1e40"}, "no number"), ({"t": "x"}, "nobody")):
@@ -154,8 +153,7 @@ def test_refusals(engine: Engine) -> None:
         probability(engine, *many, terms=2)
     crowd = {f"p{number}": {"room": 0} for number in range(6)}
     with pytest.raises(UsageError, match="6 persons are named in a class that has 5 rows"):
-        asked(engine, {"people": crowd, "ask": {"p0": FLU},
-                       "knowledge": [{"never": {name: FLU}} for name in crowd]})  # fmt: skip
+        asked(engine, {"people": crowd, "ask": {"p0": FLU}, "knowledge": [{"never": {name: FLU}} for name in crowd]})
 
 
 def test_nothing_is_repeated_unless_values_are_shown(engine: Engine) -> None:

@@ -20,8 +20,11 @@ def describe(session: Session, rest: str) -> None:
         _columns(session, rest)
         return
     tables = session.workspace.tables()
-    lead = Paragraph("A file can be named by its path in single quotes." if session.workspace.dialect != "postgres" else
-                     "Names of other schemas work as well.")  # fmt: skip
+    lead = Paragraph(
+        "A file can be named by its path in single quotes."
+        if session.workspace.dialect != "postgres"
+        else "Names of other schemas work as well."
+    )
     found = Table((Column("name"),), tuple((name,) for name in tables))
     shown = Document(plural(len(tables), "table or file", "tables and files"), (found,) if tables else (lead,))
     session.screen.report(Reported(lambda: shown, lambda: {"tables": tables}))

@@ -29,8 +29,11 @@ _LATTICE = re.compile(r"(?P<file>.*?)(?:\s*\bsuppress\s+(?P<share>\S+))?", re.IG
 _RELEASE = re.compile(
     r"(?P<release>'[^']*'|\S+)(?:\s+hierarchies\s+(?P<file>'[^']*'|\S+))?(?:\s+key\s+(?P<key>.+))?", re.IGNORECASE
 )
-_OF_CLASSES = ("Classes that fall short", "Risk of being picked out by someone who knows the quasi-identifiers",
-               "How large the classes are")  # fmt: skip
+_OF_CLASSES = (
+    "Classes that fall short",
+    "Risk of being picked out by someone who knows the quasi-identifiers",
+    "How large the classes are",
+)
 MOST_CLASSES = 100
 K = 5
 
@@ -49,10 +52,16 @@ def classes(session: Session, rest: str) -> None:
     roles = session.require_roles()
     below = int(found[1]) if found else None
     result = sqlaudit.audit(
-        session.target(), qi=roles.quasi_identifiers, entity=roles.entity, nulls=roles.nulls, db=session.engine,
-        require=[f"k={below or 1}"], failing_classes=MOST_CLASSES, worst_classes=0,
+        session.target(),
+        qi=roles.quasi_identifiers,
+        entity=roles.entity,
+        nulls=roles.nulls,
+        db=session.engine,
+        require=[f"k={below or 1}"],
+        failing_classes=MOST_CLASSES,
+        worst_classes=0,
         show_values=session.show_values,
-    )  # fmt: skip
+    )
     session.screen.report(Reported(lambda: _classes_document(result, below), result.to_dict))
 
 
@@ -90,9 +99,14 @@ def column_sets(session: Session, rest: str) -> ColumnSets:
     secret = {name.casefold() for name in (*roles.sensitive, *roles.identifiers)}
     left_out = [column.name for column in relation.columns if column.name.casefold() in secret]
     result = sqlaudit.columns(
-        session.target(), exclude=left_out, entity=roles.entity, k=_k(session), nulls=roles.nulls,
-        max_size=int(rest) if rest else 3, db=session.engine,
-    )  # fmt: skip
+        session.target(),
+        exclude=left_out,
+        entity=roles.entity,
+        k=_k(session),
+        nulls=roles.nulls,
+        max_size=int(rest) if rest else 3,
+        db=session.engine,
+    )
     session.show(Reported(lambda: columns_document(result), result.to_dict))
     return result
 
@@ -111,10 +125,19 @@ def search_lattice(session: Session, rest: str) -> LatticeResult:
     if not session.state.requirements:
         raise UsageError("Say with \\require what a release must satisfy, for instance \\require k=5.")
     result = sqlaudit.lattice(
-        session.target(), qi=roles.quasi_identifiers, sensitive=roles.sensitive, identifier=roles.identifiers,
-        entity=roles.entity, joint=roles.joint, nulls=roles.nulls, require=session.state.requirements,
-        hierarchies=_file(file), suppress=share or 0, inputs=session.inputs, db=session.engine,
-    )  # fmt: skip
+        session.target(),
+        qi=roles.quasi_identifiers,
+        sensitive=roles.sensitive,
+        identifier=roles.identifiers,
+        entity=roles.entity,
+        joint=roles.joint,
+        nulls=roles.nulls,
+        require=session.state.requirements,
+        hierarchies=_file(file),
+        suppress=share or 0,
+        inputs=session.inputs,
+        db=session.engine,
+    )
     session.show(Reported(lambda: lattice_document(result), result.to_dict))
     return result
 
@@ -129,10 +152,17 @@ def compare_release(session: Session, rest: str) -> CompareResult:
     original = session.target()
     release = session.workspace.target(found["release"])
     result = sqlaudit.compare(
-        original, release, qi=roles.quasi_identifiers, sensitive=roles.sensitive, key=key,
-        hierarchies=_file(found["file"] or ""), require=session.state.requirements, inputs=session.inputs,
-        show_values=session.show_values, db=session.engine,
-    )  # fmt: skip
+        original,
+        release,
+        qi=roles.quasi_identifiers,
+        sensitive=roles.sensitive,
+        key=key,
+        hierarchies=_file(found["file"] or ""),
+        require=session.state.requirements,
+        inputs=session.inputs,
+        show_values=session.show_values,
+        db=session.engine,
+    )
     session.show(Reported(lambda: compare_document(result), result.to_dict))
     return result
 
@@ -143,10 +173,17 @@ def try_attacks(session: Session, rest: str) -> AttackResult:
     target = session.target()
     identified = session.workspace.target(rest) if rest else None
     result = sqlaudit.attack(
-        target, qi=roles.quasi_identifiers, sensitive=roles.sensitive, identified=identified,
-        entity=roles.entity, joint=roles.joint, nulls=roles.nulls, k=_k(session), show_values=session.show_values,
+        target,
+        qi=roles.quasi_identifiers,
+        sensitive=roles.sensitive,
+        identified=identified,
+        entity=roles.entity,
+        joint=roles.joint,
+        nulls=roles.nulls,
+        k=_k(session),
+        show_values=session.show_values,
         db=session.engine,
-    )  # fmt: skip
+    )
     session.show(Reported(lambda: attack_document(result), result.to_dict))
     return result
 
@@ -169,4 +206,4 @@ COMMANDS = (
     Command("lattice", "[FILE] [suppress SHARE]", "how little must be coarsened?", search_lattice, "files"),
     Command("compare", "RELEASE [hierarchies FILE] [key COLUMNS]", "what is lost?", compare_release, "tables"),
     Command("attack", "[TABLE]", "try attacks on it as a release; TABLE: one with names", try_attacks, "tables"),
-)  # fmt: skip
+)

@@ -78,4 +78,4 @@ COMMANDS = (
     Command("generalize", "COLUMN HOW", "coarser: age 10, zip 3, birth year, or SQL", generalize, "generalize"),
     Command("add", "COLUMNS", "others know these columns, too", add, "columns"),
     Command("undo", "", "take the last change back", undo),
-)  # fmt: skip
+)

@@ -63,8 +63,12 @@ def compile_sql(session: Session, rest: str) -> None:
     there = _in_dialect(session, target, words[1] if len(words) > 1 else "", dialect)
     translated = Roles(
         tuple(_translated(name, session.workspace.dialect, dialect) for name in roles.quasi_identifiers),
-        roles.sensitive, roles.identifiers, roles.entity, roles.joint, roles.nulls,
-    )  # fmt: skip
+        roles.sensitive,
+        roles.identifiers,
+        roles.entity,
+        roles.joint,
+        roles.nulls,
+    )
     compiled = compile_checks(there, translated, session.state.requirements, dialect=dialect, inputs=session.inputs)
     session.screen.text(script(compiled, there, __version__))
 

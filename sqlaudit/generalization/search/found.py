@@ -108,11 +108,22 @@ def found_by_tags(ending: Ending, board: Board, heights: Node) -> Found:
     proven = _is_proven(ending, incumbent, all_minimal) or bool(unsafe.all())
     complete = {"minimal": all_minimal, "all": not counts.unknown}.get(ending.find, proven)
     return Found(
-        ending.find, ending.algorithm, heights, counts, tuple(minimal), all_minimal, best, proven,
-        _proven_loss(best) if proven else lower, complete, "" if complete else ending.stopped,
-        tuple(board.inquiry.walk), len(board.inquiry.walk) == board.inquiry.checked,
-        tags.known, lambda: iter(tags.nodes(np.flatnonzero(safe))),
-    )  # fmt: skip
+        ending.find,
+        ending.algorithm,
+        heights,
+        counts,
+        tuple(minimal),
+        all_minimal,
+        best,
+        proven,
+        _proven_loss(best) if proven else lower,
+        complete,
+        "" if complete else ending.stopped,
+        tuple(board.inquiry.walk),
+        len(board.inquiry.walk) == board.inquiry.checked,
+        tags.known,
+        lambda: iter(tags.nodes(np.flatnonzero(safe))),
+    )
 
 
 def found_by_border(ending: Ending, border: Border, minimal: list[Node] | None, *, all_minimal: bool) -> Found:
@@ -126,16 +137,32 @@ def found_by_border(ending: Ending, border: Border, minimal: list[Node] | None, 
     complete = all_minimal if ending.find == "minimal" else proven
     unknown = 0 if nothing else border.unknown() if not complete and border.nodes <= COUNTED else None
     counts = Counts(
-        border.nodes, inquiry.checked, None, None, unknown, 0 if nothing else None,
+        border.nodes,
+        inquiry.checked,
+        None,
+        None,
+        unknown,
+        0 if nothing else None,
         len(incumbent.prices) if incumbent is not None else 0,
-    )  # fmt: skip
+    )
     asked = sorted(node for node, safe in border.safe.items() if safe)
     return Found(
-        ending.find, ending.algorithm, border.heights, counts,
-        tuple(border.minimal() if minimal is None else sorted(minimal)), all_minimal, best, proven,
-        _proven_loss(best) if proven else border.lower, complete, "" if complete else ending.stopped,
-        tuple(inquiry.walk), len(inquiry.walk) == inquiry.checked, border.known, lambda: iter(asked),
-    )  # fmt: skip
+        ending.find,
+        ending.algorithm,
+        border.heights,
+        counts,
+        tuple(border.minimal() if minimal is None else sorted(minimal)),
+        all_minimal,
+        best,
+        proven,
+        _proven_loss(best) if proven else border.lower,
+        complete,
+        "" if complete else ending.stopped,
+        tuple(inquiry.walk),
+        len(inquiry.walk) == inquiry.checked,
+        border.known,
+        lambda: iter(asked),
+    )
 
 
 def found_on_chain(
@@ -146,9 +173,22 @@ def found_on_chain(
     counts = Counts(length, inquiry.checked, None, None, None, None, int(best is not None and best.loss is not None))
     safe = sorted(one.node for one in inquiry.walk if one.safe)
     return Found(
-        ending.find, ending.algorithm, heights, counts, (), False, best, done, None, done, ending.stopped,
-        tuple(inquiry.walk), len(inquiry.walk) == inquiry.checked, known, lambda: iter(safe),
-    )  # fmt: skip
+        ending.find,
+        ending.algorithm,
+        heights,
+        counts,
+        (),
+        False,
+        best,
+        done,
+        None,
+        done,
+        ending.stopped,
+        tuple(inquiry.walk),
+        len(inquiry.walk) == inquiry.checked,
+        known,
+        lambda: iter(safe),
+    )
 
 
 def within(tags: Tags, heights: Node) -> Tags:

@@ -52,22 +52,33 @@ class BackgroundKnowledge(ClassAttack):
         steps = tuple(_step(found, m, common) for m in range(pieces + 1))
         last = steps[-1]
         return Exposure(
-            attack=self.name, title=self.title, about=attribute.label, exposed=int(found[f"certain_{pieces}"]),
-            of=int(found["members"]), unit=scene.unit, probability=Fraction(1), highest=found[f"highest_{pieces}"],
+            attack=self.name,
+            title=self.title,
+            about=attribute.label,
+            exposed=int(found[f"certain_{pieces}"]),
+            of=int(found["members"]),
+            unit=scene.unit,
+            probability=Fraction(1),
+            highest=found[f"highest_{pieces}"],
             sentence=_sentence(scene.unit, attribute.label, steps, int(found["members"])),
             figures={"ruled_out": pieces, "nearly_sure": last["nearly_sure"]},
-            steps=steps, examples=_shown(scene, attribute, common), source=self.source,
+            steps=steps,
+            examples=_shown(scene, attribute, common),
+            source=self.source,
             note="" if common is not None else "Too many different classes to say what ruling out for all does.",
-        )  # fmt: skip
+        )
 
 
 def _instance(scene: Scene, attribute: Attribute, pieces: int) -> dict[str, Any]:
     heads = [head(m + 1) for m in range(pieces + 1)]
     names = ["members"] + [f"{what}_{m}" for m in range(pieces + 1) for what in _PER_STEP]
     return attribute.figures(
-        "attack_background.sql", (DISTINCT, LARGEST, *heads),
-        heads=[fact.name for fact in heads], sure=scene.request.sure, names=names,
-    )  # fmt: skip
+        "attack_background.sql",
+        (DISTINCT, LARGEST, *heads),
+        heads=[fact.name for fact in heads],
+        sure=scene.request.sure,
+        names=names,
+    )
 
 
 def _demographic(attribute: Attribute, pieces: int) -> list[Choice] | None:

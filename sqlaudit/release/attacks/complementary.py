@@ -21,9 +21,17 @@ from sqlaudit.spec import NullPolicy
 from sqlaudit.sql import Raw, render
 
 _NAMES = (
-    "joined_classes", "below_k", "at_most", "at_least", "newly_below_k", "newly_at_most", "newly_at_least", "revealed",
-    "newly_revealed", "smallest",
-)  # fmt: skip
+    "joined_classes",
+    "below_k",
+    "at_most",
+    "at_least",
+    "newly_below_k",
+    "newly_at_most",
+    "newly_at_least",
+    "revealed",
+    "newly_revealed",
+    "smallest",
+)
 
 
 class ComplementaryReleases(Attack):
@@ -52,11 +60,20 @@ class ComplementaryReleases(Attack):
         at_least = found["newly_at_least"] or 0
         smallest = found["smallest"]
         yield Exposure(
-            attack=self.name, title=self.title, about=None, exposed=at_least, of=scene.rows, unit="rows",
-            probability=None, highest=Fraction(1, smallest) if smallest else None, sentence=_sentence(scene, found),
-            figures=found, source=self.source, at_most=found["newly_at_most"] or 0,
+            attack=self.name,
+            title=self.title,
+            about=None,
+            exposed=at_least,
+            of=scene.rows,
+            unit="rows",
+            probability=None,
+            highest=Fraction(1, smallest) if smallest else None,
+            sentence=_sentence(scene, found),
+            figures=found,
+            source=self.source,
+            at_most=found["newly_at_most"] or 0,
             note="It assumes that both releases are about the same people, one row each.",
-        )  # fmt: skip
+        )
 
 
 def _joined(scene: Scene, other: Relation) -> list[int | None]:
@@ -66,9 +83,15 @@ def _joined(scene: Scene, other: Relation) -> list[int | None]:
     common = [name for name in scene.given.quasi_identifiers if name in other_qi]
     shared = [name for name in shared_columns(scene, other) if name in scene.given.sensitive and name not in other_qi]
     matches = find_matches(
-        scene.engine, scene.relation, other, [(name, name) for name in common], nulls, "--other-qi", scene.readers,
+        scene.engine,
+        scene.relation,
+        other,
+        [(name, name) for name in common],
+        nulls,
+        "--other-qi",
+        scene.readers,
         both_ways=True,
-    )  # fmt: skip
+    )
     listed, parameters = named(matches)
     equal, _ = named(find_matches(scene.engine, scene.relation, other, [(n, n) for n in shared], nulls, "--sensitive"))
     for position, column in enumerate(equal, 1):
@@ -76,10 +99,17 @@ def _joined(scene: Scene, other: Relation) -> list[int | None]:
     mine = [one for one in scene.roles.quasi_identifiers if one.label not in common]
     theirs = [resolve(name, other, dialect, "--other-qi") for name in other_qi if name not in common]
     statement = render(
-        "attack_complementary.sql", dialect, step="join two releases", source=Raw(scene.relation.sql),
-        other=Raw(other.sql), matches=listed, shared=equal, mine=[Raw(one.sql) for one in mine],
-        theirs=[Raw(one.sql) for one in theirs], k=scene.request.k,
-    )  # fmt: skip
+        "attack_complementary.sql",
+        dialect,
+        step="join two releases",
+        source=Raw(scene.relation.sql),
+        other=Raw(other.sql),
+        matches=listed,
+        shared=equal,
+        mine=[Raw(one.sql) for one in mine],
+        theirs=[Raw(one.sql) for one in theirs],
+        k=scene.request.k,
+    )
     return [None if number is None else int(number) for number in scene.engine.run(statement, parameters)[0]]
 
 

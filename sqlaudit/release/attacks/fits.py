@@ -54,20 +54,32 @@ def named(matches: Sequence[Match], *, directions: bool = False) -> tuple[list[d
         places = [Raw(f"${len(parameters) + further}") for further in (1, 2, 3)[: 3 if directions else 2]]
         listed.append(
             {
-                "name": f"m{position}", "mine": Raw(match.mine.sql), "theirs": Raw(match.theirs.sql),
-                "form": match.form, "other_form": match.other_form, "null": match.null, "other_null": match.other_null,
+                "name": f"m{position}",
+                "mine": Raw(match.mine.sql),
+                "theirs": Raw(match.theirs.sql),
+                "form": match.form,
+                "other_form": match.other_form,
+                "null": match.null,
+                "other_null": match.other_null,
                 "listed": None if match.pairs is None else places,
             }
-        )  # fmt: skip
+        )
         if match.pairs is not None:
             parameters += [[pair[part] for pair in match.pairs] for part in range(len(places))]
     return listed, parameters
 
 
 def find_matches(
-    engine: Engine, mine: Relation, theirs: Relation, pairs: Iterable[Pair], nulls: NullPolicy, option: str,
-    readers: Readers | None = None, *, both_ways: bool = False,
-) -> tuple[Match, ...]:  # fmt: skip
+    engine: Engine,
+    mine: Relation,
+    theirs: Relation,
+    pairs: Iterable[Pair],
+    nulls: NullPolicy,
+    option: str,
+    readers: Readers | None = None,
+    *,
+    both_ways: bool = False,
+) -> tuple[Match, ...]:
     """The columns that two tables are compared by, with the cells that fit.
 
     Args:
@@ -156,9 +168,16 @@ class _Pairs:
             side if first else (self.theirs, match.theirs, match.other_form, match.other_null)
         )
         statement = render(
-            "attack_texts.sql", self.engine.dialect, step=f"values of {match.label}", source=Raw(relation.sql),
-            column=Raw(column.sql), form=form, null=null, pattern=pattern, limit=MAX_VALUES + 1,
-        )  # fmt: skip
+            "attack_texts.sql",
+            self.engine.dialect,
+            step=f"values of {match.label}",
+            source=Raw(relation.sql),
+            column=Raw(column.sql),
+            form=form,
+            null=null,
+            pattern=pattern,
+            limit=MAX_VALUES + 1,
+        )
         found = [str(row[0]) for row in self.engine.run(statement)]
         if len(found) > MAX_VALUES:
             raise UsageError(

@@ -23,13 +23,17 @@ class Homogeneity(ClassAttack):
 
     def attack(self, scene: Scene, attribute: Attribute) -> Exposure:
         """Members of classes with one value, and how often guessing the most frequent value of a class is right."""
-        found = attribute.figures(
-            "attack_homogeneity.sql", (DISTINCT, LARGEST), sure=scene.request.sure, names=_NAMES
-        )  # fmt: skip
+        found = attribute.figures("attack_homogeneity.sql", (DISTINCT, LARGEST), sure=scene.request.sure, names=_NAMES)
         pairs, top = int(found["pairs"]), max(attribute.table.totals, default=0)
         return Exposure(
-            attack=self.name, title=self.title, about=attribute.label, exposed=int(found["exposed"]),
-            of=int(found["members"]), unit=scene.unit, probability=Fraction(1), highest=found["highest"],
+            attack=self.name,
+            title=self.title,
+            about=attribute.label,
+            exposed=int(found["exposed"]),
+            of=int(found["members"]),
+            unit=scene.unit,
+            probability=Fraction(1),
+            highest=found["highest"],
             sentence=_sentence(scene.unit, attribute.label, found),
             figures={
                 "classes": int(found["exposed_classes"]),
@@ -42,7 +46,7 @@ class Homogeneity(ClassAttack):
                 scene, attribute, expression("below", fact=DISTINCT.name, limit=2), (DISTINCT, FIRST)
             ),
             source=self.source,
-        )  # fmt: skip
+        )
 
 
 def _sentence(unit: str, label: str, found: dict[str, Any]) -> str:

@@ -83,13 +83,21 @@ class Linkage(Attack):
             }
         smallest = min((one.size for one in linked), default=None)
         return Exposure(
-            attack=Linkage.name, title=Linkage.title, about=None, exposed=_members(unique), of=everybody, unit="people",
-            probability=Fraction(1), highest=None if smallest is None else Fraction(1, smallest),
-            sentence=_identity_sentence(scene, everybody, figures), figures=figures, source=self.source,
-            note="" if scene.request.key else (
-                "A match is certain if the person is known to be in the release; --key would tell which are right."
-            ),
-        )  # fmt: skip
+            attack=Linkage.name,
+            title=Linkage.title,
+            about=None,
+            exposed=_members(unique),
+            of=everybody,
+            unit="people",
+            probability=Fraction(1),
+            highest=None if smallest is None else Fraction(1, smallest),
+            sentence=_identity_sentence(scene, everybody, figures),
+            figures=figures,
+            source=self.source,
+            note=""
+            if scene.request.key
+            else ("A match is certain if the person is known to be in the release; --key would tell which are right."),
+        )
 
     def _attribute(self, scene: Scene, people: list[Size], position: int, label: str) -> Exposure:
         everybody = sum(one.members for one in people)
@@ -97,14 +105,23 @@ class Linkage(Attack):
         exposed = sum(one.same[position] for one in linked)
         beyond = sum(one.same[position] for one in linked if one.size > 1)
         return Exposure(
-            attack="linkage_attribute", title="Attribute linkage", about=label, exposed=exposed,
-            of=everybody, unit="people", probability=Fraction(1), highest=Fraction(1) if exposed else None,
+            attack="linkage_attribute",
+            title="Attribute linkage",
+            about=label,
+            exposed=exposed,
+            of=everybody,
+            unit="people",
+            probability=Fraction(1),
+            highest=Fraction(1) if exposed else None,
             sentence=(
                 f"All candidates of {of_all(exposed, everybody, 'people')} have the same {label}, so it is learned; "
                 f"{beyond:,} of them are not identified themselves."
-            ) if exposed else f"Nobody's candidates all have the same {label}.",
-            figures={"without_identity": beyond}, source=self.source,
-        )  # fmt: skip
+            )
+            if exposed
+            else f"Nobody's candidates all have the same {label}.",
+            figures={"without_identity": beyond},
+            source=self.source,
+        )
 
 
 class AttributeLinkage(Linkage):
@@ -149,16 +166,19 @@ def _sizes(scene: Scene, identified: Relation) -> tuple[list[Size], list[Size]]:
     """People by their number of candidates, and rows by the number of people they fit."""
     request, dialect = scene.request, scene.engine.dialect
     pairs = request.match or tuple((name, name) for name in scene.given.quasi_identifiers)
-    matches = find_matches(
-        scene.engine, scene.relation, identified, pairs, scene.given.nulls, "--match", scene.readers
-    )  # fmt: skip
+    matches = find_matches(scene.engine, scene.relation, identified, pairs, scene.given.nulls, "--match", scene.readers)
     key = _key(scene, identified)
     listed, parameters = named(matches)
     statement = render(
-        "attack_linkage.sql", dialect, step="link people with rows", source=Raw(scene.relation.sql),
-        identified=Raw(identified.sql), matches=listed, key=key,
+        "attack_linkage.sql",
+        dialect,
+        step="link people with rows",
+        source=Raw(scene.relation.sql),
+        identified=Raw(identified.sql),
+        matches=listed,
+        key=key,
         sensitives=[Raw(one.sql) for one in scene.roles.sensitive],
-    )  # fmt: skip
+    )
     found = scene.engine.run(statement, parameters)
     sides: dict[str, list[Size]] = {"people": [], "rows": []}
     for side, *numbers in found:
@@ -180,10 +200,10 @@ def _key(scene: Scene, identified: Relation) -> list[Any] | None:
     key = [
         Raw(resolve(mine, scene.relation, dialect, "--key").sql),
         Raw(resolve(theirs, identified, dialect, "--key").sql),
-    ]  # fmt: skip
+    ]
     statement = render(
         "attack_keys.sql", dialect, step="keys", source=Raw(scene.relation.sql), identified=Raw(identified.sql), key=key
-    )  # fmt: skip
+    )
     repeated = [int(number) for number in scene.engine.run(statement)[0]]
     if any(repeated):
         where, number = ("the release", repeated[0]) if repeated[0] else ("the identified table", repeated[1])

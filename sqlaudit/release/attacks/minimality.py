@@ -90,15 +90,24 @@ def _exposure(scene: Scene, label: str, steps: Sequence[dict[str, Figure]]) -> E
     impossible = [step["column"] for step in steps if step["chance_unsafe"] == 0]
     missing = sum(step["chance_unsafe"] is None for step in steps)
     return Exposure(
-        attack=Minimality.name, title=Minimality.title, about=label, exposed=exposed, of=scene.rows, unit="people",
-        probability=Fraction(1), highest=max(float(step["highest"] or 0) for step in steps),
+        attack=Minimality.name,
+        title=Minimality.title,
+        about=label,
+        exposed=exposed,
+        of=scene.rows,
+        unit="people",
+        probability=Fraction(1),
+        highest=max(float(step["highest"] or 0) for step in steps),
         sentence=_sentence(scene, label, best),
         figures={
             "nearly_sure": max(int(step["newly_nearly_sure"] or 0) for step in steps),
-            "finer_nodes": len(steps), "finer_nodes_not_counted": missing,
+            "finer_nodes": len(steps),
+            "finer_nodes_not_counted": missing,
         },
-        steps=tuple(steps), source=WONG, note=_note(impossible, missing, len(steps)),
-    )  # fmt: skip
+        steps=tuple(steps),
+        source=WONG,
+        note=_note(impossible, missing, len(steps)),
+    )
 
 
 def _gain(step: Mapping[str, Figure]) -> float:
@@ -177,9 +186,7 @@ def _by_block(learned: Sequence[Posterior]) -> Iterator[_Block]:
     for size in dict.fromkeys(one.block for one in learned):
         values = [one for one in learned if one.block == size]
         most = max(values, key=lambda one: one.posterior)
-        yield _Block(
-            most.people, max(one.prior for one in values), most.posterior, any(one.certain for one in values)
-        )  # fmt: skip
+        yield _Block(most.people, max(one.prior for one in values), most.posterior, any(one.certain for one in values))
 
 
 def _kinds(scene: Scene, columns: Sequence[Labelled], finer: int) -> list[tuple[list[int], tuple[int, ...], int]]:
@@ -197,16 +204,24 @@ def _kinds(scene: Scene, columns: Sequence[Labelled], finer: int) -> list[tuple[
         parameters += [column.labels(0), column.labels(column.level), column.labels(fine)]
         listed.append(
             {
-                "name": f"q{position + 1}", "labels": places, "mine": Raw(column.mine.sql),
-                "theirs": Raw(column.theirs.sql), "form": SPELLED.get(column.mine.kind, ""),
+                "name": f"q{position + 1}",
+                "labels": places,
+                "mine": Raw(column.mine.sql),
+                "theirs": Raw(column.theirs.sql),
+                "form": SPELLED.get(column.mine.kind, ""),
                 "other_form": SPELLED.get(column.theirs.kind, ""),
             }
-        )  # fmt: skip
+        )
     statement = render(
-        "attack_minimality.sql", scene.engine.dialect, step=f"without the level of {columns[finer].mine.label}",
-        source=Raw(scene.relation.sql), identified=Raw(scene.identified.sql), columns=listed,
-        finer=f"q{finer + 1}", sensitive=Raw(scene.roles.sensitive[0].sql),
-    )  # fmt: skip
+        "attack_minimality.sql",
+        scene.engine.dialect,
+        step=f"without the level of {columns[finer].mine.label}",
+        source=Raw(scene.relation.sql),
+        identified=Raw(scene.identified.sql),
+        columns=listed,
+        finer=f"q{finer + 1}",
+        sensitive=Raw(scene.roles.sensitive[0].sql),
+    )
     rows = scene.engine.run(statement, parameters)
     others = sum(int(row[3]) for row in rows if not row[2])
     if others:
@@ -271,9 +286,16 @@ def _level(
 ) -> int:
     """The lowest level that has every cell of the release, or the one that is given."""
     statement = render(
-        "attack_texts.sql", scene.engine.dialect, step=f"cells of {role.label}", source=Raw(scene.relation.sql),
-        column=Raw(role.sql), form=SPELLED.get(role.kind, ""), null="", pattern="", limit=MAX_VALUES,
-    )  # fmt: skip
+        "attack_texts.sql",
+        scene.engine.dialect,
+        step=f"cells of {role.label}",
+        source=Raw(scene.relation.sql),
+        column=Raw(role.sql),
+        form=SPELLED.get(role.kind, ""),
+        null="",
+        pattern="",
+        limit=MAX_VALUES,
+    )
     cells = {str(row[0]) for row in scene.engine.run(statement)}
     levels = range(hierarchy.height + 1) if given is None else [given]
     for level in levels:

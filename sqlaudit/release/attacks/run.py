@@ -28,9 +28,15 @@ from sqlaudit.release.attacks.unsorted import UnsortedMatching
 from sqlaudit.spec import Roles, Target
 
 ATTACKS: tuple[type[Attack], ...] = (
-    Linkage, Homogeneity, BackgroundKnowledge, Skewness, Similarity, UnsortedMatching, ComplementaryReleases,
+    Linkage,
+    Homogeneity,
+    BackgroundKnowledge,
+    Skewness,
+    Similarity,
+    UnsortedMatching,
+    ComplementaryReleases,
     Minimality,
-)  # fmt: skip
+)
 """Every attack, in the order of reports."""
 _PARTS: dict[type[Attack], type[Attack]] = {Linkage: AttributeLinkage}
 """What an attack finds besides, under a name of its own, so that it can be asked for alone."""
@@ -75,11 +81,19 @@ def attack_release(
         except CannotTry as why:
             not_tried.append(NotTried(attack.name, attack.title, str(why)))
     return AttackResult(
-        target=target.name, rows=scene.rows, classes=None if scene.overlapping else sum(n for _, n in sizes),
-        smallest=min((size for size, _ in sizes), default=None), quasi_identifiers=roles.quasi_identifiers,
-        sensitive=roles.sensitive, entity=roles.entity, nulls=roles.nulls.value, k=request.k,
-        exposures=tuple(exposures), not_tried=tuple(not_tried), **provenance(engine, already),
-    )  # fmt: skip
+        target=target.name,
+        rows=scene.rows,
+        classes=None if scene.overlapping else sum(n for _, n in sizes),
+        smallest=min((size for size, _ in sizes), default=None),
+        quasi_identifiers=roles.quasi_identifiers,
+        sensitive=roles.sensitive,
+        entity=roles.entity,
+        nulls=roles.nulls.value,
+        k=request.k,
+        exposures=tuple(exposures),
+        not_tried=tuple(not_tried),
+        **provenance(engine, already),
+    )
 
 
 def chosen(names: Sequence[str]) -> tuple[type[Attack], ...]:
@@ -144,15 +158,24 @@ def _sizes(engine: Engine, relation: Relation, where: ResolvedRoles, roles: Role
 
 
 def _attribute(
-    engine: Engine, relation: Relation, where: ResolvedRoles, roles: Roles, attribute: Resolved, part: int,
+    engine: Engine,
+    relation: Relation,
+    where: ResolvedRoles,
+    roles: Roles,
+    attribute: Resolved,
+    part: int,
     inputs: Mapping[str, Any],
-) -> Attribute:  # fmt: skip
+) -> Attribute:
     frame = frame_of(relation, where, attribute, roles)
     builder = HistogramBuilder(engine, frame, roles.nulls, part)
     table, _ = sensitive_table(builder, attribute)
     if table is None:
         raise AssertionError("a sensitive attribute has a table")
     return Attribute(
-        attribute, table, builder.build(attribute.sql, table), builder,
-        inputs_of(inputs, attribute.label, table), key_labels(where, attribute, frame),
-    )  # fmt: skip
+        attribute,
+        table,
+        builder.build(attribute.sql, table),
+        builder,
+        inputs_of(inputs, attribute.label, table),
+        key_labels(where, attribute, frame),
+    )

@@ -54,9 +54,11 @@ class Similarity(ClassAttack):
         shares = [Fact(f"category_{i}", "members", {"lanes": list(lanes)}) for i, lanes in enumerate(categories.lanes)]
         names = ["members", "exposed", "exposed_classes", "several_values", "highest"]
         found = attribute.figures(
-            "attack_similarity.sql", (DISTINCT, *shares), shares=[fact.name for fact in shares],
+            "attack_similarity.sql",
+            (DISTINCT, *shares),
+            shares=[fact.name for fact in shares],
             names=[*names, *(fact.name for fact in shares)],
-        )  # fmt: skip
+        )
         exposed, members = int(found["exposed"]), int(found["members"])
         several = int(found["several_values"])
         steps: tuple[Mapping[str, Figure], ...] = tuple(
@@ -65,21 +67,31 @@ class Similarity(ClassAttack):
         )
         alike = " OR ".join(expression("all_members", fact=fact.name) for fact in shares) or expression("never")
         return Exposure(
-            attack=self.name, title=self.title, about=attribute.label, exposed=exposed, of=members, unit=scene.unit,
-            probability=Fraction(1), highest=found["highest"],
+            attack=self.name,
+            title=self.title,
+            about=attribute.label,
+            exposed=exposed,
+            of=members,
+            unit=scene.unit,
+            probability=Fraction(1),
+            highest=found["highest"],
             sentence=_sentence(scene.unit, attribute.label, "one category", exposed, several, members),
             figures={"classes": int(found["exposed_classes"]), "in_classes_of_several_values": several},
-            steps=steps, examples=shown_classes(scene, attribute, alike, (DISTINCT, FIRST, LAST, *shares)),
+            steps=steps,
+            examples=shown_classes(scene, attribute, alike, (DISTINCT, FIRST, LAST, *shares)),
             source=self.source,
-        )  # fmt: skip
+        )
 
     def _within(self, scene: Scene, attribute: Attribute, width: Fraction) -> Exposure:
         """Members of classes whose values lie no further apart than the width; a class with a NULL never counts."""
         table = attribute.table
         statement = attribute.histogram.statement(
-            "attack_members.sql", (DISTINCT, FIRST, LAST), f"ranges of {attribute.label}",
-            names=[FIRST.name, LAST.name], limit=MAX_RANGES + 1,
-        )  # fmt: skip
+            "attack_members.sql",
+            (DISTINCT, FIRST, LAST),
+            f"ranges of {attribute.label}",
+            names=[FIRST.name, LAST.name],
+            limit=MAX_RANGES + 1,
+        )
         rows = [tuple(map(int, row)) for row in scene.engine.run(statement)]
         if len(rows) > MAX_RANGES:
             raise UsageError(f"{attribute.label} has too many different ranges of values; round it first.")
@@ -92,16 +104,20 @@ class Similarity(ClassAttack):
         exposed, members = sum(row[3] for row in near), sum(row[3] for row in rows)
         several = sum(row[3] for row in near if row[0] != row[1])
         return Exposure(
-            attack=self.name, title=self.title, about=attribute.label, exposed=exposed, of=members, unit=scene.unit,
-            probability=Fraction(1), highest=None,
+            attack=self.name,
+            title=self.title,
+            about=attribute.label,
+            exposed=exposed,
+            of=members,
+            unit=scene.unit,
+            probability=Fraction(1),
+            highest=None,
             sentence=_sentence(
                 scene.unit, attribute.label, f"a range of at most {_width(width)}", exposed, several, members
             ),
-            figures={
-                "classes": sum(row[2] for row in near), "in_classes_of_several_values": several, "width": width,
-            },
+            figures={"classes": sum(row[2] for row in near), "in_classes_of_several_values": several, "width": width},
             source=self.source,
-        )  # fmt: skip
+        )
 
 
 def _apart(low: Any, high: Any) -> Fraction | float:

@@ -29,16 +29,25 @@ class Skewness(ClassAttack):
         names = ["members", "highest", *(fact.name for fact in above)]
         found = attribute.figures(
             "attack_skewness.sql", (lift, *above), above=[fact.name for fact in above], names=names
-        )  # fmt: skip
+        )
         members, exposed = int(found["members"]), int(found[above[0].name])
         steps = tuple(
             {"times": times, "exposed": int(found[fact.name])} for times, fact in zip(TIMES, above, strict=True)
         )
         return Exposure(
-            attack=self.name, title=self.title, about=attribute.label, exposed=exposed, of=members, unit=scene.unit,
-            probability=None, highest=None, sentence=_sentence(scene.unit, attribute.label, found, exposed, members),
-            figures={"largest_posterior_over_prior": found["highest"]}, steps=steps, source=self.source,
-        )  # fmt: skip
+            attack=self.name,
+            title=self.title,
+            about=attribute.label,
+            exposed=exposed,
+            of=members,
+            unit=scene.unit,
+            probability=None,
+            highest=None,
+            sentence=_sentence(scene.unit, attribute.label, found, exposed, members),
+            figures={"largest_posterior_over_prior": found["highest"]},
+            steps=steps,
+            source=self.source,
+        )
 
 
 def _sentence(unit: str, label: str, found: dict[str, Any], exposed: int, members: int) -> str:

@@ -58,9 +58,15 @@ class UnsortedMatching(Attack):
         assert scene.other is not None
         shared = shared_columns(scene, scene.other)
         matches = find_matches(
-            scene.engine, scene.relation, scene.other, [(name, name) for name in shared], scene.given.nulls, "--qi",
-            scene.readers, both_ways=True,
-        )  # fmt: skip
+            scene.engine,
+            scene.relation,
+            scene.other,
+            [(name, name) for name in shared],
+            scene.given.nulls,
+            "--qi",
+            scene.readers,
+            both_ways=True,
+        )
         position = _position(scene, scene.other)
         tests = [_test(scene, scene.other, match, position) for match in matches]
         readable = [match for match, test in zip(matches, tests, strict=True) if test.paired.possible]
@@ -76,16 +82,32 @@ class UnsortedMatching(Attack):
         fitting = Fraction(merged["fitting"], positions) if positions else Fraction(0)
         alike = p <= LEVEL and (fitting > beside or fitting == 1)
         figures: dict[str, Figure] = {
-            "positions": positions, "chance": p, "better_than_chance": p <= LEVEL, "rows_fitting": merged["fitting"],
-            "rows_fitting_beside": beside, "cells_finer_in_other": merged["cells"], "rows_finer_in_other": restored,
-            "below_k_before": merged["below_before"], "below_k_after": merged["below_after"],
-        }  # fmt: skip
+            "positions": positions,
+            "chance": p,
+            "better_than_chance": p <= LEVEL,
+            "rows_fitting": merged["fitting"],
+            "rows_fitting_beside": beside,
+            "cells_finer_in_other": merged["cells"],
+            "rows_finer_in_other": restored,
+            "below_k_before": merged["below_before"],
+            "below_k_after": merged["below_after"],
+        }
         return Exposure(
-            attack=self.name, title=self.title, about=None, exposed=restored if alike else 0, of=positions,
-            unit="rows", probability=None, highest=None, sentence=_sentence(scene, tests, figures, alike=alike),
-            figures=figures, steps=tuple(_step(test) for test in tests), source=self.source,
-            note=_note(scene, telling, positions), at_most=restored if p <= LEVEL else None,
-        )  # fmt: skip
+            attack=self.name,
+            title=self.title,
+            about=None,
+            exposed=restored if alike else 0,
+            of=positions,
+            unit="rows",
+            probability=None,
+            highest=None,
+            sentence=_sentence(scene, tests, figures, alike=alike),
+            figures=figures,
+            steps=tuple(_step(test) for test in tests),
+            source=self.source,
+            note=_note(scene, telling, positions),
+            at_most=restored if p <= LEVEL else None,
+        )
 
 
 def shared_columns(scene: Scene, other: Relation) -> list[str]:
@@ -108,7 +130,7 @@ def _position(scene: Scene, other: Relation) -> list[Any]:
     found = [
         Raw(resolve(mine, scene.relation, dialect, "--position").sql),
         Raw(resolve(theirs, other, dialect, "--position").sql),
-    ]  # fmt: skip
+    ]
     sources: dict[str, Any] = {"source": Raw(scene.relation.sql), "identified": Raw(other.sql)}
     statement = render("attack_keys.sql", dialect, step="positions", key=found, **sources)
     repeated = sum(int(number) for number in scene.engine.run(statement)[0])
@@ -121,8 +143,11 @@ def _test(scene: Scene, other: Relation, match: Match, position: list[Any]) -> C
     """The counts of one column, and how likely they are by chance."""
     listed, parameters = named([match], directions=True)
     given: dict[str, Any] = {
-        "source": Raw(scene.relation.sql), "other": Raw(other.sql), "match": listed[0], "position": position,
-    }  # fmt: skip
+        "source": Raw(scene.relation.sql),
+        "other": Raw(other.sql),
+        "match": listed[0],
+        "position": position,
+    }
     dialect = scene.engine.dialect
     statement = render("attack_positions.sql", dialect, step=f"positions of {match.label}", **given)
     numbers = [int(number) for number in scene.engine.run(statement, parameters)[0]]
@@ -152,13 +177,19 @@ def _merged(
     ]
     theirs = [resolve(name, other, scene.engine.dialect, "--other-qi") for name in scene.request.other_qi]
     statement = render(
-        "attack_merged.sql", scene.engine.dialect, step="both releases by position", source=Raw(scene.relation.sql),
-        other=Raw(other.sql), matches=listed, position=position, k=scene.request.k,
+        "attack_merged.sql",
+        scene.engine.dialect,
+        step="both releases by position",
+        source=Raw(scene.relation.sql),
+        other=Raw(other.sql),
+        matches=listed,
+        position=position,
+        k=scene.request.k,
         readable=[one for one, match in zip(listed, matches, strict=True) if match in readable],
         known=[one["name"] for one, label in zip(listed, shared, strict=True) if label in dict(own)],
         mine_only=[Raw(sql) for name, sql in own if name not in shared],
         theirs_only=[Raw(one.sql) for one in theirs if one.label not in shared],
-    )  # fmt: skip
+    )
     names = ("positions", "fitting", "restored", "cells", "below_before", "below_after")
     return dict(zip(names, map(int, scene.engine.run(statement, parameters)[0]), strict=True))
 
@@ -167,9 +198,14 @@ def _beside(scene: Scene, other: Relation, matches: Sequence[Match], position: l
     """The share of rows that fit the next partner, or the last one, whichever is larger."""
     listed, parameters = named(matches)
     statement = render(
-        "attack_neighbours.sql", scene.engine.dialect, step="rows beside each other", source=Raw(scene.relation.sql),
-        other=Raw(other.sql), matches=listed, position=position,
-    )  # fmt: skip
+        "attack_neighbours.sql",
+        scene.engine.dialect,
+        step="rows beside each other",
+        source=Raw(scene.relation.sql),
+        other=Raw(other.sql),
+        matches=listed,
+        position=position,
+    )
     found = scene.engine.run(statement, parameters)
     return max((Fraction(int(fitting), int(pairs)) for pairs, fitting in found if pairs), default=Fraction(0))
 
@@ -177,11 +213,15 @@ def _beside(scene: Scene, other: Relation, matches: Sequence[Match], position: l
 def _step(test: ColumnTest) -> dict[str, Figure]:
     paired = test.paired
     return {
-        "column": test.label, "agree": paired.agree, "agree_by_chance": paired.expected_agree,
-        "finer_in_other": paired.finer, "alike_pairs": paired.alike, "alike_pairs_by_chance": paired.expected_alike,
+        "column": test.label,
+        "agree": paired.agree,
+        "agree_by_chance": paired.expected_agree,
+        "finer_in_other": paired.finer,
+        "alike_pairs": paired.alike,
+        "alike_pairs_by_chance": paired.expected_alike,
         "chance_of_agreeing": test.agree if paired.telling else None,
         "chance_of_alike": test.alike if paired.telling else None,
-    }  # fmt: skip
+    }
 
 
 def _sentence(scene: Scene, tests: list[ColumnTest], figures: Mapping[str, Figure], *, alike: bool) -> str:

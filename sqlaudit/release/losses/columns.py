@@ -34,18 +34,14 @@ class ColumnCosts:
     most: dict[str, Number]
 
 
-def column_costs(
-    bench: Bench, coded: Coded, covered: Covered, beta: Fraction, changed_values: int
-) -> ColumnCosts:  # fmt: skip
+def column_costs(bench: Bench, coded: Coded, covered: Covered, beta: Fraction, changed_values: int) -> ColumnCosts:
     """What the cells of one column cost.
 
     Args:
         beta: the exponent of height weights. changed_values: pairs of a value and another value, which no level shows.
     """
     column, rows = covered.column, coded.rows
-    names = (
-        "level", "rows", "kept", "whole", "entropy", "weighted", "bits", "further", "shared", "width",
-    )  # fmt: skip
+    names = ("level", "rows", "kept", "whole", "entropy", "weighted", "bits", "further", "shared", "width")
     parts = [
         dict(zip(names, row, strict=True))
         for row in bench.ask("release_column_losses.sql", f"losses of {column.label}", cells=covered.cells)
@@ -66,15 +62,25 @@ def _whole(coded: Coded, values: int, value_bits: float, width: float | None) ->
     bits = math.log2(coded.rows) if coded.rows else 0.0
     entropy = bits - value_bits / coded.rows if coded.rows else 0.0
     return {
-        "entropy": max(0.0, entropy), "weighted": max(0.0, entropy) * coded.rows, "bits": bits, "further": values - 1,
-        "shared": values if values > 1 else 0, "width": width,
-    }  # fmt: skip
+        "entropy": max(0.0, entropy),
+        "weighted": max(0.0, entropy) * coded.rows,
+        "bits": bits,
+        "further": values - 1,
+        "shared": values if values > 1 else 0,
+        "width": width,
+    }
 
 
 def _costs(
-    name: str, rows: int, height: int, parts: Sequence[dict[str, Any]], whole: dict[str, Any], modified: int,
-    value_bits: float, beta: Fraction,
-) -> ColumnCosts:  # fmt: skip
+    name: str,
+    rows: int,
+    height: int,
+    parts: Sequence[dict[str, Any]],
+    whole: dict[str, Any],
+    modified: int,
+    value_bits: float,
+    beta: Fraction,
+) -> ColumnCosts:
     def total(part: str) -> float:
         return math.fsum(float(one[part] or 0) for one in parts)
 
@@ -86,13 +92,18 @@ def _costs(
     numeric = spread is not None
     non_uniform = max(0.0, total("bits") - value_bits)
     value: dict[str, Number] = {
-        "modification-rate": modified, "whd": tree, "tree": tree, "precision": tree,
+        "modification-rate": modified,
+        "whd": tree,
+        "tree": tree,
+        "precision": tree,
         "redactions": sum(int(one["whole"]) for one in parts),
         "whd-height": math.fsum(count * _risen(level, height, beta) for level, count in at.items()),
-        "entropy": total("entropy"), "monotone-entropy": total("weighted") / rows if rows else 0.0,
-        "non-uniform-entropy": non_uniform, "independent-entropy-volume-inflation": non_uniform,
+        "entropy": total("entropy"),
+        "monotone-entropy": total("weighted") / rows if rows else 0.0,
+        "non-uniform-entropy": non_uniform,
+        "independent-entropy-volume-inflation": non_uniform,
         "loss": Fraction(sum(int(one["further"]) for one in parts), further) if further > 0 else 0,
-    }  # fmt: skip
+    }
     if numeric:
         value["ncp"] = total("width") / spread if spread else 0.0
     else:
@@ -100,11 +111,19 @@ def _costs(
     entropy = whole["entropy"] * rows
     varies = rows if further > 0 else 0
     most: dict[str, Number] = {
-        "modification-rate": rows, "whd": rows, "tree": rows, "redactions": rows, "precision": rows,
-        "whd-height": rows, "entropy": entropy, "monotone-entropy": entropy, "non-uniform-entropy": entropy,
-        "independent-entropy-volume-inflation": entropy, "loss": varies,
+        "modification-rate": rows,
+        "whd": rows,
+        "tree": rows,
+        "redactions": rows,
+        "precision": rows,
+        "whd-height": rows,
+        "entropy": entropy,
+        "monotone-entropy": entropy,
+        "non-uniform-entropy": entropy,
+        "independent-entropy-volume-inflation": entropy,
+        "loss": varies,
         "ncp": (rows if spread else 0) if numeric else varies,
-    }  # fmt: skip
+    }
     return ColumnCosts(name, rows, height, tuple(sorted(at.items())), value, most)
 
 

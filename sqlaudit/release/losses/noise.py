@@ -50,16 +50,25 @@ def noises(
     bench = scene.bench
     places = [one.column.place for one in view.covered]
     source = bench.make(
-        "noise_rows", "release_noise_rows.sql", "rows for range queries", source=scene.pairs, cell_key=view.cell_key,
-        lane=f"s{attribute.place}", places=places,
-    )  # fmt: skip
+        "noise_rows",
+        "release_noise_rows.sql",
+        "rows for range queries",
+        source=scene.pairs,
+        cell_key=view.cell_key,
+        lane=f"s{attribute.place}",
+        places=places,
+    )
     found: list[float] = []
     for start in range(0, len(queries), _AT_ONCE):
         some = queries[start : start + _AT_ONCE]
         rows = bench.ask(
-            "release_noise.sql", "noise of range queries", source=source, members=distance.members,
-            queries=[query.parts() for query in some], rows=scene.coded.rows,
-        )  # fmt: skip
+            "release_noise.sql",
+            "noise of range queries",
+            source=source,
+            members=distance.members,
+            queries=[query.parts() for query in some],
+            rows=scene.coded.rows,
+        )
         by_query = {int(query): float(noise) * float(distance.weight) for query, noise in rows}
         found += [by_query.get(position, 0.0) for position in range(len(some))]
     bench.forget("noise_rows")

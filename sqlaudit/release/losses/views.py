@@ -91,16 +91,24 @@ def blocks_of(scene: Scene, view: View, attribute: Attribute | None, distance: D
     measured = None
     if distance is not None:
         measured = bench.make(
-            "distances", "release_distances.sql", "distances of blocks", all_blocks=raw, members=distance.members,
+            "distances",
+            "release_distances.sql",
+            "distances of blocks",
+            all_blocks=raw,
+            members=distance.members,
             total=coded.rows,
-        )  # fmt: skip
+        )
     made = [
         bench.make(
-            f"{name}_{end}_{lane or 0}", "release_measured.sql", "blocks of rows", blocks=blocks, distances=measured,
+            f"{name}_{end}_{lane or 0}",
+            "release_measured.sql",
+            "blocks of rows",
+            blocks=blocks,
+            distances=measured,
             regions=view.regions if name == "classes" else None,
         )
         for (name, *_), blocks in zip(sides, raw, strict=True)
-    ]  # fmt: skip
+    ]
     bench.forget("raw_tuples", "raw_classes", "distances")
     return Blocks(view, attribute, distance, *made)
 
@@ -117,9 +125,12 @@ def class_losses(scene: Scene, blocks: Blocks, measures: Sequence[Measure]) -> I
 
 def _class_figures(scene: Scene, blocks: Blocks) -> dict[str, Any]:
     return scene.bench.tell(
-        "release_class_losses.sql", "losses of classes", tuples=blocks.tuples, classes=blocks.classes,
+        "release_class_losses.sql",
+        "losses of classes",
+        tuples=blocks.tuples,
+        classes=blocks.classes,
         with_region=blocks.view.regions is not None,
-    )  # fmt: skip
+    )
 
 
 def _joint_figures(scene: Scene, blocks: Blocks) -> dict[str, Any]:
@@ -127,14 +138,24 @@ def _joint_figures(scene: Scene, blocks: Blocks) -> dict[str, Any]:
     if scene.pairs is None or view.regions is None or not rows:
         return {}
     found = bench.tell(
-        "release_joint_losses.sql", "losses of pairs", source=scene.pairs, value_key=view.value_key,
-        cell_key=view.cell_key, rows=rows, tuples=blocks.tuples, classes=blocks.classes,
-    )  # fmt: skip
+        "release_joint_losses.sql",
+        "losses of pairs",
+        source=scene.pairs,
+        value_key=view.value_key,
+        cell_key=view.cell_key,
+        rows=rows,
+        tuples=blocks.tuples,
+        classes=blocks.classes,
+    )
     columns = [{"words": one.column.words.relation, "cells": one.cells} for one in view.covered]
     apart = bench.tell(
-        "release_independent.sql", "losses of pairs", source=scene.pairs, columns=columns, rows=rows,
+        "release_independent.sql",
+        "losses of pairs",
+        source=scene.pairs,
+        columns=columns,
+        rows=rows,
         places=[one.column.place for one in view.covered],
-    )  # fmt: skip
+    )
     return {**found, **apart}
 
 
@@ -181,9 +202,13 @@ def _joint(name: str, most: str = "", *, about: bool = False) -> Any:
 def _loss(coded: Coded, blocks: Blocks, measure: Measure, value: Number, most: Number | None) -> Loss:
     share = None if most is None else ratio(value, most)
     return Loss(
-        measure.name, blocks.view.name, value, ratio(value, coded.rows) if measure.unit else None, share,
+        measure.name,
+        blocks.view.name,
+        value,
+        ratio(value, coded.rows) if measure.unit else None,
+        share,
         blocks.attribute.label if measure.sensitive and blocks.attribute else None,
-    )  # fmt: skip
+    )
 
 
 def _without(blocks: Blocks, measure: Measure, why: str) -> Loss:

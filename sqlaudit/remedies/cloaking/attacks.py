@@ -70,11 +70,16 @@ def _restricted(boxes: BoxTable, background: Background) -> RestrictedSpace | No
     bounds = [resolve(name, relation, engine.dialect, "--property-bounds") for name in background.property_bounds]
     check_kinds(engine, relation, bounds, "--property-bounds", timestamps=None)
     statement = render(
-        "cloak_restricted.sql", engine.dialect, step="restricted space identification", boxes=Raw(boxes.sql),
-        bounds=_raw(boxes.bounds[:4]), every_bound=_raw(boxes.bounds),
+        "cloak_restricted.sql",
+        engine.dialect,
+        step="restricted space identification",
+        boxes=Raw(boxes.sql),
+        bounds=_raw(boxes.bounds[:4]),
+        every_bound=_raw(boxes.bounds),
         property_bounds=_raw([one.sql for one in bounds]),
-        owner=Raw(resolve(background.owner, relation, engine.dialect, "--owner").sql), properties=Raw(relation.sql),
-    )  # fmt: skip
+        owner=Raw(resolve(background.owner, relation, engine.dialect, "--owner").sql),
+        properties=Raw(relation.sql),
+    )
     ((known, inside, exposed, messages, skipped),) = engine.run(statement)
     return RestrictedSpace(known, inside, exposed, messages, skipped)
 
@@ -102,10 +107,19 @@ def users_seen(boxes: BoxTable, where: Target, places: Places, k: int, step: str
     check_kinds(engine, relation, [found["x"], found["y"]], where.name, timestamps=None)
     check_kinds(engine, relation, [found["time"]], where.name, timestamps=boxes.timestamps)
     statement = render(
-        "cloak_seen.sql", engine.dialect, step=step, boxes=Raw(boxes.sql), bounds=_raw(boxes.bounds), k=k,
-        person=Raw(boxes.user) if boxes.user is not None and by_user else None, points=Raw(relation.sql),
-        who=Raw(found["user"].sql), x=Raw(found["x"].sql), y=Raw(found["y"].sql), t=Raw(found["time"].sql),
-    )  # fmt: skip
+        "cloak_seen.sql",
+        engine.dialect,
+        step=step,
+        boxes=Raw(boxes.sql),
+        bounds=_raw(boxes.bounds),
+        k=k,
+        person=Raw(boxes.user) if boxes.user is not None and by_user else None,
+        points=Raw(relation.sql),
+        who=Raw(found["user"].sql),
+        x=Raw(found["x"].sql),
+        y=Raw(found["y"].sql),
+        t=Raw(found["time"].sql),
+    )
     ((all_boxes, messages, fewest, failing, in_failing, observed, linkable, linked, right, skipped),) = engine.run(
         statement
     )

@@ -28,10 +28,12 @@ def audit_boxes(engine: Engine, request: BoxRequest) -> BoxAudit:
     relation, bounds = _opened(engine, request)
     user = find_column(request.places.user, relation)
     boxes = BoxTable(
-        engine, relation.sql, tuple(one.sql for one in bounds),
+        engine,
+        relation.sql,
+        tuple(one.sql for one in bounds),
         None if user is None else resolve(user.name, relation, engine.dialect, "--user").sql,
         held(engine, relation, bounds[4]).kind in TIMES,
-    )  # fmt: skip
+    )
     ((rows, unboxed),) = engine.run(_unboxed_statement(engine, relation, bounds))
     classes = None
     if user is not None and rows:
@@ -39,10 +41,16 @@ def audit_boxes(engine: Engine, request: BoxRequest) -> BoxAudit:
         classes = holding(audit_of_boxes(engine, relation, names, user.name, request.k))
     presence, skipped = _presence(boxes, request)
     return BoxAudit(
-        target=request.target.name, k=request.k, rows=rows, unboxed=unboxed, classes=classes, presence=presence,
-        skipped_positions=skipped, attacks=attacks_on(boxes, request.background, request.places),
+        target=request.target.name,
+        k=request.k,
+        rows=rows,
+        unboxed=unboxed,
+        classes=classes,
+        presence=presence,
+        skipped_positions=skipped,
+        attacks=attacks_on(boxes, request.background, request.places),
         **provenance(engine, already),
-    )  # fmt: skip
+    )
 
 
 def plan_boxes(engine: Engine, request: BoxRequest) -> list[Statement]:
@@ -61,9 +69,12 @@ def _opened(engine: Engine, request: BoxRequest) -> tuple[Relation, list[Resolve
 
 def _unboxed_statement(engine: Engine, relation: Relation, bounds: list[Resolved]) -> Statement:
     return render(
-        "cloak_unboxed.sql", engine.dialect, step="messages without a box", boxes=Raw(relation.sql),
+        "cloak_unboxed.sql",
+        engine.dialect,
+        step="messages without a box",
+        boxes=Raw(relation.sql),
         bounds=[Raw(one.sql) for one in bounds],
-    )  # fmt: skip
+    )
 
 
 def _presence(boxes: BoxTable, request: BoxRequest) -> tuple[Holding | None, int]:

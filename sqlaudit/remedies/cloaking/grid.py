@@ -37,9 +37,13 @@ class Level:
 
 
 def grid(
-    box: Fraction, interval: Fraction, smallest_box: Fraction, smallest_interval: Fraction, divide: Divide,
+    box: Fraction,
+    interval: Fraction,
+    smallest_box: Fraction,
+    smallest_interval: Fraction,
+    divide: Divide,
     whole_microseconds: bool,
-) -> tuple[Level, ...]:  # fmt: skip
+) -> tuple[Level, ...]:
     """The levels, from the largest cell to the smallest.
 
     Args:

@@ -122,15 +122,31 @@ def _over_cells(messages: Messages, source: str, step: str, *, tried: int | None
     sql = {option.strip("-").replace("-", "_"): Raw(role.sql) for option, role in messages.roles.items()}
     dialect, levels = messages.engine.dialect, [_level(level, messages) for level in messages.levels]
     return render(
-        "cloak_messages.sql", dialect, step=step, source=Raw(source or messages.relation.sql),
-        person=sql["user"], x=sql["x"], y=sql["y"], t=sql["time"], own_k=sql.get("k_column"),
-        own_box=sql.get("box_column"), own_interval=sql.get("interval_column"),
-        x_kind=messages.kinds["--x"].value, y_kind=messages.kinds["--y"].value, t_kind=messages.kinds["--time"].value,
-        timestamps=messages.timestamps, k=messages.request.k, limit=LIMIT, levels=levels, finest=levels[-1],
-        tried=levels[:tried], reach=None if reach is None else levels[reach],
-        stays=_stays(messages.request.suppress), globe=_globe(messages),
+        "cloak_messages.sql",
+        dialect,
+        step=step,
+        source=Raw(source or messages.relation.sql),
+        person=sql["user"],
+        x=sql["x"],
+        y=sql["y"],
+        t=sql["time"],
+        own_k=sql.get("k_column"),
+        own_box=sql.get("box_column"),
+        own_interval=sql.get("interval_column"),
+        x_kind=messages.kinds["--x"].value,
+        y_kind=messages.kinds["--y"].value,
+        t_kind=messages.kinds["--time"].value,
+        timestamps=messages.timestamps,
+        k=messages.request.k,
+        limit=LIMIT,
+        levels=levels,
+        finest=levels[-1],
+        tried=levels[:tried],
+        reach=None if reach is None else levels[reach],
+        stays=_stays(messages.request.suppress),
+        globe=_globe(messages),
         carried=[] if reach is not None else [Raw(quote(name, dialect)) for name in messages.columns],
-    )  # fmt: skip
+    )
 
 
 def release_statement(messages: Messages, item: str, *, ordered: bool) -> Statement:
@@ -141,19 +157,27 @@ def release_statement(messages: Messages, item: str, *, ordered: bool) -> Statem
             published.
     """
     return render(
-        "cloak_release.sql", messages.engine.dialect, step="cloaked messages", messages=Raw(item), ordered=ordered,
+        "cloak_release.sql",
+        messages.engine.dialect,
+        step="cloaked messages",
+        messages=Raw(item),
+        ordered=ordered,
         bounds=[{"name": name, "published": name} for name in BOUNDS],
         columns=[quote(name, "duckdb") for name in messages.columns],
-    )  # fmt: skip
+    )
 
 
 def _level(level: Level, messages: Messages) -> dict[str, Any]:
     """A level as the template needs it: numbers that are exact as they are written."""
     length = str(int(level.seconds * 1_000_000)) if messages.timestamps else _written(level.seconds)
     return {
-        "space": level.space, "time": level.time, "side": _written(level.side), "seconds": _written(level.seconds),
-        "length": length, "divisions": level.divisions,
-    }  # fmt: skip
+        "space": level.space,
+        "time": level.time,
+        "side": _written(level.side),
+        "seconds": _written(level.seconds),
+        "length": length,
+        "divisions": level.divisions,
+    }
 
 
 def _written(number: Fraction) -> str:
@@ -176,7 +200,9 @@ def _globe(messages: Messages) -> dict[str, Any] | None:
         return None
     widest, finest = messages.levels[0].side, messages.levels[-1]
     return {
-        "metres": METRES_OF_A_DEGREE, "angle": repr(math.radians(float(widest / METRES_OF_A_DEGREE))),
-        "around": repr(float(360 * METRES_OF_A_DEGREE / widest)), "finest_parts": 2 ** messages.levels[0].space,
+        "metres": METRES_OF_A_DEGREE,
+        "angle": repr(math.radians(float(widest / METRES_OF_A_DEGREE))),
+        "around": repr(float(360 * METRES_OF_A_DEGREE / widest)),
+        "finest_parts": 2 ** messages.levels[0].space,
         "finest": finest,
-    }  # fmt: skip
+    }

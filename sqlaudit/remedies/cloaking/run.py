@@ -54,12 +54,22 @@ def cloak_messages(engine: Engine, request: CloakRequest, publication: Publicati
         attacks = _attacked(messages, item) if published else Attacks()
         _write(messages, item, wanted, sql, published)
     return CloakResult(
-        target=request.target.name, k=request.k, lonlat=request.lonlat, own=tuple(request.tolerances.named()),
-        suppress=request.suppress, divide=request.divide.value, rows=sum(row[3] for row in counted),
-        dropped={Outcome(row[0]): row[3] for row in counted if row[0]}, levels=_levels(messages, counted),
-        columns=messages.columns, audit=audit, attacks=attacks, file=str(wanted.file or ""), sql=sql,
+        target=request.target.name,
+        k=request.k,
+        lonlat=request.lonlat,
+        own=tuple(request.tolerances.named()),
+        suppress=request.suppress,
+        divide=request.divide.value,
+        rows=sum(row[3] for row in counted),
+        dropped={Outcome(row[0]): row[3] for row in counted if row[0]},
+        levels=_levels(messages, counted),
+        columns=messages.columns,
+        audit=audit,
+        attacks=attacks,
+        file=str(wanted.file or ""),
+        sql=sql,
         **provenance(engine, already),
-    )  # fmt: skip
+    )
 
 
 def plan_cloaking(engine: Engine, request: CloakRequest, publication: Publication | None = None) -> list[Statement]:
@@ -123,9 +133,10 @@ def _levels(messages: Messages, counted: list[Row]) -> tuple[CloakLevel, ...]:
     found = {row[1]: row for row in counted if row[0] == Outcome.PUBLISHED}
     return tuple(
         CloakLevel(level.side, level.seconds, found[place][2], found[place][3], found[place][4])
-        if place in found else CloakLevel(level.side, level.seconds, 0, 0, None)
+        if place in found
+        else CloakLevel(level.side, level.seconds, 0, 0, None)
         for place, level in enumerate(messages.levels)
-    )  # fmt: skip
+    )
 
 
 def disagree(what: str) -> str:
@@ -170,8 +181,9 @@ def holding(found: AuditResult) -> Holding:
 
 def _attacked(messages: Messages, item: str) -> Attacks:
     request = messages.request
-    boxes = BoxTable(messages.engine, f"(SELECT * FROM {item} AS cloaked WHERE outcome = 0)", BOUNDS, "person",
-                     messages.timestamps)  # fmt: skip
+    boxes = BoxTable(
+        messages.engine, f"(SELECT * FROM {item} AS cloaked WHERE outcome = 0)", BOUNDS, "person", messages.timestamps
+    )
     return attacks_on(boxes, request.background, request.places)
 
 

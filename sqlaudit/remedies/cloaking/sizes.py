@@ -16,9 +16,13 @@ LARGEST = 2**31
 
 _METRES = {"": Fraction(1), "m": Fraction(1), "km": Fraction(1000)}
 _SECONDS = {
-    "": Fraction(1), "s": Fraction(1), "sec": Fraction(1), "min": Fraction(60), "h": Fraction(3600),
+    "": Fraction(1),
+    "s": Fraction(1),
+    "sec": Fraction(1),
+    "min": Fraction(60),
+    "h": Fraction(3600),
     "d": Fraction(86400),
-}  # fmt: skip
+}
 _WRITTEN = re.compile(r"([0-9./]+)\s*([a-z]*)", re.IGNORECASE)
 
 

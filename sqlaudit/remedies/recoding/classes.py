@@ -65,9 +65,7 @@ def unique_classes(classes: Classes) -> tuple[Classes, Integers]:
     by_first = np.argsort(first, kind="stable")
     place = np.empty(len(changes), dtype=np.int64)
     place[by_first] = np.arange(len(changes))
-    found = replace(
-        classes, nodes=lined[changes][by_first], sizes=sizes[by_first], words=words[by_first]
-    )  # fmt: skip
+    found = replace(classes, nodes=lined[changes][by_first], sizes=sizes[by_first], words=words[by_first])
     return found, place[group]
 
 

@@ -168,8 +168,15 @@ class _Measuring:
             (code, None, 0, None, kind, level, False)
             for code, (kind, level) in enumerate(zip(cells.kinds, cells.levels, strict=True), 1)
         ]
-        types = [("code", "INTEGER"), ("t", "VARCHAR"), ("n", "BIGINT"), ("number", "BIGINT"), ("reading", "VARCHAR"),
-                 ("level", "INTEGER"), ("is_common", "BOOLEAN")]  # fmt: skip
+        types = [
+            ("code", "INTEGER"),
+            ("t", "VARCHAR"),
+            ("n", "BIGINT"),
+            ("number", "BIGINT"),
+            ("reading", "VARCHAR"),
+            ("level", "INTEGER"),
+            ("is_common", "BOOLEAN"),
+        ]
         readings = self.bench.rows(f"readings_{place + 1}", types, rows)
         role: Resolved = self.read.table.roles.quasi_identifiers[place]
         return Column(made.hierarchy.column, place + 1, role, role, made, readings, len(rows) + 1)
@@ -183,9 +190,14 @@ class _Measuring:
         if attribute.resolved is None or attribute.table is None:
             raise ValueError("an attribute without values has no losses")
         return Attribute(
-            attribute.resolved.label, 1, attribute.resolved, attribute.resolved, lanes, attribute.table,
+            attribute.resolved.label,
+            1,
+            attribute.resolved,
+            attribute.resolved,
+            lanes,
+            attribute.table,
             attribute.table.distinct - 1 if attribute.table.has_null else -1,
-        )  # fmt: skip
+        )
 
     def _rows(self, attribute: Counted | None) -> Relation:
         """Every class beside its group, for each sensitive value that occurs there."""

@@ -60,11 +60,14 @@ def made_of(read: Read, groups: Integers, *, ranges: bool) -> Made:
         for place, made in enumerate(read.dictionaries)
     ]
     return Made(
-        groups, np.add.reduceat(read.classes.sizes[order], starts),
-        tuple(one.levels for one in columns), np.column_stack([one.chosen for one in columns]),
-        tuple(one.cells for one in columns), tuple(one.names for one in columns),
+        groups,
+        np.add.reduceat(read.classes.sizes[order], starts),
+        tuple(one.levels for one in columns),
+        np.column_stack([one.chosen for one in columns]),
+        tuple(one.cells for one in columns),
+        tuple(one.names for one in columns),
         np.column_stack([one.shown for one in columns]),
-    )  # fmt: skip
+    )
 
 
 @dataclass(frozen=True)
@@ -104,10 +107,12 @@ def _ranges(read: Read, place: int, order: Integers, starts: Integers) -> _Colum
 
 def made_at(read: Read, levels: Sequence[int]) -> tuple[Integers, tuple[Cells, ...]]:
     """The groups and cells of a node of the lattice: every column at one level."""
-    nodes = np.column_stack([
-        tree.ancestors[np.maximum(level, tree.level[read.classes.nodes[:, place]]), read.classes.nodes[:, place]]
-        for place, (tree, level) in enumerate(zip(read.classes.trees, levels, strict=True))
-    ])  # fmt: skip
+    nodes = np.column_stack(
+        [
+            tree.ancestors[np.maximum(level, tree.level[read.classes.nodes[:, place]]), read.classes.nodes[:, place]]
+            for place, (tree, level) in enumerate(zip(read.classes.trees, levels, strict=True))
+        ]
+    )
     groups = dense(np.unique(nodes, axis=0, return_inverse=True)[1].ravel().astype(np.int64))
     order, starts = sorted_groups(groups)
     return groups, tuple(node_cells(read, place, nodes[order[starts], place]) for place in range(nodes.shape[1]))

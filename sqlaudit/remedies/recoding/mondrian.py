@@ -111,10 +111,12 @@ class _Parts:
         order, starts = _lined(self.groups[inside])
         lined = inside[order]
         parts = self.groups[lined[starts]]
-        widths = np.column_stack([
-            np.zeros(len(parts)) if tree.kept else _widths(axis, self._classes.nodes[lined, place], starts)
-            for place, (axis, tree) in enumerate(zip(self._axes, self._classes.trees, strict=True))
-        ])  # fmt: skip
+        widths = np.column_stack(
+            [
+                np.zeros(len(parts)) if tree.kept else _widths(axis, self._classes.nodes[lined, place], starts)
+                for place, (axis, tree) in enumerate(zip(self._axes, self._classes.trees, strict=True))
+            ]
+        )
         ranked = np.argsort(-widths, axis=1, kind="stable")
         self._order[parts] = np.where(np.take_along_axis(widths, ranked, axis=1) > 0, ranked, -1)
         self._tried[parts] = 0

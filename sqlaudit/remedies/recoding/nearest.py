@@ -187,8 +187,10 @@ def _blocks(state: State, left: Integers, levels: Sequence[int]) -> tuple[Intege
     members = left[order]
     starts = np.flatnonzero(np.diff(numbers[order], prepend=-1))
     firsts = members[starts]
-    nodes = [_lifted(tree, level, state.nodes[firsts, place])
-             for place, (tree, level) in enumerate(zip(state.trees, levels, strict=True))]  # fmt: skip
+    nodes = [
+        _lifted(tree, level, state.nodes[firsts, place])
+        for place, (tree, level) in enumerate(zip(state.trees, levels, strict=True))
+    ]
     return members, starts, nodes
 
 

@@ -126,8 +126,10 @@ def read_classes(
     """
     patterns = read_patterns(loaded)
     values = _values(patterns, dictionaries)
-    labels = [_labels(workbench, made, column, place) for place, (made, column) in
-              enumerate(zip(dictionaries, loaded.roles.quasi_identifiers, strict=True))]  # fmt: skip
+    labels = [
+        _labels(workbench, made, column, place)
+        for place, (made, column) in enumerate(zip(dictionaries, loaded.roles.quasi_identifiers, strict=True))
+    ]
     heights = whole_heights([made.hierarchy.height for made in dictionaries], beta, patterns.rows)
     trees = tuple(
         tree_of(rows, height, kept=not made.hierarchy.height)
@@ -168,9 +170,12 @@ def _labels(workbench: Engine, made: Dictionary, column: Resolved, place: int) -
     layout = code_values(workbench, [LatticeColumn(column, made)], f"_recode_{place}")
     coded = layout.columns[0]
     statement = render(
-        "lattice_numbers.sql", workbench.dialect, step="codes of " + coded.label, codes=Raw(coded.codes.sql),
+        "lattice_numbers.sql",
+        workbench.dialect,
+        step="codes of " + coded.label,
+        codes=Raw(coded.codes.sql),
         key=layout.key,
-    )  # fmt: skip
+    )
     rows = np.array(workbench.run(statement), dtype=np.int64)
     workbench.drop(coded.codes.label)
     if not len(rows):
@@ -235,9 +240,12 @@ def by_order(made: Dictionary) -> bool:
 def _points(workbench: Engine, made: Dictionary) -> Floats:
     """Where the values of an ordered column lie: numbers as they are, times in seconds; NaN for NULL."""
     statement = render(
-        "recode_points.sql", workbench.dialect, step="places of " + made.hierarchy.column,
-        values=Raw(made.relation.sql), times=made.holds.kind in (Kind.DATE, Kind.TIMESTAMP),
-    )  # fmt: skip
+        "recode_points.sql",
+        workbench.dialect,
+        step="places of " + made.hierarchy.column,
+        values=Raw(made.relation.sql),
+        times=made.holds.kind in (Kind.DATE, Kind.TIMESTAMP),
+    )
     return np.array([np.nan if row[0] is None else float(row[0]) for row in workbench.run(statement)])
 
 

@@ -101,6 +101,11 @@ class RecodeRequest:
         """The search for the best node under the same requirements."""
         measure = self.measure if self.measure in OF_NODES else BY_DEFAULT
         return LatticeRequest(
-            self.target, self.roles, self.requirements, self.hierarchies, self.inputs, measure=measure,
+            self.target,
+            self.roles,
+            self.requirements,
+            self.hierarchies,
+            self.inputs,
+            measure=measure,
             time_budget=seconds,
-        )  # fmt: skip
+        )

@@ -105,9 +105,12 @@ def _refuse_entities(engine: Engine, opened: Table) -> None:
     if entity is None:
         return
     statement = render(
-        "recode_persons.sql", engine.dialect, step="rows of persons", source=Raw(opened.relation.sql),
+        "recode_persons.sql",
+        engine.dialect,
+        step="rows of persons",
+        source=Raw(opened.relation.sql),
         entity=Raw(entity.sql),
-    )  # fmt: skip
+    )
     rows, persons = (int(count) for count in engine.run(statement)[0])
     if rows != persons:
         raise UsageError(
@@ -140,9 +143,14 @@ class _Run:
         with dictionaries_of(self.engine, self.workbench, loaded, columns, hierarchies) as dictionaries:
             attributes = self._attributes(loaded)
             read = read_classes(
-                self.workbench, self.table, self.read_from, dictionaries, attributes, self.request.beta,
+                self.workbench,
+                self.table,
+                self.read_from,
+                dictionaries,
+                attributes,
+                self.request.beta,
                 apart=self.request.roles.nulls is NullPolicy.DISTINCT,
-            )  # fmt: skip
+            )
             if not len(read.classes):
                 return self._nothing(
                     read, [f"{self.opened.relation.label} has no rows, so there is nothing to recode."]
@@ -170,9 +178,15 @@ class _Run:
         found = self._nothing(read, [])
         columns = tuple(replace(one, rows_at=made.rows_at(place)) for place, one in enumerate(self._columns(read)))
         return replace(
-            found, groups=len(made.sizes), merges=merged.merges, smallest=int(made.sizes.min()), losses=losses,
-            columns=(*columns, *found.columns[len(columns) :]), release=release, beside=beside,
-        )  # fmt: skip
+            found,
+            groups=len(made.sizes),
+            merges=merged.merges,
+            smallest=int(made.sizes.min()),
+            losses=losses,
+            columns=(*columns, *found.columns[len(columns) :]),
+            release=release,
+            beside=beside,
+        )
 
     # --- groups ---
 
@@ -232,9 +246,14 @@ class _Run:
         persons = self.table.roles.entity is not None
         checked = rewrite(self.table, read.patterns, made.levels, pieces, salt=0, persons=True) if persons else shown
         found = releasing.release(
-            self.table, shown, checked, request.requirements, inputs=request.inputs, file=request.file,
+            self.table,
+            shown,
+            checked,
+            request.requirements,
+            inputs=request.inputs,
+            file=request.file,
             with_sql=request.with_sql,
-        )  # fmt: skip
+        )
         if found.audit.classes != len(made.sizes) and request.roles.nulls is NullPolicy.EQUAL:
             raise EngineError(releasing.disagree(f"{found.audit.classes:,} classes, not {len(made.sizes):,}"))
         return found
@@ -269,10 +288,11 @@ class _Run:
 
     def _columns(self, read: Read) -> tuple[RecodeColumn, ...]:
         return tuple(
-            RecodeColumn(made.hierarchy.column, made.hierarchy.height, made.hierarchy.form, made.hierarchy.use.value,
-                         made.values)
+            RecodeColumn(
+                made.hierarchy.column, made.hierarchy.height, made.hierarchy.form, made.hierarchy.use.value, made.values
+            )
             for made in read.dictionaries
-        )  # fmt: skip
+        )
 
     def _nothing(self, read: Read, why: list[str]) -> RecodeResult:
         """The result when nothing satisfies what is required."""
@@ -280,13 +300,20 @@ class _Run:
         dropped = [one for one in self.opened.hierarchies if one.use is Use.DROP]
         gone = tuple(RecodeColumn(one.column, one.height, one.form, one.use.value, None) for one in dropped)
         return RecodeResult(
-            target=request.target.name, rows=read.classes.rows, roles=shown_roles(request.roles),
+            target=request.target.name,
+            rows=read.classes.rows,
+            roles=shown_roles(request.roles),
             requirements=tuple(one.text for one in request.requirements if one.severity != "warn"),
             warn_only=tuple(one.text for one in request.requirements if one.severity == "warn"),
-            method=request.method.value, order=request.order.value if request.method is Method.KACA else None,
-            seed=request.drawn, beta=request.beta if request.method is Method.KACA else None,
-            measure=request.measure, classes=len(read.classes), columns=(*self._columns(read), *gone), why=tuple(why),
-        )  # fmt: skip
+            method=request.method.value,
+            order=request.order.value if request.method is Method.KACA else None,
+            seed=request.drawn,
+            beta=request.beta if request.method is Method.KACA else None,
+            measure=request.measure,
+            classes=len(read.classes),
+            columns=(*self._columns(read), *gone),
+            why=tuple(why),
+        )
 
 
 def _stuck(read: Read, rows: int) -> str:

@@ -80,10 +80,8 @@ class PatternProgram:
         """The values of the x, y and z that a solution is. Its patterns are candidates: what they star differs."""
         values = np.zeros(len(self.program.costs))
         pattern_of = {
-            (kept, unit): pattern
-            for pattern, kept in enumerate(self.found.kept)
-            for unit in self._members(pattern)
-        }  # fmt: skip
+            (kept, unit): pattern for pattern, kept in enumerate(self.found.kept) for unit in self._members(pattern)
+        }
         kept = [tuple(np.flatnonzero(~row).tolist()) for row in start.starred]
         for unit, count, group in zip(start.units.tolist(), start.copies.tolist(), start.groups.tolist(), strict=True):
             pattern = pattern_of[kept[group], unit]

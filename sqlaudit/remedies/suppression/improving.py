@@ -73,10 +73,14 @@ class _Search:
         cost, taken, gain = self._costs[pattern], Counter(self._values.get(pattern, ())), 0
         size = self._sizes[pattern]
         offers = sorted(
-            ((self._costs[home] - cost, unit, home) for unit in self._units[pattern] for home in self._homes[unit]
-             if home != pattern),
+            (
+                (self._costs[home] - cost, unit, home)
+                for unit in self._units[pattern]
+                for home in self._homes[unit]
+                if home != pattern
+            ),
             reverse=True,
-        )  # fmt: skip
+        )
         moves: list[tuple[int, int, int]] = []
         for worth, unit, home in offers:
             enough = size >= self._problem.k and len(taken) >= self._problem.l

@@ -159,9 +159,13 @@ def as_it_is(problem: Problem) -> Solution:
     units = np.arange(problem.units)
     groups = groups_of(problem.codes, range(problem.width))
     return Solution(
-        units, problem.sizes, groups, np.zeros((problem.row_patterns, problem.width), dtype=np.bool_), 0,
+        units,
+        problem.sizes,
+        groups,
+        np.zeros((problem.row_patterns, problem.width), dtype=np.bool_),
+        0,
         (0,) * problem.width,
-    )  # fmt: skip
+    )
 
 
 def groups_of(codes: Integers, columns: Sequence[int]) -> Integers:

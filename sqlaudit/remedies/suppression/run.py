@@ -164,10 +164,15 @@ def _problem(
     sensitive = patterns.codes[:, width] if request.l > 1 else np.zeros(len(patterns.sizes), dtype=np.int64)
     scale = _scale(request)
     return Problem(
-        patterns.codes[:, :width], patterns.sizes, sensitive, request.k, request.l,
-        tuple(int(weight * scale) for weight in weights), request.roles.nulls is NullPolicy.DISTINCT,
+        patterns.codes[:, :width],
+        patterns.sizes,
+        sensitive,
+        request.k,
+        request.l,
+        tuple(int(weight * scale) for weight in weights),
+        request.roles.nulls is NullPolicy.DISTINCT,
         request.whole is not None,
-    )  # fmt: skip
+    )
 
 
 def _weights(request: SuppressRequest, table: RemedyTable) -> tuple[Fraction, ...]:
@@ -205,9 +210,12 @@ def _refuse_several_rows(table: RemedyTable) -> None:
     if entity is None:
         return
     statement = render(
-        "columns_totals.sql", table.engine.dialect, step="rows and persons", source=Raw(table.relation.sql),
+        "columns_totals.sql",
+        table.engine.dialect,
+        step="rows and persons",
+        source=Raw(table.relation.sql),
         entity=Raw(entity.sql),
-    )  # fmt: skip
+    )
     rows, persons, nameless = map(int, table.engine.run(statement)[0])
     if nameless or rows != persons:
         raise UsageError(
@@ -229,15 +237,25 @@ def _released(
     plain = made(persons=False)
     audited = made(persons=True) if table.roles.entity else plain
     return release(
-        table, plain, audited, request.requirements, inputs=request.inputs, file=published.file,
+        table,
+        plain,
+        audited,
+        request.requirements,
+        inputs=request.inputs,
+        file=published.file,
         with_sql=published.with_sql,
-    )  # fmt: skip
+    )
 
 
 def _result(
-    request: SuppressRequest, table: RemedyTable, patterns: Patterns, problem: Problem, answer: _Answer,
-    made: Release | None, told: Mapping[str, Any],
-) -> SuppressResult:  # fmt: skip
+    request: SuppressRequest,
+    table: RemedyTable,
+    patterns: Patterns,
+    problem: Problem,
+    answer: _Answer,
+    made: Release | None,
+    told: Mapping[str, Any],
+) -> SuppressResult:
     scale = _scale(request)
     columns = tuple(
         SuppressedColumn(role.label, weight, cells)
@@ -250,8 +268,18 @@ def _result(
         for severity in (False, True)
     }
     return SuppressResult(
-        table.relation.label, patterns.rows, problem.row_patterns, shown_roles(request.roles), by_severity[False],
-        request.whole.value if request.whole else "", columns, Fraction(answer.cost, scale),
-        Fraction(answer.bound, scale), answer.touched, replace(answer.effort), release=made,
-        warn_only=by_severity[True], **told,
-    )  # fmt: skip
+        table.relation.label,
+        patterns.rows,
+        problem.row_patterns,
+        shown_roles(request.roles),
+        by_severity[False],
+        request.whole.value if request.whole else "",
+        columns,
+        Fraction(answer.cost, scale),
+        Fraction(answer.bound, scale),
+        answer.touched,
+        replace(answer.effort),
+        release=made,
+        warn_only=by_severity[True],
+        **told,
+    )

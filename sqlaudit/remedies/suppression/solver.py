@@ -126,8 +126,13 @@ def _options(step: float, seconds: float | None) -> dict[str, bool | int | float
     limit = {} if seconds is None else {"time_limit": max(0.0, seconds)}
     # one thread: the same program gives the same answer
     return {
-        "output_flag": False, "threads": 1, "parallel": "off", "mip_rel_gap": 0.0, "mip_abs_gap": 0.999 * step, **limit,
-    }  # fmt: skip
+        "output_flag": False,
+        "threads": 1,
+        "parallel": "off",
+        "mip_rel_gap": 0.0,
+        "mip_abs_gap": 0.999 * step,
+        **limit,
+    }
 
 
 def _model(program: Program, relaxed: bool) -> highspy.HighsLp:

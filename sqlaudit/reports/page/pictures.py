@@ -148,9 +148,15 @@ def _steps(axes: Any, data: Mapping[str, Any]) -> None:
     for (name, points), (colour, line, mark) in zip(data["curves"].items(), marks, strict=False):
         dense = len(points) > 40
         axes.plot(
-            [x for x, _ in points], [y for _, y in points], line, color=colour, label=_label(name), markersize=4,
-            marker="" if dense else mark, drawstyle="steps-post" if data.get("steps") else "default",
-        )  # fmt: skip
+            [x for x, _ in points],
+            [y for _, y in points],
+            line,
+            color=colour,
+            label=_label(name),
+            markersize=4,
+            marker="" if dense else mark,
+            drawstyle="steps-post" if data.get("steps") else "default",
+        )
     if data.get("limit") is not None:
         axes.axhline(
             data["limit"], color=QUIET, linewidth=1, linestyle=(0, (1, 2)), label=data.get("limit_name", "limit")
@@ -253,8 +259,16 @@ def _graph(axes: Any, data: Mapping[str, Any]) -> None:
     for kind, (colour, mark) in _NODES.items():
         chosen = [node for node in data["nodes"] if node["kind"] == kind]
         if chosen:
-            axes.plot([n["x"] for n in chosen], [n["y"] for n in chosen], mark, color=colour, label=kind, zorder=2,
-                      markersize=12 if kind == "best" else 7, linestyle="none")  # fmt: skip
+            axes.plot(
+                [n["x"] for n in chosen],
+                [n["y"] for n in chosen],
+                mark,
+                color=colour,
+                label=kind,
+                zorder=2,
+                markersize=12 if kind == "best" else 7,
+                linestyle="none",
+            )
     if len(places) <= 60:
         for node in data["nodes"]:
             axes.annotate(
