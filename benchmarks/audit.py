@@ -24,10 +24,10 @@ import duckdb
 from generate import QUASI_IDENTIFIERS, SENSITIVE, people
 
 import sqlaudit
+from sqlaudit.audits.result import AuditResult
+from sqlaudit.base.spec import Limits, Target
 from sqlaudit.engines import connect
-from sqlaudit.engines.base import Engine
-from sqlaudit.result import AuditResult
-from sqlaudit.spec import Limits, Target
+from sqlaudit.engines.contract import Engine
 
 THREADS = 2
 

@@ -19,11 +19,11 @@ from typing import Any
 
 import numpy as np
 
-from sqlaudit.cloak_result import CloakResult
+from sqlaudit.base.spec import Limits, Target
 from sqlaudit.engines import connect
-from sqlaudit.remedies.cloaking.request import CloakRequest, Places, Tolerances
-from sqlaudit.remedies.cloaking.run import cloak_messages
-from sqlaudit.spec import Limits, Target
+from sqlaudit.remedies.cloak.request import CloakRequest, Places, Tolerances
+from sqlaudit.remedies.cloak.result import CloakResult
+from sqlaudit.remedies.cloak.run import cloak_messages
 
 TABLE = "cloak_benchmark"
 

@@ -16,9 +16,9 @@ from collections import Counter
 from fractions import Fraction
 from typing import Any
 
+from sqlaudit.base.spec import Limits, Target
+from sqlaudit.column_sets import ColumnRequest, find_columns
 from sqlaudit.engines import connect
-from sqlaudit.quasi_identifiers import ColumnRequest, find_columns
-from sqlaudit.spec import Limits, Target
 
 Found = dict[str, Any]
 

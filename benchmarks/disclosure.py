@@ -21,12 +21,12 @@ import duckdb
 from audit import THREADS, grouped, table_of
 from generate import SENSITIVE
 
+from sqlaudit.audits.disclosure.attribute import Disclosure, depth_for
+from sqlaudit.audits.disclosure.run import open_attribute
+from sqlaudit.base.spec import Limits, Roles, Target
+from sqlaudit.classes.opening import resolve_roles
 from sqlaudit.engines import connect
-from sqlaudit.engines.base import Engine
-from sqlaudit.opening import resolve_roles
-from sqlaudit.spec import Limits, Roles, Target
-from sqlaudit.worst_case.attribute import Disclosure, depth_for
-from sqlaudit.worst_case.run import open_attribute
+from sqlaudit.engines.contract import Engine
 
 T = TypeVar("T")
 

@@ -21,10 +21,10 @@ from itertools import accumulate
 
 import numpy as np
 
-from sqlaudit.disclosure.by_class import class_disclosure
-from sqlaudit.disclosure.index import DisclosureIndex
-from sqlaudit.disclosure.program import maximum_disclosure
-from sqlaudit.disclosure.signatures import Signatures
+from sqlaudit.classes.signatures import Signatures
+from sqlaudit.models.disclosure.by_class import class_disclosure
+from sqlaudit.models.disclosure.index import DisclosureIndex
+from sqlaudit.models.disclosure.program import maximum_disclosure
 
 CHUNK = 2**18
 

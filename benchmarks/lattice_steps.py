@@ -16,17 +16,18 @@ from pathlib import Path
 from typing import TypeVar
 from unittest.mock import patch
 
+from sqlaudit.base.relation import Relation, Statement
+from sqlaudit.base.spec import Roles, Target
+from sqlaudit.classes.opening import load_columns, resolve_roles
 from sqlaudit.engines import connect
-from sqlaudit.engines.base import Engine, Relation, Statement
-from sqlaudit.generalization.coding import LatticeColumn
-from sqlaudit.generalization.evaluate import Evaluator, open_evaluator
-from sqlaudit.generalization.node_disclosure import NodeDisclosure
-from sqlaudit.generalization.verdicts import Node
+from sqlaudit.engines.contract import Engine
 from sqlaudit.hierarchies import read_hierarchies
 from sqlaudit.hierarchies.dictionary import dictionary
-from sqlaudit.opening import load_columns, resolve_roles
-from sqlaudit.requirements import parse_requirement
-from sqlaudit.spec import Roles, Target
+from sqlaudit.lattices.coding import LatticeColumn
+from sqlaudit.lattices.evaluate import Evaluator, open_evaluator
+from sqlaudit.lattices.node_disclosure import NodeDisclosure
+from sqlaudit.lattices.verdicts import Node
+from sqlaudit.models.requirements import parse_requirement
 
 QI = ("sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation", "salary-class")
 SAMPLE = 300

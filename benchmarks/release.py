@@ -91,7 +91,7 @@ def losses(paths: tuple[str, str], options: argparse.Namespace) -> dict[str, Any
 def ours(paths: tuple[str, str], options: argparse.Namespace, measures: tuple[str, ...] = ()) -> dict[str, Any]:
     """The whole comparison."""
     import sqlaudit
-    from sqlaudit.spec import Limits
+    from sqlaudit.base.spec import Limits
 
     result = sqlaudit.compare(
         *paths,

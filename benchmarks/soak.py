@@ -23,7 +23,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from sqlaudit.spec import Limits
+from sqlaudit.base.spec import Limits
 from tests.security.soaking import (
     Elsewhere,
     Left,

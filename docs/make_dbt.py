@@ -15,13 +15,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from sqlaudit.base.spec import Requirement
+from sqlaudit.base.sql import environment, template_folder
+from sqlaudit.gates.standalone.pieces import piece
+from sqlaudit.gates.standalone.recipes import RATIO_BAND, Recipe, recipe_of
+from sqlaudit.gates.standalone.unknown import StandaloneCells
 from sqlaudit.models import REGISTRY
 from sqlaudit.models.base import BAND
-from sqlaudit.spec import Requirement
-from sqlaudit.sql import environment, template_folder
-from sqlaudit.standalone.pieces import piece
-from sqlaudit.standalone.recipes import RATIO_BAND, Recipe, recipe_of
-from sqlaudit.standalone.unknown import StandaloneCells
 
 FOLDER = template_folder() / "dbt" / "macros" / "checks"
 HEAD = "{#- Made by docs/make_dbt.py from {sources}: change those, and run it again. -#}\n"
@@ -87,8 +87,8 @@ def files() -> Iterator[tuple[str, str]]:
         HEAD.replace("{sources}", "the templates of standalone checks")
         + population_macro("linkage", "reference", ("matched_by_few",)),
     )
-    pieces = (template_folder() / "_written_out.sql").read_text(encoding="utf-8")
-    yield "written_out.sql", HEAD.replace("{sources}", "_written_out.sql") + pieces
+    pieces = (template_folder() / "gates/standalone/_written_out.sql").read_text(encoding="utf-8")
+    yield "written_out.sql", HEAD.replace("{sources}", "gates/standalone/_written_out.sql") + pieces
 
 
 def macro_of(test: Test) -> str:
@@ -191,7 +191,7 @@ def rendered(recipe: Recipe, figures: Sequence[tuple[str, str]], *, entity: bool
     asked = replace(recipe, facts=tuple(facts), uses=tuple(uses))
     return (
         environment()
-        .get_template("standalone_failing.sql")
+        .get_template("gates/standalone/standalone_failing.sql")
         .render(
             dialect="dbt",
             wide=TYPES["DECIMAL(38, 0)"],

@@ -9,8 +9,8 @@ from typing import Any
 
 from sqlaudit.cli.models import describe
 from sqlaudit.models import REGISTRY
-from sqlaudit.reports.catalogue import example
-from sqlaudit.requirements import PRESETS
+from sqlaudit.models.report import example
+from sqlaudit.models.requirements import PRESETS
 
 PAGE = Path(__file__).with_name("models.md")
 HEAD = """# Privacy models

@@ -1,4 +1,4 @@
-"""Writes sqlaudit/schema/policy.json, the JSON Schema of policies, from the registry of models.
+"""Writes sqlaudit/gates/policy_schema.json, the JSON Schema of policies, from the registry of models.
 
 python docs/make_policy_schema.py           write the file
 python docs/make_policy_schema.py --print   print it
@@ -9,10 +9,10 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from sqlaudit.policy.schema import policy_schema
+from sqlaudit.gates.schema import policy_schema
 from sqlaudit.reports import render_json
 
-FILE = Path(__file__).parents[1] / "sqlaudit" / "schema" / "policy.json"
+FILE = Path(__file__).parents[1] / "sqlaudit" / "gates" / "policy_schema.json"
 
 
 def main() -> None:

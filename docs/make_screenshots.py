@@ -13,7 +13,7 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-from sqlaudit import demo
+from sqlaudit.cli import demo_table as demo
 
 HERE = Path(__file__).parent
 ASKED = (

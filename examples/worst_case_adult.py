@@ -21,9 +21,9 @@ from pathlib import Path
 
 import duckdb
 
-from sqlaudit.disclosure.curve import DisclosureCurve
-from sqlaudit.disclosure.program import maximum_disclosure
-from sqlaudit.disclosure.signatures import Signatures
+from sqlaudit.classes.signatures import Signatures
+from sqlaudit.models.disclosure.curve import DisclosureCurve
+from sqlaudit.models.disclosure.program import maximum_disclosure
 
 LARGEST_K = 12
 FIGURE_6_LEVELS = (1, 3, 5, 7, 9, 11)

@@ -2,53 +2,54 @@
 
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from sqlaudit.base.version import __version__
 
 if TYPE_CHECKING:
-    from sqlaudit.api import audit, profile
-    from sqlaudit.api_attack import attack
-    from sqlaudit.api_cloak import audit_boxes, cloak
-    from sqlaudit.api_columns import columns, records
-    from sqlaudit.api_compare import compare
-    from sqlaudit.api_compile import compile_checks
-    from sqlaudit.api_disclosure import disclosure_curve, what_if
-    from sqlaudit.api_gate import gate
-    from sqlaudit.api_hierarchy import hierarchy
-    from sqlaudit.api_lattice import lattice
-    from sqlaudit.api_recode import recode
-    from sqlaudit.api_suppress import suppress
-    from sqlaudit.errors import SqlauditError
-    from sqlaudit.gate_result import GateResult
-    from sqlaudit.lattice_result import LatticeResult
-    from sqlaudit.profile_result import ProfileResult
-    from sqlaudit.recode_result import RecodeResult
-    from sqlaudit.result import AuditResult
-    from sqlaudit.suppress_result import SuppressResult
+    from sqlaudit.audits.api import audit
+    from sqlaudit.audits.disclosure.api import disclosure_curve, what_if
+    from sqlaudit.audits.result import AuditResult
+    from sqlaudit.base.errors import SqlauditError
+    from sqlaudit.column_sets.api import columns, records
+    from sqlaudit.gates.api import gate
+    from sqlaudit.gates.result import GateResult
+    from sqlaudit.gates.standalone.api import compile_checks
+    from sqlaudit.hierarchies.api import hierarchy
+    from sqlaudit.lattices.api import lattice
+    from sqlaudit.lattices.result import LatticeResult
+    from sqlaudit.profiles.api import profile
+    from sqlaudit.profiles.result import ProfileResult
+    from sqlaudit.release.attacks.api import attack
+    from sqlaudit.release.compare.api import compare
+    from sqlaudit.remedies.cloak.api import audit_boxes, cloak
+    from sqlaudit.remedies.recode.api import recode
+    from sqlaudit.remedies.recode.result import RecodeResult
+    from sqlaudit.remedies.suppress.api import suppress
+    from sqlaudit.remedies.suppress.result import SuppressResult
 
 _WHERE = {
-    "attack": "sqlaudit.api_attack",
-    "compile_checks": "sqlaudit.api_compile",
-    "audit": "sqlaudit.api",
-    "audit_boxes": "sqlaudit.api_cloak",
-    "cloak": "sqlaudit.api_cloak",
-    "columns": "sqlaudit.api_columns",
-    "compare": "sqlaudit.api_compare",
-    "records": "sqlaudit.api_columns",
-    "disclosure_curve": "sqlaudit.api_disclosure",
-    "what_if": "sqlaudit.api_disclosure",
-    "gate": "sqlaudit.api_gate",
-    "hierarchy": "sqlaudit.api_hierarchy",
-    "lattice": "sqlaudit.api_lattice",
-    "profile": "sqlaudit.api",
-    "recode": "sqlaudit.api_recode",
-    "suppress": "sqlaudit.api_suppress",
-    "AuditResult": "sqlaudit.result",
-    "GateResult": "sqlaudit.gate_result",
-    "LatticeResult": "sqlaudit.lattice_result",
-    "ProfileResult": "sqlaudit.profile_result",
-    "RecodeResult": "sqlaudit.recode_result",
-    "SqlauditError": "sqlaudit.errors",
-    "SuppressResult": "sqlaudit.suppress_result",
+    "attack": "sqlaudit.release.attacks.api",
+    "compile_checks": "sqlaudit.gates.standalone.api",
+    "audit": "sqlaudit.audits.api",
+    "audit_boxes": "sqlaudit.remedies.cloak.api",
+    "cloak": "sqlaudit.remedies.cloak.api",
+    "columns": "sqlaudit.column_sets.api",
+    "compare": "sqlaudit.release.compare.api",
+    "records": "sqlaudit.column_sets.api",
+    "disclosure_curve": "sqlaudit.audits.disclosure.api",
+    "what_if": "sqlaudit.audits.disclosure.api",
+    "gate": "sqlaudit.gates.api",
+    "hierarchy": "sqlaudit.hierarchies.api",
+    "lattice": "sqlaudit.lattices.api",
+    "profile": "sqlaudit.audits.api",
+    "recode": "sqlaudit.remedies.recode.api",
+    "suppress": "sqlaudit.remedies.suppress.api",
+    "AuditResult": "sqlaudit.audits.result",
+    "GateResult": "sqlaudit.gates.result",
+    "LatticeResult": "sqlaudit.lattices.result",
+    "ProfileResult": "sqlaudit.profiles.result",
+    "RecodeResult": "sqlaudit.remedies.recode.result",
+    "SqlauditError": "sqlaudit.base.errors",
+    "SuppressResult": "sqlaudit.remedies.suppress.result",
 }
 
 __all__ = [

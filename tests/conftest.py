@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 import sqlaudit
+from sqlaudit.audits.result import AuditResult
 from sqlaudit.engines import connect
-from sqlaudit.engines.base import Engine
-from sqlaudit.result import AuditResult
+from sqlaudit.engines.contract import Engine
 from tests.audit_values import values_query
 from tests.postgres_load import Loader, prepare
 from tests.postgres_server import NoServer, PostgresServer, new_server
@@ -92,8 +92,15 @@ def pytest_configure(config: pytest.Config) -> None:
         config.addinivalue_line("filterwarnings", "ignore:PySpark does not yet fully support pandas:FutureWarning")
 
 
+OF_THEIR_OWN = ("browser", "dbt")
+"""Folders of tests that need an environment of their own, and run when they are named."""
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """The tests of Spark's own engine need pyspark to be imported."""
+    """The tests of Spark's own engine need pyspark to be imported; a browser and dbt are not there unless asked for."""
+    if collection_path.is_dir() and collection_path.parent == Path(__file__).parent:
+        named = any(f"tests/{collection_path.name}" in str(given) for given in config.args)
+        return True if collection_path.name in OF_THEIR_OWN and not named else None
     return True if collection_path.name.startswith("test_spark") and "spark" not in _engines(config) else None
 
 

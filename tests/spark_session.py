@@ -16,11 +16,12 @@ from unittest.mock import patch
 import sqlglot
 from sqlglot import exp
 
-from sqlaudit.engines import spark_session
-from sqlaudit.engines.base import Engine, Relation
-from sqlaudit.engines.spark import SparkEngine
-from sqlaudit.guard import quote
-from sqlaudit.spec import Limits, Target
+from sqlaudit.base.guard import quote
+from sqlaudit.base.relation import Relation
+from sqlaudit.base.spec import Limits, Target
+from sqlaudit.engines.contract import Engine
+from sqlaudit.engines.spark import session as spark_session
+from sqlaudit.engines.spark.engine import SparkEngine
 from tests.audit_values import values_query
 
 MEMORY = "1GB"

@@ -14,8 +14,8 @@ from typing import Any
 from hypothesis import Phase, settings
 from hypothesis import strategies as st
 
-from sqlaudit.requirements import requirement_from
-from sqlaudit.spec import Requirement
+from sqlaudit.base.spec import Requirement
+from sqlaudit.models.requirements import requirement_from
 from tests import oracle
 
 POOLS: Mapping[str, list[Any]] = {

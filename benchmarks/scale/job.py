@@ -17,9 +17,10 @@ from typing import Any
 import sqlaudit
 from benchmarks.scale.texts import text
 from benchmarks.scale.watch import seconds_of
+from sqlaudit.base.relation import Statement
+from sqlaudit.base.spec import Limits, Target
 from sqlaudit.engines import connect
-from sqlaudit.engines.base import Engine, Statement
-from sqlaudit.spec import Limits, Target
+from sqlaudit.engines.contract import Engine
 
 REQUIRED = ("k=5", "l=3", "t=0.2")
 KNOWLEDGE = 12

@@ -8,20 +8,20 @@ from typing import Any
 
 import click
 
-from sqlaudit.api_attack import attacked, hierarchies_from, inputs_from
+from sqlaudit.base.errors import ExitCode, UsageError
+from sqlaudit.base.numbers import exact_number
+from sqlaudit.base.spec import Limits, Roles, Target
 from sqlaudit.cli.options import Work, limit_options, output_options, role_options, target_options, work_options
 from sqlaudit.cli.output import Output
 from sqlaudit.cli.parsing import share, split_list, split_lists
 from sqlaudit.cli.plan import show_statements
 from sqlaudit.cli.sections import Sectioned, in_section, shared
 from sqlaudit.cli.session import session
-from sqlaudit.errors import ExitCode, UsageError
+from sqlaudit.models.requirements import parse_requirements
+from sqlaudit.release.attacks.api import attacked, hierarchies_from, inputs_from
+from sqlaudit.release.attacks.report import attack_document
 from sqlaudit.release.attacks.request import AttackRequest, Pair, Published, pair_of
 from sqlaudit.release.attacks.run import chosen, plan_attacks
-from sqlaudit.reports.attack import attack_document
-from sqlaudit.requirements import parse_requirements
-from sqlaudit.shares import exact_number
-from sqlaudit.spec import Limits, Roles, Target
 
 _PATH = click.Path(path_type=Path)
 _holds = in_section("What the attacker holds")

@@ -10,6 +10,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from sqlaudit.audits.distribution import WORST_CLASSES
+from sqlaudit.audits.report import audit_document
+from sqlaudit.audits.result import AuditResult
+from sqlaudit.base.errors import EngineError, ExitCode, Incomplete, UsageError
+from sqlaudit.base.files import TABLE_SUFFIXES, check_destination, write_rows
+from sqlaudit.base.spec import AuditSpec, Coverage, Limits, Roles, Target
+from sqlaudit.classes.export import failing_batches
+from sqlaudit.classes.found import FailingClass
 from sqlaudit.cli.exits import say, worst
 from sqlaudit.cli.options import (
     Asked,
@@ -28,19 +36,13 @@ from sqlaudit.cli.output import Output
 from sqlaudit.cli.plan import show_plan
 from sqlaudit.cli.sections import Sectioned
 from sqlaudit.cli.session import session
-from sqlaudit.coverage import with_accepted
-from sqlaudit.distribution_result import WORST_CLASSES
-from sqlaudit.engines.base import Engine
-from sqlaudit.errors import EngineError, ExitCode, Incomplete, UsageError
-from sqlaudit.export import TABLE_SUFFIXES, check_destination, failing_batches, write_rows
-from sqlaudit.reports import audit_document
+from sqlaudit.engines.contract import Engine
+from sqlaudit.models.coverage import with_accepted
+from sqlaudit.profiles.report import option_value
 from sqlaudit.reports.figures import plural
-from sqlaudit.reports.profile import option_value
-from sqlaudit.result import AuditResult, FailingClass
-from sqlaudit.spec import AuditSpec, Coverage, Limits, Roles, Target
 
 if TYPE_CHECKING:
-    from sqlaudit.failing import AllFailing
+    from sqlaudit.classes.failing import AllFailing
 
 
 @click.command(cls=Sectioned)
@@ -108,7 +110,7 @@ def _name_them(target: Target, db: str | None, roles: Roles, limits: Limits, wor
     """What to do about an audit without quasi-identifiers: name those that a profile would propose, if it can look."""
     proposed: tuple[str, ...] = ()
     if not (work.dry_run or work.explain):
-        from sqlaudit.profiling.hint import likely_quasi_identifiers
+        from sqlaudit.profiles.hint import likely_quasi_identifiers
 
         others = {name for names in roles.by_role().values() for name in names}
         with contextlib.suppress(UsageError, EngineError, Incomplete), session(db, limits, work, target) as engine:
@@ -123,7 +125,7 @@ def _further(spec: AuditSpec) -> tuple[Target, ...]:
     """What is read besides the target: a population table that the inputs name."""
     if not spec.inputs:
         return ()
-    from sqlaudit.inputs import further_targets
+    from sqlaudit.classes.inputs import further_targets
 
     return further_targets(spec)
 
@@ -137,7 +139,7 @@ def code_of(result: AuditResult) -> ExitCode:
 def _audit(
     engine: Engine, spec: AuditSpec, failing: FailingOptions, worst_classes: int
 ) -> tuple[AuditResult, ExitCode]:
-    from sqlaudit.auditor import Auditor
+    from sqlaudit.audits.auditor import Auditor
 
     auditor = Auditor(engine, failing.number, failing.show_values, worst_classes=worst_classes)
     export = _Export(failing.file, failing.show_values) if failing.file is not None else None

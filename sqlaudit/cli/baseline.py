@@ -6,16 +6,16 @@ from pathlib import Path
 
 import click
 
-from sqlaudit.api_gate import GateRequest, run_gate
+from sqlaudit.base.errors import ExitCode
+from sqlaudit.base.spec import Limits
 from sqlaudit.cli.exits import worst
 from sqlaudit.cli.options import limit_options, output_options
 from sqlaudit.cli.output import Output
 from sqlaudit.cli.policy_options import Opener, WhichPolicy, policy_options, select_option
 from sqlaudit.cli.sections import Sectioned, in_section
-from sqlaudit.errors import ExitCode
-from sqlaudit.policy.history import History
-from sqlaudit.reports.baseline import accepted_document, history_data, history_document, not_accepted
-from sqlaudit.spec import Limits
+from sqlaudit.gates.api import GateRequest, run_gate
+from sqlaudit.gates.baseline_report import accepted_document, history_data, history_document, not_accepted
+from sqlaudit.gates.history import History
 
 DEFAULT = Path("sqlaudit-baseline.duckdb")
 _hold = in_section("What is kept")

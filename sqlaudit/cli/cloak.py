@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from sqlaudit.api_cloak import check_publication
+from sqlaudit.base.errors import ExitCode, UsageError
+from sqlaudit.base.spec import Limits, Target
 from sqlaudit.cli.exits import say
 from sqlaudit.cli.options import Work, keep_option, limit_options, output_options, target_options, work_options
 from sqlaudit.cli.output import Output
@@ -15,12 +16,12 @@ from sqlaudit.cli.parsing import share, split_list, split_lists
 from sqlaudit.cli.plan import show_statements
 from sqlaudit.cli.sections import Sectioned, in_section, shared
 from sqlaudit.cli.session import session
-from sqlaudit.cloak_result import CloakResult
-from sqlaudit.engines.base import Engine
-from sqlaudit.errors import ExitCode, UsageError
-from sqlaudit.remedies.cloaking.boxes import audit_boxes, plan_boxes
-from sqlaudit.remedies.cloaking.grid import Divide
-from sqlaudit.remedies.cloaking.request import (
+from sqlaudit.engines.contract import Engine
+from sqlaudit.remedies.cloak.api import check_publication
+from sqlaudit.remedies.cloak.boxes import audit_boxes, plan_boxes
+from sqlaudit.remedies.cloak.grid import Divide
+from sqlaudit.remedies.cloak.report import box_audit_document, cloak_document
+from sqlaudit.remedies.cloak.request import (
     BOUNDS,
     Background,
     BoxRequest,
@@ -29,12 +30,11 @@ from sqlaudit.remedies.cloaking.request import (
     Publication,
     Tolerances,
 )
-from sqlaudit.remedies.cloaking.run import cloak_messages, plan_cloaking
-from sqlaudit.remedies.cloaking.sizes import metres, seconds
+from sqlaudit.remedies.cloak.result import CloakResult
+from sqlaudit.remedies.cloak.run import cloak_messages, plan_cloaking
+from sqlaudit.remedies.cloak.sizes import metres, seconds
 from sqlaudit.reports import render_markdown, render_text
-from sqlaudit.reports.cloak import box_audit_document, cloak_document
 from sqlaudit.reports.escape import visible
-from sqlaudit.spec import Limits, Target
 
 _PATH = click.Path(path_type=Path)
 _roles = in_section("Roles of the columns")

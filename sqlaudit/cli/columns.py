@@ -6,19 +6,19 @@ from enum import StrEnum
 
 import click
 
+from sqlaudit.base.errors import ExitCode
+from sqlaudit.base.spec import Limits, NullPolicy, Target
 from sqlaudit.cli.options import Work, limit_options, output_options, target_options, work_options
 from sqlaudit.cli.output import Output
 from sqlaudit.cli.parsing import count_or_all, duration, share, split_list, split_lists
 from sqlaudit.cli.plan import show_statements
 from sqlaudit.cli.sections import Sectioned, in_section, shared
 from sqlaudit.cli.session import session
-from sqlaudit.engines.base import Engine
-from sqlaudit.errors import ExitCode
-from sqlaudit.quasi_identifiers import ColumnRequest, Find, RankBy, Ratio, find_columns
-from sqlaudit.quasi_identifiers.search import plan_columns
-from sqlaudit.quasi_identifiers.walks import Tell
-from sqlaudit.reports.columns import columns_document
-from sqlaudit.spec import Limits, NullPolicy, Target
+from sqlaudit.column_sets import ColumnRequest, Find, RankBy, Ratio, find_columns
+from sqlaudit.column_sets.report import columns_document
+from sqlaudit.column_sets.search import plan_columns
+from sqlaudit.column_sets.walks import Tell
+from sqlaudit.engines.contract import Engine
 
 _who = in_section("Which columns")
 _what = in_section("Which sets")

@@ -8,6 +8,9 @@ from typing import Any
 
 import click
 
+from sqlaudit.base.errors import ExitCode, UsageError
+from sqlaudit.base.numbers import exact_number
+from sqlaudit.base.spec import Limits, Target
 from sqlaudit.cli.options import (
     Asked,
     Work,
@@ -23,14 +26,11 @@ from sqlaudit.cli.parsing import split_list, split_lists
 from sqlaudit.cli.plan import show_statements
 from sqlaudit.cli.sections import Sectioned, in_section, shared
 from sqlaudit.cli.session import session
-from sqlaudit.compare_result import Answer, CompareResult
-from sqlaudit.errors import ExitCode, UsageError
+from sqlaudit.release.compare.report import compare_document
+from sqlaudit.release.compare.request import DISTANCES, CompareRequest
+from sqlaudit.release.compare.result import Answer, CompareResult
+from sqlaudit.release.compare.run import compare_tables, plan_comparison
 from sqlaudit.release.losses.registry import chosen
-from sqlaudit.release.request import DISTANCES, CompareRequest
-from sqlaudit.release.run import compare_tables, plan_comparison
-from sqlaudit.reports.compare import compare_document
-from sqlaudit.shares import exact_number
-from sqlaudit.spec import Limits, Target
 
 _PATH = click.Path(path_type=Path)
 _tables_of = in_section("What to look at")

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import click
 
-from sqlaudit import __version__
+from sqlaudit.base.errors import ExitCode, UsageError
+from sqlaudit.base.files import check_destination, check_ending, write_text
+from sqlaudit.base.spec import Roles, Target
+from sqlaudit.base.version import __version__
 from sqlaudit.cli.exits import say
 from sqlaudit.cli.options import role_options
 from sqlaudit.cli.output import print_data
 from sqlaudit.cli.sections import Sectioned, in_section
-from sqlaudit.errors import ExitCode, UsageError
-from sqlaudit.export import check_destination, check_ending, write_text
-from sqlaudit.spec import Roles, Target
 
 _what = in_section("What to write")
 _table = in_section("The table")
@@ -53,8 +53,8 @@ def command(
       sqlaudit compile --dialect snowflake --table release.patients \\
           --qi age,sex,zip --sensitive diagnosis k=5 t=0.2
     """
-    from sqlaudit.inputs import load_inputs
-    from sqlaudit.standalone import compile_checks, script
+    from sqlaudit.classes.inputs import load_inputs
+    from sqlaudit.gates.standalone import compile_checks, script
 
     target = _target(table, query, where)
     if output_file is not None:

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import click
 
-from sqlaudit import demo
+from sqlaudit.base.errors import ExitCode
+from sqlaudit.base.leftovers import PrivateFolder
+from sqlaudit.base.spec import AuditSpec, Limits, Target
+from sqlaudit.cli import demo_table as demo
 from sqlaudit.cli.audit import run_audit
 from sqlaudit.cli.exits import say
 from sqlaudit.cli.options import FailingOptions, Work, failing_options, limit_options, output_options, work_options
 from sqlaudit.cli.output import Output
 from sqlaudit.cli.sections import Sectioned, in_section
-from sqlaudit.errors import ExitCode
-from sqlaudit.leftovers import PrivateFolder
-from sqlaudit.spec import AuditSpec, Limits, Target
 
 _try = in_section("The table")
 
@@ -39,7 +39,7 @@ def command(save: Path | None, failing: FailingOptions, output: Output, work: Wo
         demo.save(save)
         say(f"wrote the demo's table to {str(save)!r}. Try: {_command(str(save))}")
         return ExitCode.OK
-    from sqlaudit.requirements import parse_requirement
+    from sqlaudit.models.requirements import parse_requirement
 
     say(f"{demo.ABOUT}. The same as: {_command('injury.csv')}")
     with PrivateFolder("demo") as folder:

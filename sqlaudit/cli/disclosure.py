@@ -12,17 +12,17 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from sqlaudit.audits.disclosure.report import disclosure_document
+from sqlaudit.audits.disclosure.results import DisclosureResult
+from sqlaudit.audits.disclosure.run import DisclosureRequest, check_roles, find_disclosure, planned_statements
+from sqlaudit.base.errors import ExitCode, UsageError
+from sqlaudit.base.files import check_destination, replacing
+from sqlaudit.base.spec import Limits, Roles, Target
 from sqlaudit.cli.options import Work, limit_options, output_options, role_options, target_options, work_options
 from sqlaudit.cli.output import Output
 from sqlaudit.cli.plan import show_statements
 from sqlaudit.cli.sections import Sectioned, in_section, shared
 from sqlaudit.cli.session import session
-from sqlaudit.errors import ExitCode, UsageError
-from sqlaudit.export import check_destination, replacing
-from sqlaudit.reports.disclosure import disclosure_document
-from sqlaudit.spec import Limits, Roles, Target
-from sqlaudit.worst_case.results import DisclosureResult
-from sqlaudit.worst_case.run import DisclosureRequest, check_roles, find_disclosure, planned_statements
 
 PLOT_SUFFIXES = (".svg", ".png")
 _RANGE = re.compile(r"(?:(\d{1,6})\s*(?:\.\.|-)\s*)?(\d{1,6})")
@@ -103,7 +103,7 @@ def _question(
     if given is not None:
         _refuse_curve_options()
     if plot is not None:
-        from sqlaudit.reports.plots import check_drawing
+        from sqlaudit.reports.drawing import check_drawing
 
         check_destination(plot, PLOT_SUFFIXES)
         check_drawing()
@@ -192,7 +192,7 @@ def command(
 
 
 def _draw(path: Path, result: DisclosureResult) -> None:
-    from sqlaudit.reports.plots import draw_curves
+    from sqlaudit.audits.disclosure.plots import draw_curves
 
     picture = draw_curves(result, path.suffix.lower().removeprefix("."))
     with replacing(path) as temporary:
@@ -210,9 +210,9 @@ def _answer(
     limits: Limits,
 ) -> ExitCode:
     """The answers to what a file asks."""
-    from sqlaudit.reports.what_if import what_if_document
-    from sqlaudit.worst_case.given import load_knowledge
-    from sqlaudit.worst_case.what_if import answer, planned_questions
+    from sqlaudit.audits.disclosure.given import load_knowledge
+    from sqlaudit.audits.disclosure.what_if import answer, planned_questions
+    from sqlaudit.audits.disclosure.what_if_report import what_if_document
 
     if work.explain:
         raise UsageError("A database has no plan for a statement with open parameters; --dry-run shows the statements.")

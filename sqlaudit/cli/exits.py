@@ -14,9 +14,9 @@ from typing import Any
 
 import click
 
+from sqlaudit.base.connection_texts import without_connections
+from sqlaudit.base.errors import DivisionWarning, ExitCode, Interrupted, SqlauditError
 from sqlaudit.cli.signals import ENDING
-from sqlaudit.connection_texts import without_connections
-from sqlaudit.errors import DivisionWarning, ExitCode, Interrupted, SqlauditError
 from sqlaudit.reports.escape import in_encoding, visible
 
 _RANK = (

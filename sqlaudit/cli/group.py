@@ -13,11 +13,11 @@ from typing import Any
 
 import click
 
-from sqlaudit import __version__
+from sqlaudit.base.errors import ExitCode
+from sqlaudit.base.leftovers import remove_leftovers
+from sqlaudit.base.version import __version__
 from sqlaudit.cli.exits import Boundary, remarks_told
 from sqlaudit.cli.signals import ENDING
-from sqlaudit.errors import ExitCode
-from sqlaudit.leftovers import remove_leftovers
 
 COMMANDS = {
     "attack": "Try attacks on a release: how many persons does each expose, and how surely?",

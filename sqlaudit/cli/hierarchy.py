@@ -9,19 +9,19 @@ from typing import Any
 
 import click
 
-from sqlaudit.api_hierarchy import check_hierarchy, named_hierarchy, plan_hierarchy
+from sqlaudit.base.errors import ExitCode, UsageError
+from sqlaudit.base.files import check_destination
+from sqlaudit.base.nodes import Node, load_nodes
+from sqlaudit.base.spec import Limits, Target
 from sqlaudit.cli.options import Work, limit_options, output_options, target_options, work_options
 from sqlaudit.cli.output import Output
 from sqlaudit.cli.parsing import split_list
 from sqlaudit.cli.plan import show_statements
 from sqlaudit.cli.sections import Sectioned, in_section, shared
 from sqlaudit.cli.session import session
-from sqlaudit.errors import ExitCode, UsageError
-from sqlaudit.export import check_destination
 from sqlaudit.hierarchies import Hierarchy, read_hierarchy
-from sqlaudit.nodes import Node, load_nodes
-from sqlaudit.reports.hierarchy import hierarchy_document
-from sqlaudit.spec import Limits, Target
+from sqlaudit.hierarchies.api import check_hierarchy, named_hierarchy, plan_hierarchy
+from sqlaudit.hierarchies.report import hierarchy_document
 
 _how = in_section("How values become coarser")
 _what = in_section("What to do")

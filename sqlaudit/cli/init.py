@@ -8,25 +8,25 @@ from pathlib import Path
 
 import click
 
+from sqlaudit.base.errors import ConnectionFailed, EngineError, ExitCode, UsageError
+from sqlaudit.base.files import check_destination, check_ending, write_text
+from sqlaudit.base.paths import exists
+from sqlaudit.base.spec import Limits, Target
+from sqlaudit.base.whereabouts import Whereabouts
 from sqlaudit.cli.exits import say
 from sqlaudit.cli.options import Work, limit_options
 from sqlaudit.cli.output import print_data
 from sqlaudit.cli.sections import Sectioned, in_section
 from sqlaudit.cli.session import session
-from sqlaudit.engines.base import Engine
-from sqlaudit.errors import ConnectionFailed, EngineError, ExitCode, UsageError
-from sqlaudit.export import check_destination, check_ending, write_text
-from sqlaudit.gate_result import Place
-from sqlaudit.paths import exists
-from sqlaudit.policy.connections import database_of, holds_password
-from sqlaudit.policy.proposal import ProposedTable, proposed_policy, tables_of
-from sqlaudit.policy.schema import policy_schema
-from sqlaudit.policy.spec import Connection
-from sqlaudit.profiling.run import profile_target
+from sqlaudit.engines.contract import Engine
+from sqlaudit.gates.connections import database_of, holds_password
+from sqlaudit.gates.proposal import ProposedTable, proposed_policy, tables_of
+from sqlaudit.gates.result import Place
+from sqlaudit.gates.schema import policy_schema
+from sqlaudit.gates.spec import Connection
+from sqlaudit.profiles.run import profile_target
 from sqlaudit.reports import render_json
 from sqlaudit.reports.figures import plural
-from sqlaudit.spec import Limits, Target
-from sqlaudit.whereabouts import Whereabouts
 
 MOST_TABLES = 50
 _where = in_section("Where the tables are")

@@ -9,8 +9,8 @@ from __future__ import annotations
 import threading
 from functools import partial
 
+from sqlaudit.base.errors import ExitCode
 from sqlaudit.cli.signals import ENDING
-from sqlaudit.errors import ExitCode
 
 GRACE = 5.0
 """Seconds beyond --timeout that an engine has to end in good order."""

@@ -10,7 +10,10 @@ from typing import Any
 
 import click
 
-from sqlaudit.api_lattice import check_publication, make, search_and_publish, targets_of
+from sqlaudit.base.errors import ExitCode, UsageError
+from sqlaudit.base.numbers import exact_share
+from sqlaudit.base.relation import Statement
+from sqlaudit.base.spec import Limits, Roles, Target
 from sqlaudit.cli.exits import say
 from sqlaudit.cli.last_resort import LastResort
 from sqlaudit.cli.options import (
@@ -29,21 +32,19 @@ from sqlaudit.cli.parsing import duration, share, split_lists
 from sqlaudit.cli.plan import show_statements
 from sqlaudit.cli.sections import Sectioned, in_section, shared
 from sqlaudit.cli.session import session
-from sqlaudit.engines.base import Engine, Statement
-from sqlaudit.errors import ExitCode, UsageError
-from sqlaudit.generalization.losses import MEASURES
-from sqlaudit.generalization.request import Find, LatticeRequest, Publication, Suppressed, parse_chain
-from sqlaudit.generalization.run import open_table, plan_lattice
-from sqlaudit.generalization.search.choice import AUTO, FITS
-from sqlaudit.generalization.search.inquiry import Progress, Tell
-from sqlaudit.lattice_result import LatticeResult
-from sqlaudit.profiling.suspects import suspect_statements
+from sqlaudit.engines.contract import Engine
+from sqlaudit.lattices.api import check_publication, make, search_and_publish, targets_of
+from sqlaudit.lattices.losses import MEASURES
+from sqlaudit.lattices.report import lattice_document
+from sqlaudit.lattices.request import Find, LatticeRequest, Publication, Suppressed, parse_chain
+from sqlaudit.lattices.result import LatticeResult
+from sqlaudit.lattices.run import open_table, plan_lattice
+from sqlaudit.lattices.search.choice import AUTO, FITS
+from sqlaudit.lattices.search.inquiry import Progress, Tell
+from sqlaudit.profiles.suspects import suspect_statements
 from sqlaudit.reports import render_markdown, render_text
 from sqlaudit.reports.escape import visible
 from sqlaudit.reports.figures import figure
-from sqlaudit.reports.lattice import lattice_document
-from sqlaudit.shares import exact_share
-from sqlaudit.spec import Limits, Roles, Target
 
 _PATH = click.Path(path_type=Path)
 _ALGORITHMS = (AUTO, *dict.fromkeys(name for names in FITS.values() for name in names))

@@ -6,12 +6,12 @@ from typing import Any
 
 import click
 
+from sqlaudit.base.errors import ExitCode
+from sqlaudit.base.result import plain
 from sqlaudit.cli.options import output_options
 from sqlaudit.cli.output import Output
 from sqlaudit.cli.sections import Sectioned
-from sqlaudit.errors import ExitCode
-from sqlaudit.reports.catalogue import catalogue_document, model_document
-from sqlaudit.result import plain
+from sqlaudit.models.report import catalogue_document, model_document
 
 
 @click.command(cls=Sectioned)
@@ -26,7 +26,7 @@ def command(name: str | None, output: Output) -> int:
       sqlaudit models l --format json
     """
     from sqlaudit.models import REGISTRY
-    from sqlaudit.requirements import PRESETS, find_model
+    from sqlaudit.models.requirements import PRESETS, find_model
 
     entries = [describe(find_model(name))] if name else [describe(model) for model in REGISTRY.values()]
     presets = [

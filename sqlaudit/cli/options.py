@@ -21,13 +21,13 @@ from typing import Any
 
 import click
 
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.paths import is_folder
+from sqlaudit.base.spec import Coverage, Limits, NullPolicy, ReadOptions, Requirement, Roles, Target
 from sqlaudit.cli.output import Output, output_for
 from sqlaudit.cli.parsing import count_or_all, delimiter, duration, null_values, size, split_list, split_lists
 from sqlaudit.cli.sections import in_section, shared
-from sqlaudit.errors import UsageError
-from sqlaudit.paths import is_folder
 from sqlaudit.reports import FORMATS
-from sqlaudit.spec import Coverage, Limits, NullPolicy, ReadOptions, Requirement, Roles, Target
 
 _PATH = click.Path(path_type=Path)
 FILE_FORMATS = ("csv", "json", "parquet", "arrow")
@@ -161,7 +161,7 @@ def _asked(*, require: tuple[str, ...], preset: tuple[str, ...], inputs: Path | 
 def _requirements(texts: tuple[str, ...]) -> tuple[Requirement, ...]:
     if not texts:
         return ()
-    from sqlaudit.requirements import parse_requirements
+    from sqlaudit.models.requirements import parse_requirements
 
     return tuple(one for text in texts for one in parse_requirements(text))
 
@@ -169,8 +169,8 @@ def _requirements(texts: tuple[str, ...]) -> tuple[Requirement, ...]:
 def _presets(names: tuple[str, ...]) -> tuple[Requirement, ...]:
     if not names:
         return ()
-    from sqlaudit.guard import closest
-    from sqlaudit.requirements import PRESETS
+    from sqlaudit.base.guard import closest
+    from sqlaudit.models.requirements import PRESETS
 
     for name in names:
         if name not in PRESETS:
@@ -181,7 +181,7 @@ def _presets(names: tuple[str, ...]) -> tuple[Requirement, ...]:
 def _inputs(path: Path | None) -> Mapping[str, Any]:
     if path is None:
         return {}
-    from sqlaudit.inputs import load_inputs
+    from sqlaudit.classes.inputs import load_inputs
 
     return load_inputs(path)
 

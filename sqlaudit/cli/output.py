@@ -12,9 +12,9 @@ from typing import Any
 
 import click
 
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.files import check_destination, write_text
 from sqlaudit.cli.exits import close_stdout
-from sqlaudit.errors import UsageError
-from sqlaudit.export import check_destination, write_text
 from sqlaudit.reports import Document, render_html, render_json, render_markdown, render_text, stored_document
 from sqlaudit.reports.escape import in_encoding
 

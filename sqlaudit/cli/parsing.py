@@ -8,8 +8,8 @@ from fractions import Fraction
 
 import click
 
-from sqlaudit.errors import UsageError
-from sqlaudit.shares import exact_share
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.numbers import exact_share
 
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}

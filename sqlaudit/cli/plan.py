@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from sqlaudit.base.relation import Statement
+from sqlaudit.base.spec import AuditSpec
 from sqlaudit.cli.options import Work
 from sqlaudit.cli.output import Output
-from sqlaudit.engines.base import Engine, Statement
+from sqlaudit.engines.contract import Engine
 from sqlaudit.reports import render_json
 from sqlaudit.reports.escape import markdown, visible
-from sqlaudit.spec import AuditSpec
 
 SCHEMA = "sqlaudit-plan/1"
 _NOTE = "Nothing was measured. Statements that depend on what these find are not listed."
@@ -22,7 +23,7 @@ def show_plan(engine: Engine, spec: AuditSpec, work: Work, output: Output) -> No
     Raises:
         SqlauditError: the target cannot be opened, or a role is missing in it.
     """
-    from sqlaudit.auditor import Auditor
+    from sqlaudit.audits.auditor import Auditor
 
     statements = Auditor(engine).plan(spec)
     tables = engine.open(spec.target).tables or (spec.target.name,)

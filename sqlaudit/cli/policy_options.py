@@ -11,21 +11,21 @@ from typing import Any
 
 import click
 
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.files import check_destination, write_text
+from sqlaudit.base.spec import Limits, Target
+from sqlaudit.base.whereabouts import Whereabouts
 from sqlaudit.cli.options import Work
 from sqlaudit.cli.output import Output, format_by_ending
 from sqlaudit.cli.sections import in_section, shared
 from sqlaudit.cli.session import session
-from sqlaudit.engines.base import Engine
-from sqlaudit.errors import UsageError
-from sqlaudit.export import check_destination, write_text
-from sqlaudit.gate_result import GateResult
+from sqlaudit.engines.contract import Engine
+from sqlaudit.gates.github import render_github
+from sqlaudit.gates.junit import render_junit
+from sqlaudit.gates.report import gate_document
+from sqlaudit.gates.result import GateResult
+from sqlaudit.gates.sarif import sarif_data
 from sqlaudit.reports import render_html, render_json, render_markdown, render_text, stored_document
-from sqlaudit.reports.gate import gate_document
-from sqlaudit.reports.github import render_github
-from sqlaudit.reports.junit import render_junit
-from sqlaudit.reports.sarif import sarif_data
-from sqlaudit.spec import Limits, Target
-from sqlaudit.whereabouts import Whereabouts
 
 FORMATS = ("text", "json", "junit", "sarif", "markdown", "html", "github")
 _BY_ENDING = {

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import click
 
+from sqlaudit.base.errors import ExitCode
+from sqlaudit.base.spec import Limits, Target
 from sqlaudit.cli.options import Work, limit_options, output_options, target_options, work_options
 from sqlaudit.cli.output import Output
 from sqlaudit.cli.plan import show_statements
 from sqlaudit.cli.sections import Sectioned, in_section
 from sqlaudit.cli.session import session
-from sqlaudit.errors import ExitCode
-from sqlaudit.profiling.columns import EXACT_ROWS, planned_statements
-from sqlaudit.profiling.run import profile_target
-from sqlaudit.reports.profile import profile_document
-from sqlaudit.spec import Limits, Target
+from sqlaudit.profiles.columns import EXACT_ROWS, planned_statements
+from sqlaudit.profiles.report import profile_document
+from sqlaudit.profiles.run import profile_target
 
 _look = in_section("How to look")
 

@@ -9,8 +9,10 @@ from typing import Any
 
 import click
 
-from sqlaudit.api_lattice import targets_of
-from sqlaudit.api_recode import recode_and_publish
+from sqlaudit.base.errors import ExitCode, UsageError
+from sqlaudit.base.files import check_destination
+from sqlaudit.base.numbers import exact_number
+from sqlaudit.base.spec import Limits, Roles, Target
 from sqlaudit.cli.exits import say
 from sqlaudit.cli.options import (
     Asked,
@@ -28,20 +30,18 @@ from sqlaudit.cli.parsing import duration, split_lists
 from sqlaudit.cli.plan import show_statements
 from sqlaudit.cli.sections import Sectioned, in_section, shared
 from sqlaudit.cli.session import session
-from sqlaudit.engines.base import Engine
-from sqlaudit.errors import ExitCode, UsageError
-from sqlaudit.export import check_destination
-from sqlaudit.generalization.request import RELEASE_SUFFIXES
-from sqlaudit.recode_result import RecodeResult
+from sqlaudit.engines.contract import Engine
+from sqlaudit.lattices.api import targets_of
+from sqlaudit.lattices.request import RELEASE_SUFFIXES
 from sqlaudit.release.losses.registry import MEASURES
-from sqlaudit.remedies.recoding.kaca import Order, Tell
-from sqlaudit.remedies.recoding.request import BY_DEFAULT, Method, RecodeRequest
-from sqlaudit.remedies.recoding.run import plan_recoding
+from sqlaudit.remedies.recode.api import recode_and_publish
+from sqlaudit.remedies.recode.kaca import Order, Tell
+from sqlaudit.remedies.recode.report import recode_document
+from sqlaudit.remedies.recode.request import BY_DEFAULT, Method, RecodeRequest
+from sqlaudit.remedies.recode.result import RecodeResult
+from sqlaudit.remedies.recode.run import plan_recoding
 from sqlaudit.reports import render_markdown, render_text
 from sqlaudit.reports.escape import visible
-from sqlaudit.reports.recode import recode_document
-from sqlaudit.shares import exact_number
-from sqlaudit.spec import Limits, Roles, Target
 
 _PATH = click.Path(path_type=Path)
 _coarser = in_section("How columns become coarser")

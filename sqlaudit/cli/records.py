@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import click
 
+from sqlaudit.base.errors import ExitCode, UsageError
+from sqlaudit.base.spec import Limits, NullPolicy, Target
 from sqlaudit.cli.options import Work, limit_options, output_options, target_options, work_options
 from sqlaudit.cli.output import Output
 from sqlaudit.cli.parsing import share, split_lists
 from sqlaudit.cli.plan import show_statements
 from sqlaudit.cli.sections import Sectioned, in_section
 from sqlaudit.cli.session import session
-from sqlaudit.errors import ExitCode, UsageError
-from sqlaudit.record_risk import RecordRequest, find_records
-from sqlaudit.record_risk.search import plan_records
-from sqlaudit.reports.records import records_document
-from sqlaudit.spec import Limits, NullPolicy, Target
+from sqlaudit.column_sets.records import RecordRequest, find_records
+from sqlaudit.column_sets.records.report import records_document
+from sqlaudit.column_sets.records.search import plan_records
 
 _who = in_section("Which columns")
 _far = in_section("How far")

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import click
 
+from sqlaudit.base.errors import ExitCode, InputError, UsageError
+from sqlaudit.base.files import replacing
 from sqlaudit.cli.exits import say
 from sqlaudit.cli.output import output_for
 from sqlaudit.cli.sections import Sectioned, in_section
-from sqlaudit.errors import ExitCode, InputError, UsageError
-from sqlaudit.export import replacing
-from sqlaudit.overwriting import refuse_overwriting
+from sqlaudit.engines.overwriting import refuse_overwriting
 from sqlaudit.reports import Document
 from sqlaudit.reports.document import Picture
 from sqlaudit.reports.page.pictures import draw_file

@@ -10,11 +10,11 @@ from typing import Any, TypeVar
 
 import click
 
-from sqlaudit.errors import SqlauditError
-from sqlaudit.nodes import load_nodes
-from sqlaudit.overwriting import files_read, refuse_overwriting
-from sqlaudit.paths import is_file
-from sqlaudit.spec import Target
+from sqlaudit.base.errors import SqlauditError
+from sqlaudit.base.nodes import load_nodes
+from sqlaudit.base.paths import is_file
+from sqlaudit.base.spec import Target
+from sqlaudit.engines.overwriting import files_read, refuse_overwriting
 
 WRITTEN = {
     "--output",

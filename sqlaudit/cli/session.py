@@ -13,17 +13,17 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
+from sqlaudit.base.errors import Interrupted, SqlauditError
+from sqlaudit.base.spec import Limits, Target
+from sqlaudit.base.whereabouts import Whereabouts
 from sqlaudit.cli.last_resort import LastResort
 from sqlaudit.cli.options import Work
 from sqlaudit.cli.sections import written_files
 from sqlaudit.cli.signals import ENDING, Ended, Handler, heard
-from sqlaudit.engines.base import Engine, Executed
-from sqlaudit.errors import Interrupted, SqlauditError
-from sqlaudit.overwriting import files_read, refuse_overwriting
+from sqlaudit.engines.contract import Engine, Executed
+from sqlaudit.engines.overwriting import files_read, refuse_overwriting
+from sqlaudit.models.phrases import listing
 from sqlaudit.reports.escape import in_encoding, visible
-from sqlaudit.reports.phrases import listing
-from sqlaudit.spec import Limits, Target
-from sqlaudit.whereabouts import Whereabouts
 
 PATIENCE = 0.5
 """Seconds of silence before a progress bar appears."""

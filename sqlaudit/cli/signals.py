@@ -71,7 +71,7 @@ class Ending:
 
     def leave(self, sentence: str = "", code: int = INTERRUPTED) -> NoReturn:
         """End the process at once: what it had begun to write is removed, and nothing else happens."""
-        leftovers = sys.modules.get("sqlaudit.leftovers")
+        leftovers = sys.modules.get("sqlaudit.base.leftovers")
         if leftovers is not None:
             leftovers.discard_unfinished()
         with suppress(OSError, ValueError, AttributeError):

@@ -9,7 +9,9 @@ from typing import Any
 
 import click
 
-from sqlaudit.api_suppress import check_published, targets_of
+from sqlaudit.base.errors import ExitCode, UsageError
+from sqlaudit.base.numbers import exact_share
+from sqlaudit.base.spec import Limits, Roles, Target
 from sqlaudit.cli.exits import say
 from sqlaudit.cli.options import (
     Asked,
@@ -27,16 +29,14 @@ from sqlaudit.cli.parsing import duration, split_lists
 from sqlaudit.cli.plan import show_statements
 from sqlaudit.cli.sections import Sectioned, in_section, shared
 from sqlaudit.cli.session import session
-from sqlaudit.errors import ExitCode, UsageError
-from sqlaudit.remedies.suppression.deciding import How
-from sqlaudit.remedies.suppression.request import Published, SuppressRequest, Whole
-from sqlaudit.remedies.suppression.run import plan_suppression, suppress_table
+from sqlaudit.remedies.suppress.api import check_published, targets_of
+from sqlaudit.remedies.suppress.deciding import How
+from sqlaudit.remedies.suppress.report import suppress_document
+from sqlaudit.remedies.suppress.request import Published, SuppressRequest, Whole
+from sqlaudit.remedies.suppress.result import SuppressResult
+from sqlaudit.remedies.suppress.run import plan_suppression, suppress_table
 from sqlaudit.reports import render_markdown, render_text
 from sqlaudit.reports.escape import visible
-from sqlaudit.reports.suppress import suppress_document
-from sqlaudit.shares import exact_share
-from sqlaudit.spec import Limits, Roles, Target
-from sqlaudit.suppress_result import SuppressResult
 
 _how = in_section("How the cells are chosen")
 _release = in_section("The release")

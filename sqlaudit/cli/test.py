@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from sqlaudit.api_gate import GateRequest, run_gate
+from sqlaudit.base.errors import ExitCode
+from sqlaudit.base.spec import Limits
 from sqlaudit.cli.exits import say, worst
 from sqlaudit.cli.options import limit_options
 from sqlaudit.cli.output import print_data
@@ -19,12 +20,11 @@ from sqlaudit.cli.policy_options import (
     select_option,
 )
 from sqlaudit.cli.sections import Sectioned, in_section
-from sqlaudit.errors import ExitCode
-from sqlaudit.policy.run import mistakes_of
-from sqlaudit.policy.selection import select as selected
-from sqlaudit.policy.spec import Policy, TestSpec
+from sqlaudit.gates.api import GateRequest, run_gate
+from sqlaudit.gates.run import mistakes_of
+from sqlaudit.gates.selection import select as selected
+from sqlaudit.gates.spec import Policy, TestSpec
 from sqlaudit.reports.escape import visible
-from sqlaudit.spec import Limits
 
 _what = in_section("What to test")
 _hold = in_section("What must hold")

@@ -1,15 +1,15 @@
-"""The engines: one module a database, all with the contract of `sqlaudit.engines.base`."""
+"""The engines: one module a database, all with the contract of `sqlaudit.engines.contract`."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sqlaudit.connection_texts import looks_like_connection
-from sqlaudit.engines.base import Engine
-from sqlaudit.errors import UsageError
-from sqlaudit.paths import exists
-from sqlaudit.spec import Limits, Target
-from sqlaudit.whereabouts import Whereabouts, whereabouts
+from sqlaudit.base.connection_texts import looks_like_connection
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.paths import exists
+from sqlaudit.base.spec import Limits, Target
+from sqlaudit.base.whereabouts import Whereabouts, whereabouts
+from sqlaudit.engines.contract import Engine
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -49,11 +49,11 @@ def connect(
         if names_spark(place.text):
             return _spark(place, limits)
         if _is_postgres(place.text):
-            from sqlaudit.engines.postgres import PostgresEngine
+            from sqlaudit.engines.postgres.engine import PostgresEngine
 
             return PostgresEngine(place, limits)
         _refuse_others(place)
-    from sqlaudit.engines.duckdb import DuckDBEngine
+    from sqlaudit.engines.duckdb.engine import DuckDBEngine
 
     return DuckDBEngine(place, limits, targets)
 
@@ -79,7 +79,7 @@ def names_spark(db: str) -> bool:
 
 
 def _spark(db: Whereabouts | SparkSession, limits: Limits | None) -> Engine:
-    from sqlaudit.engines.spark import SparkEngine
+    from sqlaudit.engines.spark.engine import SparkEngine
 
     return SparkEngine(db, limits)
 

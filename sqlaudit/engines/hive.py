@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from sqlaudit.errors import InputError
+from sqlaudit.base.errors import InputError
 
 
 def partition_columns(paths: Sequence[Path], label: str) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ killed run left behind goes away when the next one starts.
 
 from __future__ import annotations
 
-from sqlaudit.leftovers import PrivateFolder, remove_leftovers
+from sqlaudit.base.leftovers import PrivateFolder, remove_leftovers
 
 __all__ = ["SpillFolder", "remove_leftovers"]
 

@@ -8,8 +8,8 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from typing import TypeVar
 
-from sqlaudit.engines.base import ProgressHook
-from sqlaudit.errors import SqlauditError
+from sqlaudit.base.errors import SqlauditError
+from sqlaudit.engines.contract import ProgressHook
 
 T = TypeVar("T")
 

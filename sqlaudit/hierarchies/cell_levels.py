@@ -6,7 +6,7 @@ import datetime
 import math
 from fractions import Fraction
 
-from sqlaudit.engines.base import Kind
+from sqlaudit.base.relation import Kind
 from sqlaudit.hierarchies.cell_text import read_cell
 from sqlaudit.hierarchies.cells import Bound, Cell, Interval, Mask, point_of, whole
 from sqlaudit.hierarchies.level_sql import LIMITS

@@ -8,8 +8,10 @@ from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property
 
-from sqlaudit.engines.base import Engine, Kind, Statement
-from sqlaudit.errors import UsageError
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.relation import Kind, Statement
+from sqlaudit.base.sql import Raw, render
+from sqlaudit.engines.contract import Engine
 from sqlaudit.hierarchies.cell_levels import as_interval, has_label, is_of_level
 from sqlaudit.hierarchies.cell_text import read_cell
 from sqlaudit.hierarchies.cells import AnyValue, Cell, Exact, Interval, Mask, Node, Values, point_of
@@ -17,7 +19,6 @@ from sqlaudit.hierarchies.dictionary import Dictionary
 from sqlaudit.hierarchies.hierarchy import Hierarchy, Name
 from sqlaudit.hierarchies.levels import MappedLevel, SqlLevel, TopLevel
 from sqlaudit.hierarchies.matching import matched_rows
-from sqlaudit.sql import Raw, render
 
 _FORMS = "a value, *, [20, 30), 20-30, <30, 13***, {a, b}, or a label of its hierarchy"
 
@@ -274,7 +275,10 @@ def reader_of(dictionary: Dictionary, workbench: Engine) -> CellReader:
     if any(isinstance(level, SqlLevel) for level in hierarchy.levels):
         numbers = tuple(n for n, level in enumerate(hierarchy.levels, 1) if isinstance(level, SqlLevel))
         statement = render(
-            "hierarchy_labels.sql", workbench.dialect, source=Raw(dictionary.relation.sql), levels=list(numbers)
+            "hierarchies/hierarchy_labels.sql",
+            workbench.dialect,
+            source=Raw(dictionary.relation.sql),
+            levels=list(numbers),
         )
         return CellReader(hierarchy, kind, _by_key(workbench, statement), numbers)
     return plain_reader(hierarchy, kind)

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
 
-from sqlaudit.engines.base import Kind
+from sqlaudit.base.relation import Kind
 from sqlaudit.hierarchies.cells import AnyValue, Bound, Cell, Exact, Interval, Mask, Values
 from sqlaudit.hierarchies.matching import key_of
 

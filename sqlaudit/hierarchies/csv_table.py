@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from sqlaudit.errors import UsageError
+from sqlaudit.base.errors import UsageError
 from sqlaudit.hierarchies.hierarchy import Name, ValueTable
 from sqlaudit.hierarchies.levels import TOP
-from sqlaudit.value_tree import hierarchy_rows
+from sqlaudit.hierarchies.value_tree import hierarchy_rows
 
 Lines = Sequence[tuple[str, Name, tuple[Name, ...]]]
 """(place, value, labels)."""

@@ -10,14 +10,15 @@ import re
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from sqlaudit.columns_of import Resolved
-from sqlaudit.engines.base import Engine, Kind, Relation, Statement
-from sqlaudit.errors import UsageError
+from sqlaudit.base.columns_of import Resolved
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.relation import Kind, Relation, Statement
+from sqlaudit.base.sql import Raw, render
+from sqlaudit.engines.contract import Engine
 from sqlaudit.hierarchies.hierarchy import Hierarchy
 from sqlaudit.hierarchies.level_sql import Holds, level_sql, refuse_kind
 from sqlaudit.hierarchies.levels import MappedLevel, TopLevel
 from sqlaudit.hierarchies.matching import matched_rows
-from sqlaudit.sql import Raw, render
 
 NAME = "sqlaudit_dictionary"
 _BATCH = 20_000
@@ -117,10 +118,10 @@ def dictionary(
 
     Example:
         >>> import pyarrow as pa
-        >>> from sqlaudit.columns_of import resolve
+        >>> from sqlaudit.base.columns_of import resolve
         >>> from sqlaudit.engines import connect
         >>> from sqlaudit.hierarchies import read_hierarchies
-        >>> from sqlaudit.spec import Target
+        >>> from sqlaudit.base.spec import Target
         >>> people = pa.table({"age": [34, 38, 51]})
         >>> (ages,) = read_hierarchies({"age": {"widths": [5, 10]}}).for_columns(["age"])
         >>> with connect() as engine:
@@ -144,7 +145,7 @@ def held(engine: Engine, relation: Relation, column: Resolved) -> Holds:
     """What a column or expression holds; the engine is asked about expressions."""
     if column.column is not None:
         return Holds(column.kind, column.type)
-    probe = render("hierarchy_probe.sql", engine.dialect, value=Raw(column.sql), source=Raw(relation.sql))
+    probe = render("hierarchies/hierarchy_probe.sql", engine.dialect, value=Raw(column.sql), source=Raw(relation.sql))
     (found,) = engine.result_columns(probe)
     return Holds(found.kind, found.type)
 
@@ -155,7 +156,7 @@ def values_statement(
     """The statement that runs where the table lies: values with numbers, keys, rows and computed labels."""
     labels = [(number, Raw(level_sql(hierarchy, number, "v", dialect, holds))) for number in _computed(hierarchy)]
     return render(
-        "hierarchy_values.sql",
+        "hierarchies/hierarchy_values.sql",
         dialect,
         step="values of " + column.label,
         source=Raw(relation.sql),
@@ -199,7 +200,7 @@ def _with_labels(
         for number, level in enumerate(hierarchy.levels, 1)
     ]
     statement = render(
-        "hierarchy_dictionary.sql",
+        "hierarchies/hierarchy_dictionary.sql",
         workbench.dialect,
         step="labels of " + hierarchy.column,
         source=Raw(found.sql),
@@ -247,7 +248,7 @@ def _measured(workbench: Engine, relation: Relation, hierarchy: Hierarchy, holds
     source = Raw(relation.sql)
     facts = workbench.run(
         render(
-            "hierarchy_facts.sql",
+            "hierarchies/hierarchy_facts.sql",
             workbench.dialect,
             step="levels of " + hierarchy.column,
             source=source,
@@ -259,7 +260,7 @@ def _measured(workbench: Engine, relation: Relation, hierarchy: Hierarchy, holds
         LevelFacts(int(level), names[int(level)], *map(int, (groups, smallest, largest, values, rows, split)))
         for level, groups, smallest, largest, _, values, rows, split in facts
     )
-    unlisted = workbench.run(render("hierarchy_uncovered.sql", workbench.dialect, source=source))[0]
+    unlisted = workbench.run(render("hierarchies/hierarchy_uncovered.sql", workbench.dialect, source=source))[0]
     values, rows, missing = (int(number) for number in unlisted)
     made = Dictionary(hierarchy, holds, relation, levels, int(facts[0][4]), missing, values, rows)
     return made if hierarchy.default is None else replace(made, unlisted_values=0, unlisted_rows=0)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from sqlaudit.errors import UsageError
+from sqlaudit.base.errors import UsageError
 from sqlaudit.hierarchies.levels import Level, MappedLevel, TopLevel
 
 Name = str | None

@@ -8,10 +8,11 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from sqlaudit.division import remark_on, warn
-from sqlaudit.engines.base import Kind
-from sqlaudit.errors import UsageError
-from sqlaudit.guard import closest, guard_expression, literal, quote
+from sqlaudit.base.division import remark_on, warn
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.guard import closest, guard_expression, literal, quote
+from sqlaudit.base.relation import Kind
+from sqlaudit.base.sql import Raw, environment, expression
 from sqlaudit.hierarchies.hierarchy import Hierarchy
 from sqlaudit.hierarchies.levels import (
     TOP,
@@ -24,7 +25,6 @@ from sqlaudit.hierarchies.levels import (
     decimal_text,
 )
 from sqlaudit.hierarchies.matching import matched_rows
-from sqlaudit.sql import Raw, environment, expression
 
 VALUE = "value"
 """What a user's expression may call the column, whatever its name."""
@@ -105,7 +105,7 @@ def level_sql(hierarchy: Hierarchy, number: int, value_sql: str, dialect: str, h
 
     Example:
         >>> from sqlaudit.hierarchies import read_hierarchy
-        >>> from sqlaudit.nodes import nodes_of
+        >>> from sqlaudit.base.nodes import nodes_of
         >>> zips = read_hierarchy("zip", nodes_of({"mask": {"keep": [3]}}))
         >>> level_sql(zips, 1, '"zip"', "duckdb", Holds(Kind.TEXT)).split(" || ")[0]
         'LEFT(CAST("zip" AS VARCHAR), 3)'
@@ -117,10 +117,10 @@ def level_sql(hierarchy: Hierarchy, number: int, value_sql: str, dialect: str, h
     if isinstance(level, WidthLevel):
         return _interval(level, value, dialect, holds)
     if isinstance(level, MaskLevel):
-        return expression("hierarchy_mask.sql", dialect, value=value, count=level.count, keeps=level.keeps)
+        return expression("hierarchies/hierarchy_mask.sql", dialect, value=value, count=level.count, keeps=level.keeps)
     if isinstance(level, DateLevel):
         zoned = "with time zone" in holds.type.lower()
-        return expression("hierarchy_date.sql", dialect, value=value, cut=level.part.value, zoned=zoned)
+        return expression("hierarchies/hierarchy_date.sql", dialect, value=value, cut=level.part.value, zoned=zoned)
     if isinstance(level, SqlLevel):
         return _own(hierarchy, number, level, value.sql, dialect, holds.kind)
     if isinstance(level, MappedLevel):
@@ -149,7 +149,7 @@ def published(
     name = quote(alias, dialect)
     # what stands here is common to all dialects, and a table of many values would take sqlglot long
     condition = expression(
-        "hierarchy_has_key.sql",
+        "hierarchies/hierarchy_has_key.sql",
         dialect,
         value=Raw(_operand(value_sql)),
         listed=Raw(name + ".sqlaudit_value"),
@@ -158,7 +158,7 @@ def published(
     )
     join = (
         environment()
-        .get_template("hierarchy_published_labels.sql")
+        .get_template("hierarchies/hierarchy_published_labels.sql")
         .render(
             rows=[(_text(value, dialect), _text(labels[level.place], dialect)) for value, labels in rows] or [_NOTHING],
             alias=name,
@@ -172,7 +172,7 @@ def _or_default(hierarchy: Hierarchy, label: str, value_sql: str, dialect: str) 
     if hierarchy.default is None:
         return label
     return expression(
-        "hierarchy_default.sql",
+        "hierarchies/hierarchy_default.sql",
         dialect,
         label=Raw(label),
         value=Raw(_operand(value_sql)),
@@ -196,7 +196,7 @@ def _interval(level: WidthLevel, value: Raw, dialect: str, holds: Holds) -> str:
 
     bounded = level.low is not None and level.high is not None
     return expression(
-        "hierarchy_interval.sql",
+        "hierarchies/hierarchy_interval.sql",
         dialect,
         value=value,
         kind=holds.kind.value,
@@ -241,4 +241,4 @@ def _own(hierarchy: Hierarchy, number: int, level: SqlLevel, value: str, dialect
             tree = replaced
         else:
             column.replace(replaced)
-    return expression("hierarchy_own.sql", dialect, value=Raw(tree.sql(dialect=dialect, comments=False)))
+    return expression("hierarchies/hierarchy_own.sql", dialect, value=Raw(tree.sql(dialect=dialect, comments=False)))

@@ -11,7 +11,7 @@ from enum import StrEnum
 from fractions import Fraction
 from itertools import pairwise
 
-from sqlaudit.errors import UsageError
+from sqlaudit.base.errors import UsageError
 
 TOP = "*"
 """The label of every value, NULL included, at the highest level."""

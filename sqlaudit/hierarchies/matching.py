@@ -10,8 +10,8 @@ import datetime
 from collections.abc import Iterable
 from decimal import Decimal, InvalidOperation
 
-from sqlaudit.engines.base import Kind
-from sqlaudit.errors import UsageError
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.relation import Kind
 from sqlaudit.hierarchies.hierarchy import Hierarchy, Name, ValueTable
 
 _MOST_DIGITS = 400

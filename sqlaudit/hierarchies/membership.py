@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
-from sqlaudit.engines.base import Engine, Kind, Relation, Row
+from sqlaudit.base.relation import Kind, Relation, Row
+from sqlaudit.base.sql import Raw, render
+from sqlaudit.engines.contract import Engine
 from sqlaudit.hierarchies.cells import AnyValue, Bound, Cell, Exact, Interval, Mask, Node, Values
 from sqlaudit.hierarchies.dictionary import Dictionary
-from sqlaudit.sql import Raw, render
 
 NAME = "sqlaudit_membership"
 _COLUMNS = (
@@ -52,18 +53,18 @@ def membership(workbench: Engine, dictionary: Dictionary, cells: Mapping[int, Ce
 
     Example:
         >>> import pyarrow as pa
-        >>> from sqlaudit.columns_of import resolve
+        >>> from sqlaudit.base.columns_of import resolve
         >>> from sqlaudit.engines import connect
         >>> from sqlaudit.hierarchies import plain
         >>> from sqlaudit.hierarchies.cell_reader import reader_of
         >>> from sqlaudit.hierarchies.dictionary import dictionary
-        >>> from sqlaudit.spec import Target
+        >>> from sqlaudit.base.spec import Target
         >>> with connect() as engine:
         ...     table = engine.open(Target(frame=pa.table({"age": [34, 38, 51]})))
         ...     ages = dictionary(engine, engine, table, resolve("age", table, "duckdb", "--qi"), plain("age"))
         ...     read = reader_of(ages, engine).read_all(["30-39", "*"])
         ...     pairs = membership(engine, ages, dict(enumerate(read.values())))
-        ...     sorted(engine.run(render("hierarchy_pairs.sql", "duckdb", source=Raw(pairs.sql))))
+        ...     sorted(engine.run(render("hierarchies/hierarchy_pairs.sql", "duckdb", source=Raw(pairs.sql))))
         [(0, 0), (0, 1), (1, 0), (1, 1), (1, 2)]
     """
     kind = dictionary.holds.kind
@@ -73,7 +74,7 @@ def membership(workbench: Engine, dictionary: Dictionary, cells: Mapping[int, Ce
     kept = workbench.keep_rows(name + "_cells", _COLUMNS, batches)
     levels = sorted({cell.level for cell in cells.values() if isinstance(cell, Node)})
     statement = render(
-        "hierarchy_membership.sql",
+        "hierarchies/hierarchy_membership.sql",
         workbench.dialect,
         step="values in cells",
         cells=Raw(kept.sql),

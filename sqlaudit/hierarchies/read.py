@@ -8,15 +8,14 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from sqlaudit.errors import UsageError
-from sqlaudit.guard import closest
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.guard import closest
+from sqlaudit.base.nodes import Node, exact_number, load_nodes, nodes_of
+from sqlaudit.base.paths import is_folder
 from sqlaudit.hierarchies.csv_table import Lines, read_csv_table, value_table
 from sqlaudit.hierarchies.hierarchy import Hierarchy, Name, ValueTable, dropped, from_table, kept, plain
 from sqlaudit.hierarchies.levels import TOP, Level, SqlLevel, TopLevel, date_levels, mask_levels, width_levels
-from sqlaudit.inputs import exact_number, tree_of
-from sqlaudit.nodes import Node, load_nodes, nodes_of
-from sqlaudit.paths import is_folder
-from sqlaudit.value_tree import Tree
+from sqlaudit.hierarchies.value_tree import Tree, tree_of
 
 FORMS = ("widths", "mask", "dates", "tree", "csv", "values", "sql")
 _OPTIONS = {"widths": ("origin", "low", "high", "default"), "mask": ()}

@@ -13,13 +13,14 @@ from fractions import Fraction
 from types import ModuleType
 from typing import Any, ClassVar
 
-from sqlaudit.disclosure.signatures import Signatures
-from sqlaudit.engines.base import Statement
-from sqlaudit.errors import UsageError
-from sqlaudit.facts import ClassHistogram, Fact, Frame, Level, SensitiveTable
-from sqlaudit.listing import Listing
-from sqlaudit.result import ClassSizes, Number
-from sqlaudit.sql import environment
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.relation import Statement
+from sqlaudit.base.result import Number
+from sqlaudit.base.sql import environment
+from sqlaudit.classes.facts import ClassHistogram, Fact, Frame, Level, SensitiveTable
+from sqlaudit.classes.found import ClassSizes
+from sqlaudit.classes.listing import Listing
+from sqlaudit.classes.signatures import Signatures
 
 REGISTRY: dict[str, type[Model]] = {}
 """Every model by its name, in the order of the documentation."""
@@ -176,7 +177,7 @@ def number(value: Any) -> Number:
 
 def expression(macro: str, **arguments: Any) -> str:
     """A level or predicate over facts: a macro of `_levels.sql` with whole numbers and names of facts."""
-    return str(getattr(environment().get_template("_levels.sql").module, macro)(**arguments))
+    return str(getattr(environment().get_template("models/_levels.sql").module, macro)(**arguments))
 
 
 def band(limit: float) -> tuple[float, float]:

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from sqlaudit.engines.base import Statement
-from sqlaudit.errors import UsageError
-from sqlaudit.listing import Keyed
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.relation import Statement
+from sqlaudit.base.result import Number
+from sqlaudit.base.sql import Raw, render
+from sqlaudit.classes.listing import Keyed
 from sqlaudit.models.base import Judgement, Parameter, Population, QueryModel, Question, band, number
 from sqlaudit.models.recursive import THESIS
-from sqlaudit.result import Number
-from sqlaudit.sql import Raw, render
 
 MAX_LISTED = 5_000
 """Up to this many of them that turn out to fall short are listed to find their classes again."""
@@ -147,7 +147,7 @@ class BayesOptimalBelief(QueryModel):
         frame, limits = question.frame, self.limits()
         factors = self.context.inputs.get("alpha")
         return render(
-            "belief.sql",
+            "models/belief.sql",
             question.dialect,
             step=f"beliefs ({stage})",
             source=Raw(frame.source),

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from sqlaudit.attribute_inputs import Categories
-from sqlaudit.errors import UsageError
-from sqlaudit.facts import Fact, Level
+from sqlaudit.base.errors import UsageError
+from sqlaudit.classes.attribute_inputs import Categories
+from sqlaudit.classes.facts import Fact, Level
 from sqlaudit.models.base import HistogramModel, Judgement, Model, Parameter, expression
 from sqlaudit.models.presence import combinations, decide, presence_facts
 from sqlaudit.models.recursive import THESIS
-from sqlaudit.set_cover import largest_unions, smallest_cover
+from sqlaudit.models.set_cover import largest_unions, smallest_cover
 
 MAX_CATEGORIES = 20
 """Up to this many categories the smallest cover is computed."""

@@ -7,10 +7,10 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from sqlaudit.errors import UsageError
-from sqlaudit.facts import Fact, Level
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.result import Number
+from sqlaudit.classes.facts import Fact, Level
 from sqlaudit.models.base import Model, Parameter, band, expression, number
-from sqlaudit.result import Number
 
 WIDE_N = Fact("wide_n", "wide_n")
 LIFT = Fact("largest_lift", "largest_lift")

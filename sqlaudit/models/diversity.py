@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from sqlaudit.facts import Fact, Level
+from sqlaudit.base.result import Number
+from sqlaudit.classes.facts import Fact, Level
 from sqlaudit.models.base import Model, Parameter, band, expression
-from sqlaudit.result import Number
 
 DISTINCT = Fact("distinct_values", "distinct_values", shown=True)
 LARGEST = Fact("largest", "largest", shown=True)

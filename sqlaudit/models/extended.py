@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import ClassVar
 
-from sqlaudit.facts import Fact, Level
+from sqlaudit.classes.facts import Fact, Level
 from sqlaudit.models.base import Model, Parameter, expression
 from sqlaudit.models.recursive import SMALLEST, THESIS
 

@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from sqlaudit.attribute_inputs import ClassFunction
-from sqlaudit.errors import UsageError
-from sqlaudit.facts import Fact
-from sqlaudit.listing import Estimated
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.sql import Raw
+from sqlaudit.classes.attribute_inputs import ClassFunction
+from sqlaudit.classes.facts import Fact
+from sqlaudit.classes.listing import Estimated
 from sqlaudit.models.base import HistogramModel, Judgement, Model, Parameter, QueryModel, Question, expression
 from sqlaudit.models.presence import MAX_LISTED, TOO_MANY, combinations, decide, presence_facts
 from sqlaudit.models.recursive import THESIS
-from sqlaudit.sql import Raw
 
 MAX_POINTS = 240
 """Up to this many different numbers the covers by intervals are computed."""
@@ -167,7 +167,7 @@ class SecurityEstimate(QueryModel, FunctionModel):
             return Judgement({self.side: None}, 0, 0)
         parameters = self._parameters(question)
         statement = question.histogram.statement(
-            "psi.sql", [], "security estimate", condition=self._beyond(self.side), **parameters
+            "models/psi.sql", [], "security estimate", condition=self._beyond(self.side), **parameters
         )
         lowest, highest, classes, rows = question.ask(statement)[0]
         found = {"lowest": lowest, "highest": highest}

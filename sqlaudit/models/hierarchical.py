@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import ClassVar
 
-from sqlaudit.facts import Fact
+from sqlaudit.classes.facts import Fact
 from sqlaudit.models.base import expression
 from sqlaudit.models.closeness import WIDE_N, TCloseness
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from sqlaudit.engines.base import Statement
-from sqlaudit.errors import UsageError
-from sqlaudit.listing import Keyed
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.relation import Statement
+from sqlaudit.base.sql import Raw, render
+from sqlaudit.classes.listing import Keyed
 from sqlaudit.models.base import Judgement, Parameter, Population, QueryModel, Question, expression
 from sqlaudit.models.risk import EL_EMAM
-from sqlaudit.sql import Raw, render
 
 PEOPLE = ("people", "people_in_population")
 PRESENCE = ("presence", "share_of_population")
@@ -196,7 +196,7 @@ def _statement(
 ) -> Statement:
     frame = question.frame
     return render(
-        "population_sizes.sql",
+        "models/population_sizes.sql",
         question.dialect,
         step="classes in the population",
         source=Raw(frame.source),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlaudit.facts import Fact
+from sqlaudit.classes.facts import Fact
 from sqlaudit.models.base import Judgement, expression
 
 WORD = 60

@@ -5,10 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from sqlaudit.facts import Fact, Level
+from sqlaudit.base.result import Number
+from sqlaudit.classes.facts import Fact, Level
 from sqlaudit.models.base import Model, Parameter, expression, number
 from sqlaudit.models.diversity import DISTINCT, MACHANAVAJJHALA, head, largest_l
-from sqlaudit.result import Number
 
 SMALLEST = Fact("smallest", "smallest", shown=True)
 THESIS = "Hsu: Database Anonymization and Protections of Sensitive Attributes, Lakehead University 2008"

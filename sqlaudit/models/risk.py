@@ -5,8 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import ClassVar
 
+from sqlaudit.classes.found import ClassSizes
 from sqlaudit.models.base import Judgement, Parameter, SizeModel, expression
-from sqlaudit.result import ClassSizes
 
 EL_EMAM = "El Emam, Dankar: Protecting Privacy Using k-Anonymity, JAMIA 15(5), 2008; ARX risk analysis"
 

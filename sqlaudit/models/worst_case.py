@@ -8,11 +8,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from sqlaudit.disclosure.by_class import ClassDisclosure, class_disclosure
-from sqlaudit.disclosure.program import maximum_disclosure
-from sqlaudit.disclosure.signatures import IntArray, Signatures
-from sqlaudit.listing import Every, Listed
+from sqlaudit.classes.listing import Every, Listed
+from sqlaudit.classes.signatures import IntArray, Signatures
 from sqlaudit.models.base import Judgement, Parameter, SignatureModel, expression
+from sqlaudit.models.disclosure.by_class import ClassDisclosure, class_disclosure
+from sqlaudit.models.disclosure.program import maximum_disclosure
 
 MAX_KNOWLEDGE = 200
 MAX_LISTED = 20_000

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sqlaudit.columns_of import Resolved
-from sqlaudit.engines.base import Engine, Relation, Statement
-from sqlaudit.errors import UsageError
-from sqlaudit.opening import ResolvedRoles
-from sqlaudit.profiling.suspects import Written, written_as_they_are
-from sqlaudit.spec import Roles
-from sqlaudit.sql import Raw, render
+from sqlaudit.base.columns_of import Resolved
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.relation import Relation, Statement
+from sqlaudit.base.spec import Roles
+from sqlaudit.base.sql import Raw, render
+from sqlaudit.classes.opening import ResolvedRoles
+from sqlaudit.engines.contract import Engine
+from sqlaudit.profiles.suspects import Written, written_as_they_are
 
 Integers = npt.NDArray[np.int64]
 
@@ -65,7 +66,7 @@ class RemedyTable:
         """
         if not self.roles.quasi_identifiers:
             raise UsageError("Name the quasi-identifiers that are to be rewritten, for instance --qi age,sex.")
-        return render("remedy_patterns.sql", self.engine.dialect, step="row patterns", **self.parameters())
+        return render("remedies/remedy_patterns.sql", self.engine.dialect, step="row patterns", **self.parameters())
 
 
 @dataclass(frozen=True)
@@ -101,8 +102,8 @@ def read_patterns(table: RemedyTable) -> Patterns:
 
     Example:
         >>> from sqlaudit.engines import connect
-        >>> from sqlaudit.opening import resolve_roles
-        >>> from sqlaudit.spec import Target
+        >>> from sqlaudit.classes.opening import resolve_roles
+        >>> from sqlaudit.base.spec import Target
         >>> with connect() as engine:
         ...     relation = engine.open(Target(query="SELECT * FROM (VALUES (7, 'x'), (7, NULL), (7, 'x')) AS t(a, b)"))
         ...     roles = Roles(("a", "b"))

@@ -7,18 +7,19 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlaudit.auditor import Auditor
-from sqlaudit.engines.base import Relation, Statement
-from sqlaudit.errors import EngineError
-from sqlaudit.export import write_rows, write_text
-from sqlaudit.guard import quote
-from sqlaudit.lattice_result import Checked
+from sqlaudit.audits.auditor import Auditor
+from sqlaudit.audits.result import AuditResult
+from sqlaudit.base.errors import EngineError
+from sqlaudit.base.files import write_rows, write_text
+from sqlaudit.base.guard import quote
+from sqlaudit.base.relation import Relation, Statement
+from sqlaudit.base.result import Status
+from sqlaudit.base.spec import AuditSpec, Requirement, Roles, Target
+from sqlaudit.base.sql import Raw, render
+from sqlaudit.lattices.result import Checked
 from sqlaudit.remedies.patterns import RemedyTable
+from sqlaudit.remedies.result import Release
 from sqlaudit.remedies.rewriting import Piece, Rewritten
-from sqlaudit.remedy_result import Release
-from sqlaudit.result import AuditResult, Status
-from sqlaudit.spec import AuditSpec, Requirement, Roles, Target
-from sqlaudit.sql import Raw, render
 
 RELEASED = "sqlaudit_remedied"
 PIECES = "sqlaudit_pieces"
@@ -99,7 +100,9 @@ def _kept(table: RemedyTable, made: Rewritten, items: tuple[str, str]) -> Iterat
     if not engine.can_materialize:
         yield Relation(item, tuple(engine.result_columns(statement)), RELEASED)
         return
-    kept = engine.materialize(RELEASED, render("given.sql", engine.dialect, step="release", statement=Raw(item)))
+    kept = engine.materialize(
+        RELEASED, render("lattices/given.sql", engine.dialect, step="release", statement=Raw(item))
+    )
     try:
         yield kept
     finally:
@@ -139,7 +142,7 @@ def _write(table: RemedyTable, made: Rewritten, relation: Relation, file: Path) 
     """Stream the release into a file, in the order of what is published: the table's own order would tell whose row is
     whose (unsorted matching, Sweeney 2002)."""
     statement = render(
-        "remedy_rows.sql",
+        "remedies/remedy_rows.sql",
         table.engine.dialect,
         step="release",
         source=Raw(relation.sql),

@@ -21,14 +21,14 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from sqlaudit.columns_of import columns_read
-from sqlaudit.engines.base import Statement
-from sqlaudit.errors import UsageError
-from sqlaudit.guard import quote
+from sqlaudit.base.columns_of import columns_read
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.guard import quote
+from sqlaudit.base.relation import Statement
+from sqlaudit.base.sql import Raw, render
 from sqlaudit.hierarchies import Hierarchy
 from sqlaudit.hierarchies.level_sql import Holds, published
 from sqlaudit.remedies.patterns import Patterns, RemedyTable
-from sqlaudit.sql import Raw, render
 
 Piece = tuple[int, ...]
 """(pattern, first copy, last copy, group, level of column 1, …)"""
@@ -132,9 +132,9 @@ def rewrite(
 
     Example:
         >>> from sqlaudit.engines import connect
-        >>> from sqlaudit.opening import resolve_roles
+        >>> from sqlaudit.classes.opening import resolve_roles
         >>> from sqlaudit.remedies.patterns import read_patterns
-        >>> from sqlaudit.spec import Roles, Target
+        >>> from sqlaudit.base.spec import Roles, Target
         >>> with connect() as engine:
         ...     relation = engine.open(Target(query="SELECT * FROM (VALUES (1, 5), (1, 5), (1, 6)) AS t(a, b)"))
         ...     table = RemedyTable(engine, relation, resolve_roles(Roles(("a", "b")), relation, "duckdb"), Roles())
@@ -163,7 +163,7 @@ def rewrite(
         )
         if source:
             parameters["source"] = Raw(source)
-        return render("remedy_release.sql", table.engine.dialect, step="release", **parameters)
+        return render("remedies/remedy_release.sql", table.engine.dialect, step="release", **parameters)
 
     kept = sum(piece[2] - piece[1] + 1 for piece in pieces if piece[3])
     names = tuple(column["shown"] for column in layout)

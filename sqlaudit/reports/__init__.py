@@ -6,23 +6,13 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from sqlaudit.reports.audit import audit_document
 from sqlaudit.reports.document import Document
 from sqlaudit.reports.markdown import render_markdown
 from sqlaudit.reports.page import render_html
 from sqlaudit.reports.stored import to_json as stored_document
 from sqlaudit.reports.text import render_text
 
-__all__ = [
-    "FORMATS",
-    "Document",
-    "audit_document",
-    "render_html",
-    "render_json",
-    "render_markdown",
-    "render_text",
-    "stored_document",
-]
+__all__ = ["FORMATS", "Document", "render_html", "render_json", "render_markdown", "render_text", "stored_document"]
 
 FORMATS = ("text", "json", "markdown", "html")
 

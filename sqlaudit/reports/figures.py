@@ -6,7 +6,7 @@ import math
 from decimal import Context, Decimal
 from fractions import Fraction
 
-from sqlaudit.result import Number
+from sqlaudit.base.result import Number
 
 UNDEFINED = "undefined"
 INFINITE = "∞"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import datetime
 from collections.abc import Mapping, Sequence
 
+from sqlaudit.base.result import Timing
 from sqlaudit.reports.figures import figure, plural
-from sqlaudit.result import Timing
 
 
 def finished(time: str, statements: Sequence[Timing]) -> str:

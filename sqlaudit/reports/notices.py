@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from sqlaudit.base.result import Warned, is_note
 from sqlaudit.reports.document import Bullets, Toned
-from sqlaudit.result import Warned, is_note
 
 
 def notices_block(notices: Iterable[Warned]) -> tuple[Bullets, ...]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from sqlaudit.errors import InputError
+from sqlaudit.base.errors import InputError
+from sqlaudit.base.result import plain
 from sqlaudit.reports.document import (
     Block,
     Bullets,
@@ -20,7 +21,6 @@ from sqlaudit.reports.document import (
     Toned,
     Words,
 )
-from sqlaudit.result import plain
 
 _TONES = ("plain", "good", "bad", "warn", "quiet")
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlaudit.errors import InputError
+from sqlaudit.base.errors import InputError
 from sqlaudit.reports.document import Picture, Tone
 from sqlaudit.reports.escape import visible
 from sqlaudit.reports.figures import count, figure

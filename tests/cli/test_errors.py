@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 import pytest
 
+from sqlaudit.base.errors import EngineError, Incomplete, Interrupted, UsageError
 from sqlaudit.cli.exits import Boundary, worst
-from sqlaudit.errors import EngineError, Incomplete, Interrupted, UsageError
 from tests.cli.runner import patients, run
 
 HELP = "See 'sqlaudit audit --help'."

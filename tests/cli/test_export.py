@@ -14,10 +14,11 @@ from typing import Any
 import duckdb
 import pytest
 
-from sqlaudit.errors import EngineError, UsageError
-from sqlaudit.export import check_destination, failing_batches, replacing, write_rows, write_text
-from sqlaudit.leftovers import discard_unfinished
-from sqlaudit.result import FailingClass
+from sqlaudit.base.errors import EngineError, UsageError
+from sqlaudit.base.files import check_destination, replacing, write_rows, write_text
+from sqlaudit.base.leftovers import discard_unfinished
+from sqlaudit.classes.export import failing_batches
+from sqlaudit.classes.found import FailingClass
 
 UTC = dt.UTC
 FIRST = (1, "x", 1.5, dt.date(2020, 1, 2), Decimal("1.20"), None, True, 2**70, uuid.UUID(int=5), Fraction(1, 4))

@@ -17,19 +17,20 @@ from jsonschema import Draft202012Validator
 
 import sqlaudit
 from sqlaudit.cli.policy_options import FORMATS
-from sqlaudit.policy.reading import load_policy
-from sqlaudit.policy.run import mistakes_of
+from sqlaudit.gates.reading import load_policy
+from sqlaudit.gates.run import mistakes_of
 from tests.cli.runner import run
-from tests.policy.databases import PATIENTS, SECRET, in_duckdb, write
-from tests.policy.test_schema import errors
+from tests.gates.databases import PATIENTS, SECRET, in_duckdb, write
+from tests.gates.test_schema import errors
+from tests.places import REPOSITORY
 from tests.postgres_load import Loader
 from tests.postgres_server import PostgresServer
 from tests.reports.schemas import schema, validator
 
-HERE = Path(__file__).parents[1]
+HERE = REPOSITORY / "tests"
 ROOT = HERE.parent
-JUNIT = xmlschema.XMLSchema(str(HERE / "policy" / "junit.xsd"))
-SARIF = json.loads((HERE / "policy" / "sarif.json").read_text(encoding="utf-8"))
+JUNIT = xmlschema.XMLSchema(str(HERE / "gates" / "junit.xsd"))
+SARIF = json.loads((HERE / "gates" / "sarif.json").read_text(encoding="utf-8"))
 POLICY = """
 tables:
   - table: patients

@@ -11,7 +11,7 @@ import duckdb
 import pytest
 
 from sqlaudit.cli.exits import Boundary
-from sqlaudit.generalization.evaluate import Evaluator
+from sqlaudit.lattices.evaluate import Evaluator
 from tests.cli.runner import run, write_csv
 from tests.postgres_load import Loader
 from tests.reports.schemas import validator

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 from sqlaudit.models import REGISTRY
+from sqlaudit.models.requirements import PRESETS
 from sqlaudit.reports.escape import markdown
-from sqlaudit.requirements import PRESETS
 from tests.cli.runner import run
 from tests.reports.schemas import validator
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from sqlaudit.engines.writing import View, check_view
-from sqlaudit.errors import UsageError
+from sqlaudit.base.errors import UsageError
+from sqlaudit.engines.view import View
+from sqlaudit.engines.writing import check_view
 from tests.cli.runner import patients, run
 
 COMMAND = (sys.executable, "-c", "from sqlaudit.cli import main; main()")

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sqlaudit.base.errors import UsageError
 from sqlaudit.cli.parsing import delimiter, null_values, split_list, split_lists
-from sqlaudit.errors import UsageError
 
 
 @pytest.mark.parametrize(

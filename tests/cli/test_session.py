@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from sqlaudit.base.errors import EngineError, Interrupted
 from sqlaudit.cli import session, signals
 from sqlaudit.cli.session import Interruptible, ProgressBar
-from sqlaudit.engines.base import Executed
-from sqlaudit.errors import EngineError, Interrupted
+from sqlaudit.engines.contract import Executed
 from tests.cli.runner import patients
 
 COMMAND = (sys.executable, "-c", "from sqlaudit.cli import main; main()")

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from sqlaudit.base.leftovers import remove_files, remove_leftovers, temporary_beside
 from sqlaudit.cli import signals
 from sqlaudit.cli.last_resort import LastResort
 from sqlaudit.cli.signals import ENDING, heard
-from sqlaudit.leftovers import remove_files, remove_leftovers, temporary_beside
 
 COMMAND = (sys.executable, "-c", "from sqlaudit.cli import main; main()")
 MANY = "SELECT range AS a, 'secret' AS s FROM range(3000000)"

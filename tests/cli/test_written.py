@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import sqlaudit
-from sqlaudit.errors import UsageError
+from sqlaudit.base.errors import UsageError
 from tests.cli.runner import Ran, run, write_csv
 
 ALIAS = "{!r} would only be a new name (an alias) for what stands before it"
@@ -104,7 +104,7 @@ def test_a_level_of_a_hierarchy_is_no_alias(people: Path) -> None:
     ],
 )
 def test_queries_of_compare_are_read_to_their_end(query: str, alias: str | None, people: Path) -> None:
-    from sqlaudit.release.query_text import read_queries
+    from sqlaudit.release.compare.query_text import read_queries
 
     if alias == "":
         assert read_queries([query], "duckdb")[0].groups == ("sex",)

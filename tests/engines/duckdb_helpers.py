@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from sqlaudit.engines.base import Relation, Row, Statement
-from sqlaudit.engines.duckdb import DuckDBEngine
-from sqlaudit.errors import SqlauditError
-from sqlaudit.spec import Limits, ReadOptions, Target
+from sqlaudit.base.errors import SqlauditError
+from sqlaudit.base.relation import Relation, Row, Statement
+from sqlaudit.base.spec import Limits, ReadOptions, Target
+from sqlaudit.engines.duckdb.engine import DuckDBEngine
 
 SECRET = "SECRET"
 """Stands for a cell value: no error may hold it."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import getpass
 
 import sqlaudit
-from sqlaudit.engines.base import Engine
-from sqlaudit.reports import audit_document, render_html, render_text
+from sqlaudit.audits.report import audit_document
+from sqlaudit.engines.contract import Engine
+from sqlaudit.reports import render_html, render_text
 from tests.audit_values import values_query
 
 SAID = {

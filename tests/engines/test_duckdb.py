@@ -13,12 +13,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sqlaudit.base.errors import EngineError, UsageError
+from sqlaudit.base.relation import ColumnInfo, Kind, Relation, Statement
+from sqlaudit.base.spec import Target
 from sqlaudit.engines import connect
-from sqlaudit.engines.base import ColumnInfo, Executed, Kind, Relation, Statement
-from sqlaudit.engines.duckdb import DuckDBEngine
-from sqlaudit.engines.duckdb_types import kind_of
-from sqlaudit.errors import EngineError, UsageError
-from sqlaudit.spec import Target
+from sqlaudit.engines.contract import Executed
+from sqlaudit.engines.duckdb.engine import DuckDBEngine
+from sqlaudit.engines.duckdb.types import kind_of
 from tests.engines.duckdb_helpers import sentence
 
 PEOPLE = pa.table({"age": [34, 34, 51], "sex": ["f", "f", None]})

@@ -7,9 +7,9 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.spec import Target
 from sqlaudit.engines import _is_postgres, connect
-from sqlaudit.errors import UsageError
-from sqlaudit.spec import Target
 from tests.engines.duckdb_helpers import sentence
 
 

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sqlaudit.engines.base import Kind, Statement
-from sqlaudit.engines.duckdb import DuckDBEngine
-from sqlaudit.errors import InputError, UsageError
-from sqlaudit.spec import ReadOptions, Target
+from sqlaudit.base.errors import InputError, UsageError
+from sqlaudit.base.relation import Kind, Statement
+from sqlaudit.base.spec import ReadOptions, Target
+from sqlaudit.engines.duckdb.engine import DuckDBEngine
 from tests.engines.duckdb_helpers import SECRET, error_of, read, rows_of, types_of, written
 
 

@@ -11,11 +11,11 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from sqlaudit.base.errors import EngineError, InputError, PermissionDenied, UsageError
+from sqlaudit.base.relation import Kind, Statement
+from sqlaudit.base.spec import ReadOptions, Target
 from sqlaudit.engines import connect
-from sqlaudit.engines.base import Kind, Statement
-from sqlaudit.engines.duckdb import DuckDBEngine
-from sqlaudit.errors import EngineError, InputError, PermissionDenied, UsageError
-from sqlaudit.spec import ReadOptions, Target
+from sqlaudit.engines.duckdb.engine import DuckDBEngine
 from tests.engines.duckdb_helpers import error_of, read, written
 
 SETUP = """

@@ -14,9 +14,9 @@ import pyarrow.feather
 import pyarrow.parquet
 import pytest
 
+from sqlaudit.base.errors import InputError, MissingDriver, PermissionDenied, UsageError
+from sqlaudit.base.spec import ReadOptions, Target
 from sqlaudit.engines import connect
-from sqlaudit.errors import InputError, MissingDriver, PermissionDenied, UsageError
-from sqlaudit.spec import ReadOptions, Target
 from tests.engines.duckdb_helpers import SECRET, error_of, read, rows_of, types_of, written
 
 TABLE = pa.table({"a": [1, 2, None], "select": ["x", "😀;'\"", None]})

@@ -14,10 +14,10 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pytest
 
+from sqlaudit.base.errors import InputError, MissingDriver, UsageError
+from sqlaudit.base.relation import Kind, Statement
+from sqlaudit.base.spec import ReadOptions, Target
 from sqlaudit.engines import connect
-from sqlaudit.engines.base import Kind, Statement
-from sqlaudit.errors import InputError, MissingDriver, UsageError
-from sqlaudit.spec import ReadOptions, Target
 from tests.engines.duckdb_helpers import error_of, read
 
 ROWS = [(34, "f"), (51, None)]

@@ -12,12 +12,12 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from sqlaudit.base.errors import EngineError, ExitCode, Incomplete, Interrupted, PermissionDenied, SqlauditError
+from sqlaudit.base.relation import Statement
+from sqlaudit.base.spec import Limits, Target
 from sqlaudit.engines import connect
-from sqlaudit.engines.base import Statement
-from sqlaudit.engines.duckdb import DuckDBEngine
-from sqlaudit.engines.duckdb_errors import Place, translate
-from sqlaudit.errors import EngineError, ExitCode, Incomplete, Interrupted, PermissionDenied, SqlauditError
-from sqlaudit.spec import Limits, Target
+from sqlaudit.engines.duckdb.engine import DuckDBEngine
+from sqlaudit.engines.duckdb.errors import Place, translate
 from tests.engines.duckdb_helpers import SECRET, sentence, written
 
 SLOW = Statement("slow", "SELECT count(*) FROM range(100000) a(i), range(1000000) b(j) WHERE (i * j) % 7 = 3")

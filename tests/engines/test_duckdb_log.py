@@ -11,8 +11,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from sqlaudit.errors import InputError
-from sqlaudit.spec import Target
+from sqlaudit.base.errors import InputError
+from sqlaudit.base.spec import Target
 from tests.engines.duckdb_helpers import error_of, read
 
 _PROGRAM = """

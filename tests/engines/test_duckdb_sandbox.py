@@ -12,12 +12,12 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from sqlaudit.base.errors import EngineError, Interrupted, PermissionDenied, SqlauditError, UsageError
+from sqlaudit.base.relation import Statement
+from sqlaudit.base.spec import Limits, Target
 from sqlaudit.engines import connect
-from sqlaudit.engines.base import Statement
-from sqlaudit.engines.duckdb import DuckDBEngine
+from sqlaudit.engines.duckdb.engine import DuckDBEngine
 from sqlaudit.engines.spill import SpillFolder, remove_leftovers
-from sqlaudit.errors import EngineError, Interrupted, PermissionDenied, SqlauditError, UsageError
-from sqlaudit.spec import Limits, Target
 from tests.engines.duckdb_helpers import SECRET, sentence, written
 
 SLOW = "SELECT count(*) FROM range(100000) a(i), range(1000000) b(j) WHERE (i * j) % 7 = 3"
@@ -188,7 +188,8 @@ def test_leftovers_of_dead_runs_are_removed_and_of_living_ones_not(tmp_path: Pat
 
 def test_a_killed_run_is_cleaned_up_by_the_next(tmp_path: Path) -> None:
     program = (
-        "import os, sys; from sqlaudit.engines.duckdb import DuckDBEngine; from sqlaudit.spec import Limits;"
+        "import os, sys; from sqlaudit.base.spec import Limits; "
+        "from sqlaudit.engines.duckdb.engine import DuckDBEngine; "
         "e = DuckDBEngine(limits=Limits(temp_directory=sys.argv[1])); os._exit(9)"
     )
     assert subprocess.run([sys.executable, "-c", program, str(tmp_path)], check=False).returncode == 9

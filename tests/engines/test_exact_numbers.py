@@ -22,10 +22,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sqlaudit
-from sqlaudit.engines.base import Engine, Kind, Statement
-from sqlaudit.engines.duckdb import DuckDBEngine
-from sqlaudit.errors import InputError
-from sqlaudit.spec import ReadOptions, Target
+from sqlaudit.base.errors import InputError
+from sqlaudit.base.relation import Kind, Statement
+from sqlaudit.base.spec import ReadOptions, Target
+from sqlaudit.engines.contract import Engine
+from sqlaudit.engines.duckdb.engine import DuckDBEngine
 from tests.engines.duckdb_helpers import error_of, read, rows_of, types_of, written
 from tests.spark_session import small_engine
 

@@ -13,8 +13,8 @@ import pyarrow.parquet
 import pytest
 
 import sqlaudit
-from sqlaudit.errors import InputError, UsageError
-from sqlaudit.spec import ReadOptions, Target
+from sqlaudit.base.errors import InputError, UsageError
+from sqlaudit.base.spec import ReadOptions, Target
 from tests.cli.runner import run as command
 from tests.engines.duckdb_helpers import error_of, read, rows_of, types_of, written
 from tests.spark_session import small_engine

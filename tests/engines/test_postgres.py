@@ -12,10 +12,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sqlaudit.engines.base import Executed, Kind, Statement
-from sqlaudit.engines.postgres import PostgresEngine
-from sqlaudit.errors import UsageError
-from sqlaudit.spec import Limits, ReadOptions, Target
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.relation import Kind, Statement
+from sqlaudit.base.spec import Limits, ReadOptions, Target
+from sqlaudit.engines.contract import Executed
+from sqlaudit.engines.postgres.engine import PostgresEngine
 from tests.postgres_load import Loader
 
 pytestmark = pytest.mark.postgres

@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 
 from sqlaudit import engines
-from sqlaudit.engines.base import Statement
-from sqlaudit.engines.postgres import PostgresEngine
-from sqlaudit.engines.postgres_connect import work_mem
-from sqlaudit.errors import ConnectionFailed, ExitCode, MissingDriver, SqlauditError, UsageError
-from sqlaudit.spec import Limits
+from sqlaudit.base.errors import ConnectionFailed, ExitCode, MissingDriver, SqlauditError, UsageError
+from sqlaudit.base.relation import Statement
+from sqlaudit.base.spec import Limits
+from sqlaudit.engines.postgres.connect import work_mem
+from sqlaudit.engines.postgres.engine import PostgresEngine
 from tests.postgres_load import Loader
 from tests.postgres_server import AUDITOR, DATABASE, PASSWORD, PostgresServer, wait_until
 
@@ -242,7 +242,7 @@ def test_the_statement_timeout_is_what_is_left(postgres_url: str) -> None:
 
 
 def test_a_missing_driver_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch, postgres_url: str) -> None:
-    for name in [name for name in sys.modules if name.startswith("sqlaudit.engines.postgres")]:
+    for name in [name for name in sys.modules if name.startswith("sqlaudit.engines.postgres.engine")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(SqlauditError) as caught:

@@ -8,10 +8,10 @@ import psycopg
 import pytest
 
 import sqlaudit
+from sqlaudit.base.relation import Kind, Statement
+from sqlaudit.base.result import Status
+from sqlaudit.base.spec import Target
 from sqlaudit.engines import connect
-from sqlaudit.engines.base import Kind, Statement
-from sqlaudit.result import Status
-from sqlaudit.spec import Target
 from tests.postgres_load import Loader
 
 ROWS = [

@@ -10,16 +10,16 @@ import time
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import psycopg
 import pytest
 
-from sqlaudit.engines import postgres_connect
-from sqlaudit.engines.base import Statement
-from sqlaudit.engines.postgres import PostgresEngine
-from sqlaudit.errors import EngineError, Incomplete, Interrupted, SqlauditError, UsageError
-from sqlaudit.spec import Limits, Target
+from sqlaudit.base.errors import EngineError, Incomplete, Interrupted, SqlauditError, UsageError
+from sqlaudit.base.relation import Statement
+from sqlaudit.base.spec import Limits, Target
+from sqlaudit.engines.postgres import connect as postgres_connect
+from sqlaudit.engines.postgres.engine import PostgresEngine
+from tests.places import REPOSITORY
 from tests.postgres_load import Loader
 from tests.postgres_server import PostgresServer, wait_until
 
@@ -258,7 +258,7 @@ with PostgresEngine(sys.argv[1]) as engine:
 
 def test_ctrl_c_stops_the_statement_and_leaves_no_session(load: Loader, postgres_url: str) -> None:
     command = [sys.executable, "-c", INTERRUPTED, postgres_url]
-    root = Path(__file__).parents[2]
+    root = REPOSITORY
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=root) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"

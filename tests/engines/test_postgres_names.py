@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from sqlaudit.engines.base import Statement
-from sqlaudit.engines.postgres import PostgresEngine
-from sqlaudit.engines.postgres_catalog import split_name
-from sqlaudit.errors import UsageError
-from sqlaudit.spec import Target
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.relation import Statement
+from sqlaudit.base.spec import Target
+from sqlaudit.engines.postgres.catalog import split_name
+from sqlaudit.engines.postgres.engine import PostgresEngine
 from tests.postgres_load import Loader
 from tests.postgres_server import PostgresServer
 

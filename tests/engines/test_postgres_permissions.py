@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from sqlaudit.engines.base import Statement
-from sqlaudit.engines.postgres import PostgresEngine
-from sqlaudit.errors import EngineError, PermissionDenied, SqlauditError
-from sqlaudit.spec import Target
+from sqlaudit.base.errors import EngineError, PermissionDenied, SqlauditError
+from sqlaudit.base.relation import Statement
+from sqlaudit.base.spec import Target
+from sqlaudit.engines.postgres.engine import PostgresEngine
 from tests.postgres_load import Loader
 from tests.postgres_server import PostgresServer
 

@@ -10,10 +10,10 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from sqlaudit.engines.base import Statement
-from sqlaudit.engines.postgres import PostgresEngine
-from sqlaudit.errors import SqlauditError, UsageError
-from sqlaudit.spec import Limits, Target
+from sqlaudit.base.errors import SqlauditError, UsageError
+from sqlaudit.base.relation import Statement
+from sqlaudit.base.spec import Limits, Target
+from sqlaudit.engines.postgres.engine import PostgresEngine
 from tests.postgres_load import Loader
 from tests.postgres_server import wait_until
 

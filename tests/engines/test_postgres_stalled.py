@@ -10,11 +10,11 @@ import threading
 
 import pytest
 
-from sqlaudit.engines import postgres
-from sqlaudit.engines.base import Statement
-from sqlaudit.engines.postgres import PostgresEngine
-from sqlaudit.errors import EngineError, ExitCode, Incomplete, Interrupted
-from sqlaudit.spec import Limits
+from sqlaudit.base.errors import EngineError, ExitCode, Incomplete, Interrupted
+from sqlaudit.base.relation import Statement
+from sqlaudit.base.spec import Limits
+from sqlaudit.engines.postgres import engine as postgres
+from sqlaudit.engines.postgres.engine import PostgresEngine
 from tests.engines.stalling import StallingProxy
 from tests.postgres_load import Loader
 from tests.postgres_server import PostgresServer

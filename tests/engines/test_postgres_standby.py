@@ -11,10 +11,10 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 
-from sqlaudit.engines.base import Statement
-from sqlaudit.engines.postgres import PostgresEngine
-from sqlaudit.errors import ConnectionFailed, EngineError
-from sqlaudit.spec import Target
+from sqlaudit.base.errors import ConnectionFailed, EngineError
+from sqlaudit.base.relation import Statement
+from sqlaudit.base.spec import Target
+from sqlaudit.engines.postgres.engine import PostgresEngine
 from tests.postgres_load import Loader
 from tests.postgres_server import PostgresServer, new_standby, wait_until
 

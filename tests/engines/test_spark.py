@@ -19,14 +19,14 @@ import pyarrow.parquet
 import pytest
 
 import sqlaudit
-from sqlaudit.engines.base import Kind, Statement
-from sqlaudit.engines.spark import SparkEngine
-from sqlaudit.engines.spark_errors import sentence
-from sqlaudit.engines.spark_open import bound
-from sqlaudit.engines.spark_session import master
-from sqlaudit.engines.spark_start import megabytes
-from sqlaudit.errors import EngineError, Incomplete, Interrupted, UsageError
-from sqlaudit.spec import Limits, ReadOptions, Target
+from sqlaudit.base.errors import EngineError, Incomplete, Interrupted, UsageError
+from sqlaudit.base.relation import Kind, Statement
+from sqlaudit.base.spec import Limits, ReadOptions, Target
+from sqlaudit.engines.spark.engine import SparkEngine
+from sqlaudit.engines.spark.errors import sentence
+from sqlaudit.engines.spark.open import bound
+from sqlaudit.engines.spark.session import master
+from sqlaudit.engines.spark.start import megabytes
 from tests.spark_session import MEMORY, small_engine
 
 pytestmark = [pytest.mark.spark, pytest.mark.all_on_spark]

@@ -20,8 +20,8 @@ import pyarrow.parquet
 import pyspark
 import pytest
 
+from sqlaudit.base.errors import ConnectionFailed, UsageError
 from sqlaudit.engines import connect
-from sqlaudit.errors import ConnectionFailed, UsageError
 from tests.spark_session import JAVA
 
 pytestmark = pytest.mark.spark

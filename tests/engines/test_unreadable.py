@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from sqlaudit.columns_of import resolve
-from sqlaudit.engines.base import ColumnInfo, Kind, Relation
-from sqlaudit.errors import PermissionDenied
-from sqlaudit.sql import Raw, render
+from sqlaudit.base.columns_of import resolve
+from sqlaudit.base.errors import PermissionDenied
+from sqlaudit.base.relation import ColumnInfo, Kind, Relation
+from sqlaudit.base.sql import Raw, render
 
 
 def test_a_closed_column_is_named_as_such() -> None:
@@ -18,5 +18,5 @@ def test_a_closed_column_is_named_as_such() -> None:
 
 def test_every_subquery_has_a_name_on_postgresql() -> None:
     """Servers before version 16 refuse a subquery in FROM without one."""
-    text = render("row_count.sql", "postgres", source=Raw("(SELECT 1 AS a)")).sql
+    text = render("base/row_count.sql", "postgres", source=Raw("(SELECT 1 AS a)")).sql
     assert text.endswith("FROM (SELECT 1 AS a) AS source")

@@ -13,17 +13,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlaudit.columns_of import resolve
-from sqlaudit.engines.base import Engine, Kind, Statement
-from sqlaudit.errors import UsageError
-from sqlaudit.generalization.workbench import workbench_of
+from sqlaudit.base.columns_of import resolve
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.relation import Kind, Statement
+from sqlaudit.base.spec import Target
+from sqlaudit.engines.contract import Engine
+from sqlaudit.engines.workbench import workbench_of
 from sqlaudit.hierarchies import read_hierarchies
 from sqlaudit.hierarchies.cell_reader import CellReader, Order, plain_reader, reader_of
 from sqlaudit.hierarchies.cell_text import read_cell
 from sqlaudit.hierarchies.cells import AnyValue, Cell, Exact, Interval, Mask, Node, Values
 from sqlaudit.hierarchies.dictionary import dictionary
 from sqlaudit.hierarchies.membership import membership
-from sqlaudit.spec import Target
 from tests.audit_values import values_query
 from tests.strategies import run
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import sqlaudit
-from sqlaudit.errors import UsageError
+from sqlaudit.base.errors import UsageError
 from tests.cli.runner import run, write_csv
 from tests.postgres_load import Loader
 from tests.reports.schemas import schema, validator

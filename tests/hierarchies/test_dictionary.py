@@ -13,16 +13,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlaudit.columns_of import resolve
+from sqlaudit.base.columns_of import resolve
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.relation import Kind, Statement
+from sqlaudit.base.spec import ReadOptions, Target
 from sqlaudit.engines import connect
-from sqlaudit.engines.base import Engine, Kind, Statement
-from sqlaudit.errors import UsageError
-from sqlaudit.generalization.workbench import workbench_of
+from sqlaudit.engines.contract import Engine
+from sqlaudit.engines.workbench import workbench_of
 from sqlaudit.hierarchies import Hierarchy, read_hierarchies
 from sqlaudit.hierarchies.dictionary import Dictionary, dictionary
-from sqlaudit.spec import ReadOptions, Target
 from tests.audit_values import values_query
 from tests.hierarchies import oracle
+from tests.places import REPOSITORY
 from tests.strategies import run
 
 Lines = list[tuple[Any, ...]]
@@ -291,7 +293,7 @@ def test_no_statement_holds_a_value_or_label(engine: Engine) -> None:
         assert secret not in str(found.levels) + str(found.problems)
 
 
-ADULT = Path(__file__).parents[3] / "shared" / "data" / "adult_arx"
+ADULT = REPOSITORY.parent / "shared" / "data" / "adult_arx"
 WIDTHS = {"age": {"widths": [5, 10, 20, 40]}, "sex": "keep"}
 
 

@@ -13,9 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlaudit.engines.base import Engine, Kind, Statement
-from sqlaudit.errors import UsageError
-from sqlaudit.guard import quote
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.guard import quote
+from sqlaudit.base.relation import Kind, Statement
+from sqlaudit.engines.contract import Engine
 from sqlaudit.hierarchies import DatePart, Hierarchy, Level, date_levels, mask_levels, read_hierarchies, width_levels
 from sqlaudit.hierarchies.level_sql import Holds, level_sql, published
 from tests.audit_values import spelled, values_query

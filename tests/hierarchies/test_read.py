@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from sqlaudit.errors import InputError, UsageError
+from sqlaudit.base.errors import InputError, UsageError
+from sqlaudit.classes.inputs import load_inputs
 from sqlaudit.hierarchies import Hierarchies, Use, WidthLevel, read_hierarchies
-from sqlaudit.inputs import load_inputs
 
 WHOLE = """\
 population: register.csv

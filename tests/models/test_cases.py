@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 import yaml
 
-from sqlaudit.requirements import parse_requirement
-from sqlaudit.result import AuditResult, Status
+from sqlaudit.audits.result import AuditResult
+from sqlaudit.base.result import Status
+from sqlaudit.models.requirements import parse_requirement
 from tests.audit_values import values_query
 from tests.models import oracle_rare
 

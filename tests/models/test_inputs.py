@@ -12,11 +12,11 @@ import pandas as pd
 import pytest
 
 import sqlaudit
-from sqlaudit.attribute_inputs import ABSENT, inputs_of, refuse_unclear
-from sqlaudit.errors import InputError, UsageError
-from sqlaudit.facts import SensitiveTable
-from sqlaudit.inputs import further_targets, load_inputs, population_target, read_inputs
-from sqlaudit.spec import AuditSpec, Roles, Target
+from sqlaudit.base.errors import InputError, UsageError
+from sqlaudit.base.spec import AuditSpec, Roles, Target
+from sqlaudit.classes.attribute_inputs import ABSENT, inputs_of, refuse_unclear
+from sqlaudit.classes.facts import SensitiveTable
+from sqlaudit.classes.inputs import further_targets, load_inputs, population_target, read_inputs
 
 WHOLE = """\
 categories:

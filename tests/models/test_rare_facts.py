@@ -15,10 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlaudit
-from sqlaudit.errors import UsageError
+from sqlaudit.audits.result import AuditResult
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.result import Status
 from sqlaudit.models.functions import intervals_needed
-from sqlaudit.result import AuditResult, Status
-from sqlaudit.set_cover import largest_unions, smallest_cover
+from sqlaudit.models.set_cover import largest_unions, smallest_cover
 from tests import oracle
 from tests.models import oracle_rare
 from tests.models.oracle_rare import Given

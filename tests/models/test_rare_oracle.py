@@ -11,10 +11,12 @@ from typing import Any
 import pytest
 from hypothesis import given as for_all
 
-from sqlaudit import histogram
+from sqlaudit.audits.result import AuditResult
+from sqlaudit.base.result import Status
+from sqlaudit.classes import histogram
 from sqlaudit.models import REGISTRY
-from sqlaudit.requirements import requirement_from
-from sqlaudit.result import AuditResult, Check, Status
+from sqlaudit.models.check import Check
+from sqlaudit.models.requirements import requirement_from
 from tests import oracle
 from tests.models import oracle_rare
 from tests.models.strategies import RareCase, rare_cases

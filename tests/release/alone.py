@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 import sqlaudit
-from sqlaudit.release.run import _Comparison
+from sqlaudit.release.compare.run import _Comparison
 
 
 @pytest.fixture(autouse=True)

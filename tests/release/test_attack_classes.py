@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlaudit.attack_result import AttackResult
-from sqlaudit.engines.base import Engine
-from sqlaudit.errors import UsageError
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.spec import NullPolicy, Roles, Target
+from sqlaudit.engines.contract import Engine
 from sqlaudit.release.attacks.background import worst_choices
 from sqlaudit.release.attacks.request import AttackRequest
+from sqlaudit.release.attacks.result import AttackResult
 from sqlaudit.release.attacks.run import attack_release
 from sqlaudit.release.attacks.skewness import TIMES
-from sqlaudit.spec import NullPolicy, Roles, Target
 from tests.audit_values import values_query
 from tests.release import attack_oracle as oracle
 from tests.strategies import run
@@ -97,7 +97,7 @@ def test_more_values_than_lanes_give_the_same(engine: Engine, monkeypatch: pytes
     """The second physical form of classes."""
     rows = [{"a": i % 3, "b": "x", "s": VALUES[i * i % 5] if i % 3 else "flu", "n": i, "person": i} for i in range(30)]
     packed = attack(engine, rows, inputs={"categories": CATEGORIES})
-    monkeypatch.setattr("sqlaudit.histogram.PACKED_VALUES", 1)
+    monkeypatch.setattr("sqlaudit.classes.histogram.PACKED_VALUES", 1)
     again = attack(engine, rows, inputs={"categories": CATEGORIES})
     assert (again.exposures, again.not_tried) == (packed.exposures, packed.not_tried)
     assert [done.name for done in packed.statements if "homogeneity" in done.name] == ["attack homogeneity on s"]

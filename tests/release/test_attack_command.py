@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import sqlaudit
-from sqlaudit.errors import UsageError
+from sqlaudit.base.errors import UsageError
 from tests.cli.runner import Ran, run, write_csv
 from tests.postgres_load import Loader
 from tests.reports.schemas import schema, validator

@@ -8,11 +8,11 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlaudit.attack_result import Exposure
-from sqlaudit.engines.base import Engine
+from sqlaudit.base.spec import NullPolicy, Roles, Target
+from sqlaudit.engines.contract import Engine
 from sqlaudit.release.attacks.request import AttackRequest
+from sqlaudit.release.attacks.result import Exposure
 from sqlaudit.release.attacks.run import attack_release
-from sqlaudit.spec import NullPolicy, Roles, Target
 from tests.audit_values import values_query
 from tests.release import attack_oracle as oracle
 from tests.strategies import run

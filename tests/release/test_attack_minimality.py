@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlaudit
-from sqlaudit.engines.base import Engine
-from sqlaudit.errors import UsageError
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.spec import Target
+from sqlaudit.engines.contract import Engine
+from sqlaudit.models.requirements import parse_requirement
 from sqlaudit.release.attacks import worlds
 from sqlaudit.release.attacks.count_rules import Rule, rule_of
 from sqlaudit.release.attacks.worlds import Budget, Split, TooLarge, posteriors
-from sqlaudit.requirements import parse_requirement
-from sqlaudit.spec import Target
 from tests.audit_values import values_query
 from tests.release import attack_oracle as oracle
 from tests.strategies import run

@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlaudit.attack_result import AttackResult
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.spec import Roles, Target
 from sqlaudit.engines import connect
-from sqlaudit.engines.base import Engine
-from sqlaudit.errors import UsageError
+from sqlaudit.engines.contract import Engine
 from sqlaudit.release.attacks import unsorted
 from sqlaudit.release.attacks.chance import Paired, shuffled
 from sqlaudit.release.attacks.request import AttackRequest
+from sqlaudit.release.attacks.result import AttackResult
 from sqlaudit.release.attacks.run import attack_release
-from sqlaudit.spec import Roles, Target
 from tests.audit_values import values_query
 from tests.release import attack_oracle as oracle
 from tests.strategies import run

@@ -10,13 +10,14 @@ from typing import Any
 import pytest
 
 import sqlaudit
-from sqlaudit.compare_result import CompareResult
-from sqlaudit.engines.base import Engine
+from sqlaudit.base.spec import Target
+from sqlaudit.engines.contract import Engine
+from sqlaudit.release.compare.report import compare_document
+from sqlaudit.release.compare.result import CompareResult
 from sqlaudit.reports import render_text
-from sqlaudit.reports.compare import compare_document
-from sqlaudit.spec import Target
 from tests.audit_values import values_query
 from tests.cli.runner import Ran, run, write_csv
+from tests.places import REPOSITORY
 from tests.postgres_load import Loader
 from tests.reports.schemas import schema, validator
 
@@ -195,7 +196,7 @@ def _rounded(data: Any) -> Any:
 
 
 def test_the_page_of_measures_is_what_its_script_makes() -> None:
-    script = Path(__file__).parents[2] / "docs" / "make_measures.py"
+    script = REPOSITORY / "docs" / "make_measures.py"
     found: dict[str, Any] = runpy.run_path(str(script))
     assert script.with_name("release.md").read_text("utf-8") == found["page"]()
 

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 import sqlaudit
-from sqlaudit.compare_result import METHODS, CompareResult, Group
-from sqlaudit.engines.base import Engine
-from sqlaudit.errors import UsageError
-from sqlaudit.release.queries import relative_errors
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.spec import Target
+from sqlaudit.engines.contract import Engine
+from sqlaudit.release.compare.queries import relative_errors
+from sqlaudit.release.compare.report import compare_document
+from sqlaudit.release.compare.result import METHODS, CompareResult, Group
 from sqlaudit.reports import render_text
-from sqlaudit.reports.compare import compare_document
 from sqlaudit.reports.figures import percent
-from sqlaudit.spec import Target
 from tests.audit_values import values_query
 from tests.cli.runner import run, write_csv
 from tests.release.alone import release_alone  # noqa: F401

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlaudit
-from sqlaudit.compare_result import METHODS, CompareResult
-from sqlaudit.engines.base import Engine
+from sqlaudit.base.spec import Target
+from sqlaudit.engines.contract import Engine
+from sqlaudit.release.compare.result import METHODS, CompareResult
 from sqlaudit.release.losses.registry import MEASURES
-from sqlaudit.spec import Target
 from tests.audit_values import values_query
 from tests.release import cases
 from tests.release.alone import release_alone  # noqa: F401

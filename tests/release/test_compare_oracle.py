@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sqlaudit
-from sqlaudit.compare_result import CompareResult
-from sqlaudit.engines.base import Engine
-from sqlaudit.spec import Target
+from sqlaudit.base.spec import Target
+from sqlaudit.engines.contract import Engine
+from sqlaudit.release.compare.result import CompareResult
 from tests.audit_values import values_query
 from tests.release import cases, oracle
 from tests.release.alone import release_alone  # noqa: F401

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sqlaudit.remedies.suppression.problem import Problem, Solution
+from sqlaudit.remedies.suppress.problem import Problem, Solution
 
 
 def problem_of(

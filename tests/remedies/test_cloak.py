@@ -15,13 +15,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlaudit.cloak_result import Outcome
-from sqlaudit.engines.base import Engine
-from sqlaudit.remedies.cloaking.grid import Divide
-from sqlaudit.remedies.cloaking.messages import messages_statement, open_messages
-from sqlaudit.remedies.cloaking.request import CloakRequest, Places, Tolerances
-from sqlaudit.remedies.cloaking.run import levels_tried
-from sqlaudit.spec import Target
+from sqlaudit.base.spec import Target
+from sqlaudit.engines.contract import Engine
+from sqlaudit.remedies.cloak.grid import Divide
+from sqlaudit.remedies.cloak.messages import messages_statement, open_messages
+from sqlaudit.remedies.cloak.request import CloakRequest, Places, Tolerances
+from sqlaudit.remedies.cloak.result import Outcome
+from sqlaudit.remedies.cloak.run import levels_tried
 from tests.audit_values import values_query
 from tests.remedies import oracle_cloak as oracle
 from tests.strategies import run

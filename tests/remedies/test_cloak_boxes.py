@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 import sqlaudit
-from sqlaudit.cloak_result import BoxAudit
-from sqlaudit.engines.base import Engine
-from sqlaudit.errors import UsageError
-from sqlaudit.remedies.cloaking.request import Places
-from sqlaudit.spec import Target
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.spec import Target
+from sqlaudit.engines.contract import Engine
+from sqlaudit.remedies.cloak.request import Places
+from sqlaudit.remedies.cloak.result import BoxAudit
 from tests.audit_values import values_query
 from tests.remedies import oracle_cloak as oracle
 from tests.remedies.test_cloak import boxes_on, request_of

@@ -13,13 +13,14 @@ import pandas as pd
 import pytest
 
 import sqlaudit
+from sqlaudit.base.errors import EngineError, UsageError
+from sqlaudit.base.relation import Statement
+from sqlaudit.base.spec import Target
 from sqlaudit.engines import connect
-from sqlaudit.engines.base import Engine, Statement
-from sqlaudit.errors import EngineError, UsageError
-from sqlaudit.remedies.cloaking import run as cloaking
-from sqlaudit.remedies.cloaking.sizes import metres, seconds
-from sqlaudit.reports.cloak import area, duration, length
-from sqlaudit.spec import Target
+from sqlaudit.engines.contract import Engine
+from sqlaudit.remedies.cloak import run as cloaking
+from sqlaudit.remedies.cloak.report import area, duration, length
+from sqlaudit.remedies.cloak.sizes import metres, seconds
 from tests.audit_values import values_query
 from tests.cli.runner import run, write_csv
 from tests.postgres_load import Loader
@@ -294,7 +295,7 @@ def test_an_audit_that_disagrees_ends_it_before_anything_is_written(
 
     def thinner(template: str, dialect: str, **more: Any) -> Any:
         made = true_render(template, dialect, **more)
-        return type(made)(made.name, made.sql + "\nLIMIT 1") if template == "cloak_audited.sql" else made
+        return type(made)(made.name, made.sql + "\nLIMIT 1") if template == "remedies/cloak/cloak_audited.sql" else made
 
     monkeypatch.setattr(cloaking, "render", thinner)
     with pytest.raises(EngineError, match="The audit contradicts the cloaking, and nothing was published"):

@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 
 import sqlaudit
-from sqlaudit.engines.base import Engine
-from sqlaudit.errors import UsageError
+from sqlaudit.base.errors import UsageError
+from sqlaudit.engines.contract import Engine
 from tests.audit_values import values_query
 from tests.cli.runner import run
 

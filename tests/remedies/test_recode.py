@@ -15,13 +15,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlaudit
-from sqlaudit.engines.base import Engine, Statement
-from sqlaudit.errors import Incomplete, UsageError
-from sqlaudit.recode_result import RecodeResult
-from sqlaudit.requirements import requirement_from
+from sqlaudit.base.errors import Incomplete, UsageError
+from sqlaudit.base.relation import Statement
+from sqlaudit.engines.contract import Engine
+from sqlaudit.models.requirements import requirement_from
+from sqlaudit.remedies.recode.result import RecodeResult
 from tests import oracle
 from tests.audit_values import values_query
-from tests.generalization.test_publish import COLUMNS, HIERARCHIES, LABELS, ODD, REQUIREMENTS, ROW
+from tests.lattices.test_publish import COLUMNS, HIERARCHIES, LABELS, ODD, REQUIREMENTS, ROW
 from tests.remedies import oracle_recode
 from tests.remedies.oracle_recode import Cell, Row
 from tests.reports.schemas import validator

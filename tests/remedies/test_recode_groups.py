@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlaudit.quasi_identifiers.budget import BudgetSpent
-from sqlaudit.remedies.recoding import nearest
-from sqlaudit.remedies.recoding.classes import Classes, Flags, common_nodes, unique_classes
-from sqlaudit.remedies.recoding.kaca import Merged, Order, merge_classes
-from sqlaudit.remedies.recoding.mondrian import Axis, split_classes
-from sqlaudit.remedies.recoding.trees import Integers, Tree, rises, tree_of, whole_heights
+from sqlaudit.column_sets.budget import BudgetSpent
+from sqlaudit.remedies.recode import nearest
+from sqlaudit.remedies.recode.classes import Classes, Flags, common_nodes, unique_classes
+from sqlaudit.remedies.recode.kaca import Merged, Order, merge_classes
+from sqlaudit.remedies.recode.mondrian import Axis, split_classes
+from sqlaudit.remedies.recode.trees import Integers, Tree, rises, tree_of, whole_heights
 from tests.remedies import oracle_recode
 from tests.remedies.oracle_recode import Row
 from tests.strategies import run

@@ -11,17 +11,18 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
+from sqlaudit.base.errors import EngineError, UsageError
+from sqlaudit.base.relation import Statement
+from sqlaudit.base.spec import Roles, Target
+from sqlaudit.classes.opening import resolve_roles
 from sqlaudit.engines import connect
-from sqlaudit.engines.base import Engine, Statement
-from sqlaudit.errors import EngineError, UsageError
+from sqlaudit.engines.contract import Engine
 from sqlaudit.hierarchies import read_hierarchies
 from sqlaudit.hierarchies.dictionary import held
-from sqlaudit.opening import resolve_roles
+from sqlaudit.models.requirements import parse_requirement
 from sqlaudit.remedies.patterns import Patterns, RemedyTable, read_patterns
 from sqlaudit.remedies.releasing import release
 from sqlaudit.remedies.rewriting import KEEP, RANGE, STAR, Piece, Rewritten, at, rewrite, values
-from sqlaudit.requirements import parse_requirement
-from sqlaudit.spec import Roles, Target
 from tests.audit_values import spelled, values_query
 from tests.strategies import run
 

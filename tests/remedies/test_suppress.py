@@ -10,17 +10,17 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 
-from sqlaudit.errors import EngineError, MissingDriver
-from sqlaudit.remedies.suppression import deciding, solver
-from sqlaudit.remedies.suppression.bounds import base_cost
-from sqlaudit.remedies.suppression.by_groups import group_program
-from sqlaudit.remedies.suppression.by_patterns import pattern_program
-from sqlaudit.remedies.suppression.candidates import candidates
-from sqlaudit.remedies.suppression.choices import choices
-from sqlaudit.remedies.suppression.deciding import How, decide
-from sqlaudit.remedies.suppression.improving import improved
-from sqlaudit.remedies.suppression.problem import Problem, reduced, solution_of
-from sqlaudit.remedies.suppression.sweep import fast
+from sqlaudit.base.errors import EngineError, MissingDriver
+from sqlaudit.remedies.suppress import deciding, solver
+from sqlaudit.remedies.suppress.bounds import base_cost
+from sqlaudit.remedies.suppress.by_groups import group_program
+from sqlaudit.remedies.suppress.by_patterns import pattern_program
+from sqlaudit.remedies.suppress.candidates import candidates
+from sqlaudit.remedies.suppress.choices import choices
+from sqlaudit.remedies.suppress.deciding import How, decide
+from sqlaudit.remedies.suppress.improving import improved
+from sqlaudit.remedies.suppress.problem import Problem, reduced, solution_of
+from sqlaudit.remedies.suppress.sweep import fast
 from tests.remedies.oracle_suppress import cheapest, clique_rows, hard_rows
 from tests.remedies.suppression_problems import check, problem_of
 

@@ -19,13 +19,14 @@ import pytest
 from hypothesis import assume, given
 
 import sqlaudit
-from sqlaudit.engines.base import Engine, Statement
-from sqlaudit.errors import EngineError, UsageError
+from sqlaudit.base.errors import EngineError, UsageError
+from sqlaudit.base.relation import Statement
+from sqlaudit.engines.contract import Engine
 from sqlaudit.remedies import releasing
-from sqlaudit.remedies.suppression import run as running
+from sqlaudit.remedies.suppress import run as running
+from sqlaudit.remedies.suppress.report import suppress_document
+from sqlaudit.remedies.suppress.result import SuppressResult
 from sqlaudit.reports import render_html, render_json, render_markdown, render_text
-from sqlaudit.reports.suppress import suppress_document
-from sqlaudit.suppress_result import SuppressResult
 from tests.audit_values import values_query
 from tests.cli.runner import run, write_csv
 from tests.remedies.oracle_suppress import cheapest
@@ -259,7 +260,7 @@ def test_ctrl_c_tells_the_best_answer_so_far(folder: Path) -> None:
     program = (
         "import os, signal, threading, sys\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "from sqlaudit.remedies.suppression import solver\n"
+        "from sqlaudit.remedies.suppress import solver\n"
         "start = solver._run\n"
         "def run(one):\n"
         "    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()\n"

@@ -6,7 +6,10 @@ import math
 from fractions import Fraction
 from typing import Any
 
-from sqlaudit.result import AuditResult, Check, ClassSizes, FailingClass, SensitiveSummary, Status, Timing, Warned
+from sqlaudit.audits.result import AuditResult, SensitiveSummary
+from sqlaudit.base.result import Status, Timing, Warned
+from sqlaudit.classes.found import ClassSizes, FailingClass
+from sqlaudit.models.check import Check
 
 ROLES = {
     "quasi_identifiers": ["age", "sex"],

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import functools
 import json
-from importlib import resources
+from pathlib import Path
 from typing import Any
 
 from jsonschema import Draft202012Validator
 
+import sqlaudit
+
 
 def schema(name: str) -> dict[str, Any]:
     """The schema as it is shipped."""
-    loaded: dict[str, Any] = json.loads(
-        resources.files("sqlaudit").joinpath("schema", f"{name}.json").read_text("utf-8")
-    )
-    return loaded
+    return _shipped()[f"urn:sqlaudit:schema:{name}:1"]
+
+
+@functools.cache
+def _shipped() -> dict[str, dict[str, Any]]:
+    """Every schema of the package by its identifier; each lies in the room of what it describes."""
+    found = [json.loads(file.read_text("utf-8")) for file in Path(sqlaudit.__file__).parent.rglob("*schema.json")]
+    return {schema["$id"]: schema for schema in found if "$id" in schema}
 
 
 def validator(name: str) -> Draft202012Validator:

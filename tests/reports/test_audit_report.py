@@ -7,10 +7,12 @@ import json
 import pytest
 from jsonschema import Draft202012Validator
 
-from sqlaudit.reports import audit_document, render_json, render_markdown, render_text
-from sqlaudit.reports.audit import headline
-from sqlaudit.reports.phrases import listing, required_sentence
-from sqlaudit.result import NOT_SAID, AuditResult, ClassSizes, FailingClass, SensitiveSummary, Status
+from sqlaudit.audits.report import audit_document, headline
+from sqlaudit.audits.result import NOT_SAID, AuditResult, SensitiveSummary
+from sqlaudit.base.result import Status
+from sqlaudit.classes.found import ClassSizes, FailingClass
+from sqlaudit.models.phrases import listing, required_sentence
+from sqlaudit.reports import render_json, render_markdown, render_text
 from tests.reports.samples import ROLES, check, empty, failed_k, held_l, result
 
 

@@ -11,15 +11,17 @@ from typing import Any
 import pytest
 
 import sqlaudit
+from sqlaudit.audits.report import audit_document
+from sqlaudit.audits.result import AuditResult
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.result import MEANING, Status, Warned
+from sqlaudit.base.spec import Target
 from sqlaudit.engines import connect
-from sqlaudit.engines.base import Engine
-from sqlaudit.errors import UsageError
-from sqlaudit.profiling.run import profile_target
-from sqlaudit.reports import audit_document, render_html, render_markdown, render_text, stored_document
+from sqlaudit.engines.contract import Engine
+from sqlaudit.profiles.report import profile_document
+from sqlaudit.profiles.run import profile_target
+from sqlaudit.reports import render_html, render_markdown, render_text, stored_document
 from sqlaudit.reports.escape import markdown
-from sqlaudit.reports.profile import profile_document
-from sqlaudit.result import MEANING, AuditResult, Status, Warned
-from sqlaudit.spec import Target
 from tests.audit_values import values_query
 from tests.cli.runner import Ran, run, write_csv
 from tests.postgres_load import Loader

@@ -15,7 +15,7 @@ import pytest
 from matplotlib.image import imread
 
 import sqlaudit
-from sqlaudit.errors import InputError
+from sqlaudit.base.errors import InputError
 from sqlaudit.reports import render_html, render_text
 from sqlaudit.reports.document import Bullets, Code, Column, Document, Facts, Paragraph, Picture, Section, Table, Toned
 from sqlaudit.reports.notebook import document_of

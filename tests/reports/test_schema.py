@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.places import REPOSITORY
 from tests.reports.schemas import schema, validator
 
-PAGE = Path(__file__).parents[2] / "docs" / "schema.md"
+PAGE = REPOSITORY / "docs" / "schema.md"
 
 
 def properties(part: Any) -> set[str]:

@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 from rich.cells import cell_len
 
-from sqlaudit.errors import InputError
-from sqlaudit.reports import audit_document, render_text
-from sqlaudit.reports.audit_pictures import risk_picture, sizes_picture
+from sqlaudit.audits.pictures import risk_picture, sizes_picture
+from sqlaudit.audits.report import audit_document
+from sqlaudit.base.errors import InputError
+from sqlaudit.reports import render_text
 from sqlaudit.reports.document import Document, Picture, Section
 from sqlaudit.reports.escape import in_encoding
 from sqlaudit.reports.text_plots import KNOWLEDGE, PlotLine, bar, plotted

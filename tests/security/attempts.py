@@ -12,10 +12,10 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 import sqlaudit
+from sqlaudit.base.errors import SqlauditError
+from sqlaudit.base.spec import Limits
 from sqlaudit.cli import cli
-from sqlaudit.errors import SqlauditError
 from sqlaudit.reports import render_html, render_markdown, render_text
-from sqlaudit.spec import Limits
 from tests.security import hostile
 from tests.security.readers import read_everywhere
 from tests.security.world import MARK, SECRET, Ran, World
@@ -330,8 +330,8 @@ tables = st.builds(
 
 
 def _table(world: World, given: Table) -> None:
-    from sqlaudit.reports.audit import audit_document
-    from sqlaudit.reports.profile import profile_document
+    from sqlaudit.audits.report import audit_document
+    from sqlaudit.profiles.report import profile_document
 
     first, second = given.names
     marked = [[value and MARK + value for value in column] for column in zip(*given.rows, strict=True)]
@@ -376,8 +376,8 @@ readable = st.one_of(
 
 
 def _stored_result() -> dict[str, Any]:
+    from sqlaudit.audits.report import audit_document
     from sqlaudit.reports import stored_document
-    from sqlaudit.reports.audit import audit_document
 
     people = pa.table({"age": [20, 20, 34], "s": ["a", "b", "a"]})
     result = sqlaudit.audit(people, qi=["age"], sensitive="s", require=["k=2"])

@@ -9,17 +9,17 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
+from sqlaudit.base.errors import SqlauditError
+from sqlaudit.base.guard import guard_expression, guard_query, quote, split_name
+from sqlaudit.base.relation import Kind
+from sqlaudit.cli.console.audit_statement import parse_audit
+from sqlaudit.cli.console.splitting import is_complete, pending, split
 from sqlaudit.cli.parsing import delimiter, null_values, share, split_list
-from sqlaudit.console.audit_statement import parse_audit
-from sqlaudit.console.splitting import is_complete, pending, split
-from sqlaudit.engines.base import Kind
-from sqlaudit.errors import SqlauditError
-from sqlaudit.guard import guard_expression, guard_query, quote, split_name
+from sqlaudit.gates.standalone.names import find_dialect
 from sqlaudit.hierarchies.cell_text import read_cell
-from sqlaudit.release.query_text import read_queries
+from sqlaudit.models.requirements import parse_requirement
+from sqlaudit.release.compare.query_text import read_queries
 from sqlaudit.reports.escape import markdown, visible
-from sqlaudit.requirements import parse_requirement
-from sqlaudit.standalone.names import find_dialect
 
 DIALECTS = ("duckdb", "postgres", "spark")
 WRITES = (exp.Insert, exp.Update, exp.Delete, exp.Merge, exp.Create, exp.Drop, exp.Alter, exp.Command, exp.Into)

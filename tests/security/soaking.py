@@ -23,11 +23,11 @@ import duckdb
 from click.testing import CliRunner
 
 import sqlaudit
+from sqlaudit.base.errors import SqlauditError
+from sqlaudit.base.spec import Limits, Target
 from sqlaudit.cli import cli
 from sqlaudit.engines import connect
-from sqlaudit.engines.base import Engine
-from sqlaudit.errors import SqlauditError
-from sqlaudit.spec import Limits, Target
+from sqlaudit.engines.contract import Engine
 
 PEOPLE = """
 SELECT CAST(18 + hash(i, 1) % 60 AS INTEGER) AS age, ['f', 'm'][1 + CAST(hash(i, 2) % 2 AS INTEGER)] AS sex,

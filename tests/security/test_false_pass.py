@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import sqlaudit
-from sqlaudit.errors import SqlauditError
+from sqlaudit.base.errors import SqlauditError
 from tests.postgres_load import Loader
 from tests.security.false_pass import LIES, Drawn, lies, smallest_class, tables, write
 

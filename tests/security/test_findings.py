@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from sqlaudit.engines.duckdb_session import Session
-from sqlaudit.errors import Incomplete, UsageError
-from sqlaudit.guard import guard_expression, guard_query
-from sqlaudit.nodes import load_nodes
-from sqlaudit.release.query_text import read_queries
-from sqlaudit.spec import Limits
+from sqlaudit.base.errors import Incomplete, UsageError
+from sqlaudit.base.guard import guard_expression, guard_query
+from sqlaudit.base.nodes import load_nodes
+from sqlaudit.base.spec import Limits
+from sqlaudit.engines.duckdb.session import Session
+from sqlaudit.release.compare.query_text import read_queries
 from tests.cli.runner import run, write_csv
 
 

@@ -10,12 +10,12 @@ import duckdb
 import pytest
 
 import sqlaudit
+from sqlaudit.base.errors import UsageError
 from sqlaudit.cli import COMMANDS, cli
 from sqlaudit.cli.sections import WRITTEN
 from sqlaudit.engines import connect
-from sqlaudit.errors import UsageError
 from tests.cli.runner import patients, run
-from tests.policy.databases import PATIENTS, in_duckdb, write
+from tests.gates.databases import PATIENTS, in_duckdb, write
 
 TABLES = "tables: [{table: patients, quasi_identifiers: [age, sex], requirements: [k=5]}]\n"
 SENTENCE = "is read here, by this or another name, and would be lost; name a file of its own to write."

@@ -8,11 +8,11 @@ import duckdb
 import pytest
 
 import sqlaudit
-from sqlaudit.engines.duckdb_store import open_store
-from sqlaudit.errors import UsageError
-from sqlaudit.gate_result import Drift
+from sqlaudit.base.errors import UsageError
+from sqlaudit.engines.duckdb.store import open_store
+from sqlaudit.gates.result import Drift
 from tests.cli.runner import run
-from tests.policy.databases import PATIENTS, in_duckdb
+from tests.gates.databases import PATIENTS, in_duckdb
 
 POLICY = "tables: [{table: patients, quasi_identifiers: [age, sex], sensitive: [disease], requirements: [k=5]}]\n"
 PLANTED = "planted-7731"

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.places import REPOSITORY
+
+ROOT = REPOSITORY
 PAGE = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
 PROOFS = sorted(set(re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", PAGE)))
 

@@ -18,10 +18,10 @@ from click.testing import CliRunner
 from sqlglot import exp
 
 import sqlaudit
+from sqlaudit.base.errors import UsageError
 from sqlaudit.cli import cli
 from sqlaudit.engines import connect
-from sqlaudit.engines.base import Executed
-from sqlaudit.errors import UsageError
+from sqlaudit.engines.contract import Executed
 
 _TABLES = """
 CREATE TABLE people AS

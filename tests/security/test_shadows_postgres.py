@@ -16,10 +16,11 @@ import sqlglot
 from sqlglot import exp
 
 import sqlaudit
+from sqlaudit.base.errors import PermissionDenied, UsageError
+from sqlaudit.base.relation import Statement
+from sqlaudit.base.spec import Target
 from sqlaudit.engines import connect
-from sqlaudit.engines.base import Executed, Statement
-from sqlaudit.errors import PermissionDenied, UsageError
-from sqlaudit.spec import Target
+from sqlaudit.engines.contract import Executed
 from tests.postgres_load import Loader
 
 _COMMANDS: list[tuple[str, dict[str, Any]]] = [

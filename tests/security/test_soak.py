@@ -10,9 +10,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.spec import Limits, Target
 from sqlaudit.engines import connect
-from sqlaudit.errors import UsageError
-from sqlaudit.spec import Limits, Target
 from tests.postgres_load import Loader
 from tests.security.soaking import CALM, Left, Place, Soak, growth, left, make_files, sessions_of
 

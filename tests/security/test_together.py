@@ -16,10 +16,10 @@ import psycopg
 import pytest
 
 import sqlaudit
+from sqlaudit.base.errors import Interrupted
+from sqlaudit.base.relation import Statement
+from sqlaudit.base.spec import Limits
 from sqlaudit.engines import connect
-from sqlaudit.engines.base import Statement
-from sqlaudit.errors import Interrupted
-from sqlaudit.spec import Limits
 from tests.postgres_load import Loader
 from tests.security.soaking import HIERARCHIES, QI, Place, make_files
 

@@ -15,13 +15,13 @@ import psycopg
 import pytest
 
 import sqlaudit
-from sqlaudit.console.workspace import Workspace
+from sqlaudit.base.errors import EngineError, InputError
+from sqlaudit.base.paths import stamp
+from sqlaudit.base.spec import Limits, Target
+from sqlaudit.cli.console.workspace import Workspace
 from sqlaudit.engines import connect
-from sqlaudit.engines.base import Executed
-from sqlaudit.errors import EngineError, InputError
-from sqlaudit.paths import stamp
-from sqlaudit.spec import Limits, Target
-from tests.console.helpers import console
+from sqlaudit.engines.contract import Executed
+from tests.cli.console.helpers import console
 from tests.postgres_load import Loader
 
 ROWS = "SELECT CAST(i % 7 AS INTEGER) AS age, CAST(i % 3 AS INTEGER) AS disease FROM range({rows}) AS numbers (i)"

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from sqlaudit.attack_result import Example, Exposure, Figure
-from sqlaudit.judge import MAX_VECTORS
 from sqlaudit.models.base import expression
 from sqlaudit.models.diversity import DISTINCT, LARGEST, head
+from sqlaudit.models.judge import MAX_VECTORS
 from sqlaudit.release.attacks.base import MACHANAVAJJHALA, Attribute, ClassAttack, Scene
+from sqlaudit.release.attacks.result import Example, Exposure, Figure
 from sqlaudit.release.attacks.words import chance, of_all, some
 
 MAX_CHOICES = 100_000
@@ -73,7 +73,7 @@ def _instance(scene: Scene, attribute: Attribute, pieces: int) -> dict[str, Any]
     heads = [head(m + 1) for m in range(pieces + 1)]
     names = ["members"] + [f"{what}_{m}" for m in range(pieces + 1) for what in _PER_STEP]
     return attribute.figures(
-        "attack_background.sql",
+        "release/attacks/attack_background.sql",
         (DISTINCT, LARGEST, *heads),
         heads=[fact.name for fact in heads],
         sure=scene.request.sure,

@@ -7,17 +7,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from sqlaudit.attack_result import Example, Exposure
-from sqlaudit.columns_of import Resolved
-from sqlaudit.engines.base import Engine, Relation
-from sqlaudit.facts import ClassHistogram, Fact, SensitiveTable
-from sqlaudit.failing import FailingClasses
-from sqlaudit.histogram import HistogramBuilder
-from sqlaudit.listing import Short
-from sqlaudit.opening import ResolvedRoles
+from sqlaudit.base.columns_of import Resolved
+from sqlaudit.base.relation import Relation
+from sqlaudit.base.spec import NullPolicy, Roles
+from sqlaudit.classes.facts import ClassHistogram, Fact, SensitiveTable
+from sqlaudit.classes.failing import FailingClasses
+from sqlaudit.classes.histogram import HistogramBuilder
+from sqlaudit.classes.listing import Short
+from sqlaudit.classes.opening import ResolvedRoles
+from sqlaudit.engines.contract import Engine
 from sqlaudit.release.attacks.readers import Readers, readers_for
 from sqlaudit.release.attacks.request import AttackRequest
-from sqlaudit.spec import NullPolicy, Roles
+from sqlaudit.release.attacks.result import Example, Exposure
 
 MACHANAVAJJHALA = "Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam: l-Diversity, TKDD 2007"
 LI = "Li, Li, Venkatasubramanian: t-Closeness, ICDE 2007"

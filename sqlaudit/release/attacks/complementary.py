@@ -10,15 +10,15 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import ClassVar
 
-from sqlaudit.attack_result import Exposure
-from sqlaudit.columns_of import find_column, resolve
-from sqlaudit.engines.base import Relation
+from sqlaudit.base.columns_of import find_column, resolve
+from sqlaudit.base.relation import Relation
+from sqlaudit.base.spec import NullPolicy
+from sqlaudit.base.sql import Raw, render
 from sqlaudit.release.attacks.base import SWEENEY, Attack, Scene
 from sqlaudit.release.attacks.fits import find_matches, named
+from sqlaudit.release.attacks.result import Exposure
 from sqlaudit.release.attacks.unsorted import shared_columns
 from sqlaudit.release.attacks.words import some
-from sqlaudit.spec import NullPolicy
-from sqlaudit.sql import Raw, render
 
 _NAMES = (
     "joined_classes",
@@ -99,7 +99,7 @@ def _joined(scene: Scene, other: Relation) -> list[int | None]:
     mine = [one for one in scene.roles.quasi_identifiers if one.label not in common]
     theirs = [resolve(name, other, dialect, "--other-qi") for name in other_qi if name not in common]
     statement = render(
-        "attack_complementary.sql",
+        "release/attacks/attack_complementary.sql",
         dialect,
         step="join two releases",
         source=Raw(scene.relation.sql),

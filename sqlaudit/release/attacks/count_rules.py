@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from sqlaudit.base.spec import Requirement
 from sqlaudit.models.diversity import entropy_at_least
-from sqlaudit.spec import Requirement
 
 Counts = tuple[int, ...]
 """How often each value occurs, zeros left out, largest first."""
@@ -33,7 +33,7 @@ def rule_of(requirements: Sequence[Requirement]) -> Rule:
     """All the requirements together; each must be of a model in `MODELS`.
 
     Example:
-        >>> from sqlaudit.requirements import parse_requirement
+        >>> from sqlaudit.models.requirements import parse_requirement
         >>> rule = rule_of([parse_requirement("k=2"), parse_requirement("l=2")])
         >>> rule.holds((2,)), rule.holds((1, 1)), rule.decided(1, (3, 2)), rule.decided(4, (3, 2))
         (False, True, False, True)

@@ -10,13 +10,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlaudit.columns_of import Resolved, resolve
-from sqlaudit.engines.base import Engine, Kind, Relation
-from sqlaudit.errors import UsageError
+from sqlaudit.base.columns_of import Resolved, resolve
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.relation import Kind, Relation
+from sqlaudit.base.spec import NullPolicy
+from sqlaudit.base.sql import Raw, render
+from sqlaudit.engines.contract import Engine
 from sqlaudit.release.attacks.readers import ColumnReader, Readers
 from sqlaudit.release.attacks.request import Pair
-from sqlaudit.spec import NullPolicy
-from sqlaudit.sql import Raw, render
 
 MAX_VALUES = 200_000
 """Up to this many different values of a column are compared with generalized cells."""
@@ -168,7 +169,7 @@ class _Pairs:
             side if first else (self.theirs, match.theirs, match.other_form, match.other_null)
         )
         statement = render(
-            "attack_texts.sql",
+            "release/attacks/attack_texts.sql",
             self.engine.dialect,
             step=f"values of {match.label}",
             source=Raw(relation.sql),

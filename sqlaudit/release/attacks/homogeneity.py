@@ -5,10 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from sqlaudit.attack_result import Exposure
 from sqlaudit.models.base import expression
 from sqlaudit.models.diversity import DISTINCT, LARGEST
 from sqlaudit.release.attacks.base import FIRST, MACHANAVAJJHALA, Attribute, ClassAttack, Scene, shown_classes
+from sqlaudit.release.attacks.result import Exposure
 from sqlaudit.release.attacks.words import of_all, some
 
 _NAMES = ("members", "pairs", "exposed", "exposed_classes", "alone", "nearly", "right_guesses", "highest")
@@ -23,7 +23,9 @@ class Homogeneity(ClassAttack):
 
     def attack(self, scene: Scene, attribute: Attribute) -> Exposure:
         """Members of classes with one value, and how often guessing the most frequent value of a class is right."""
-        found = attribute.figures("attack_homogeneity.sql", (DISTINCT, LARGEST), sure=scene.request.sure, names=_NAMES)
+        found = attribute.figures(
+            "release/attacks/attack_homogeneity.sql", (DISTINCT, LARGEST), sure=scene.request.sure, names=_NAMES
+        )
         pairs, top = int(found["pairs"]), max(attribute.table.totals, default=0)
         return Exposure(
             attack=self.name,

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from sqlaudit.attack_result import Exposure, Figure
-from sqlaudit.columns_of import resolve
-from sqlaudit.engines.base import Relation
-from sqlaudit.errors import UsageError
+from sqlaudit.base.columns_of import resolve
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.relation import Relation
+from sqlaudit.base.sql import Raw, render
 from sqlaudit.release.attacks.base import SWEENEY, Attack, Scene
 from sqlaudit.release.attacks.fits import find_matches, named
+from sqlaudit.release.attacks.result import Exposure, Figure
 from sqlaudit.release.attacks.words import of_all, some
-from sqlaudit.sql import Raw, render
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ def _sizes(scene: Scene, identified: Relation) -> tuple[list[Size], list[Size]]:
     key = _key(scene, identified)
     listed, parameters = named(matches)
     statement = render(
-        "attack_linkage.sql",
+        "release/attacks/attack_linkage.sql",
         dialect,
         step="link people with rows",
         source=Raw(scene.relation.sql),
@@ -202,7 +202,12 @@ def _key(scene: Scene, identified: Relation) -> list[Any] | None:
         Raw(resolve(theirs, identified, dialect, "--key").sql),
     ]
     statement = render(
-        "attack_keys.sql", dialect, step="keys", source=Raw(scene.relation.sql), identified=Raw(identified.sql), key=key
+        "release/attacks/attack_keys.sql",
+        dialect,
+        step="keys",
+        source=Raw(scene.relation.sql),
+        identified=Raw(identified.sql),
+        key=key,
     )
     repeated = [int(number) for number in scene.engine.run(statement)[0]]
     if any(repeated):

@@ -14,20 +14,21 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from sqlaudit.attack_result import Exposure, Figure
-from sqlaudit.columns_of import Resolved, resolve
-from sqlaudit.engines.base import Engine, Kind, Relation
-from sqlaudit.errors import UsageError
+from sqlaudit.base.columns_of import Resolved, resolve
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.relation import Kind, Relation
+from sqlaudit.base.spec import NullPolicy
+from sqlaudit.base.sql import Raw, render
+from sqlaudit.engines.contract import Engine
 from sqlaudit.hierarchies.dictionary import dictionary
 from sqlaudit.hierarchies.hierarchy import Hierarchy, plain
 from sqlaudit.release.attacks.base import Attack, CannotTry, Scene
 from sqlaudit.release.attacks.count_rules import MODELS, Rule, rule_of
 from sqlaudit.release.attacks.fits import MAX_VALUES, SPELLED
 from sqlaudit.release.attacks.request import Published
+from sqlaudit.release.attacks.result import Exposure, Figure
 from sqlaudit.release.attacks.words import chance, of_all, some
 from sqlaudit.release.attacks.worlds import Budget, Posterior, Split, TooLarge, posteriors
-from sqlaudit.spec import NullPolicy
-from sqlaudit.sql import Raw, render
 
 WONG = "Wong, Fu, Wang, Pei: Minimality Attack in Privacy Preserving Data Publishing, VLDB 2007"
 
@@ -213,7 +214,7 @@ def _kinds(scene: Scene, columns: Sequence[Labelled], finer: int) -> list[tuple[
             }
         )
     statement = render(
-        "attack_minimality.sql",
+        "release/attacks/attack_minimality.sql",
         scene.engine.dialect,
         step=f"without the level of {columns[finer].mine.label}",
         source=Raw(scene.relation.sql),
@@ -274,7 +275,9 @@ def _values(
     name = f"sqlaudit_attack_labels_{position}"
     made = dictionary(scene.engine, workbench, people, column, hierarchy, name)
     levels = list(range(1, hierarchy.height + 1))
-    rows = workbench.run(render("attack_labels.sql", workbench.dialect, source=Raw(made.relation.sql), levels=levels))
+    rows = workbench.run(
+        render("release/attacks/attack_labels.sql", workbench.dialect, source=Raw(made.relation.sql), levels=levels)
+    )
     workbench.drop(name)
     if len(rows) > MAX_VALUES:
         raise UsageError(f"{column.label} has more than {MAX_VALUES:,} different values; leave it out.")
@@ -286,7 +289,7 @@ def _level(
 ) -> int:
     """The lowest level that has every cell of the release, or the one that is given."""
     statement = render(
-        "attack_texts.sql",
+        "release/attacks/attack_texts.sql",
         scene.engine.dialect,
         step=f"cells of {role.label}",
         source=Raw(scene.relation.sql),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlaudit.engines.base import Kind
-from sqlaudit.errors import UsageError
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.relation import Kind
 from sqlaudit.hierarchies.cell_reader import CellReader, plain_reader
 from sqlaudit.hierarchies.cells import AnyValue, Cell, Exact, Interval
 from sqlaudit.hierarchies.hierarchy import Hierarchy, plain

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from sqlaudit.errors import UsageError
-from sqlaudit.spec import Requirement, Target
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.spec import Requirement, Target
 
 Pair = tuple[str, str]
 """A column of the release, and what the same is called in the other table."""
@@ -36,7 +36,7 @@ class AttackRequest:
         pieces: the most values that an attacker rules out, at least 0.
         sure: from which probability on an attacker counts as nearly sure, above 0 and at most 1.
         width: values of a class that lie no further apart than this count as similar (days for dates).
-        inputs: categories of sensitive values (`sqlaudit.inputs`).
+        inputs: categories of sensitive values (`sqlaudit.classes.inputs`).
         hierarchies: hierarchies of the quasi-identifiers by column (`sqlaudit.hierarchies`).
         identified: a table with names; match: columns to link by; key: a column that says who is who in truth.
         other: another release of the same table; other_qi: its quasi-identifiers, empty = those of the release that it

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlaudit.attack_result import AttackResult, Exposure, NotTried
-from sqlaudit.attribute_inputs import inputs_of, refuse_unclear
-from sqlaudit.columns_of import Resolved
-from sqlaudit.engines.base import Engine, Relation, Statement
-from sqlaudit.errors import UsageError
-from sqlaudit.guard import closest
-from sqlaudit.histogram import HistogramBuilder
-from sqlaudit.inputs import read_inputs
-from sqlaudit.opening import ResolvedRoles, frame_of, key_labels, load_columns, resolve_roles, sensitive_table
-from sqlaudit.provenance import provenance
+from sqlaudit.base.columns_of import Resolved
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.guard import closest
+from sqlaudit.base.relation import Relation, Statement
+from sqlaudit.base.spec import Roles, Target
+from sqlaudit.classes.attribute_inputs import inputs_of, refuse_unclear
+from sqlaudit.classes.histogram import HistogramBuilder
+from sqlaudit.classes.inputs import read_inputs
+from sqlaudit.classes.opening import ResolvedRoles, frame_of, key_labels, load_columns, resolve_roles, sensitive_table
+from sqlaudit.engines.contract import Engine
+from sqlaudit.engines.provenance import provenance
 from sqlaudit.release.attacks.background import BackgroundKnowledge
 from sqlaudit.release.attacks.base import Attack, Attribute, CannotTry, Scene
 from sqlaudit.release.attacks.complementary import ComplementaryReleases
@@ -22,10 +23,10 @@ from sqlaudit.release.attacks.homogeneity import Homogeneity
 from sqlaudit.release.attacks.linkage import AttributeLinkage, Linkage
 from sqlaudit.release.attacks.minimality import Minimality
 from sqlaudit.release.attacks.request import AttackRequest
+from sqlaudit.release.attacks.result import AttackResult, Exposure, NotTried
 from sqlaudit.release.attacks.similarity import Similarity
 from sqlaudit.release.attacks.skewness import Skewness
 from sqlaudit.release.attacks.unsorted import UnsortedMatching
-from sqlaudit.spec import Roles, Target
 
 ATTACKS: tuple[type[Attack], ...] = (
     Linkage,

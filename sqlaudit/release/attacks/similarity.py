@@ -8,13 +8,13 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from sqlaudit.attack_result import Exposure, Figure
-from sqlaudit.attribute_inputs import Categories
-from sqlaudit.errors import UsageError
-from sqlaudit.facts import Fact
+from sqlaudit.base.errors import UsageError
+from sqlaudit.classes.attribute_inputs import Categories
+from sqlaudit.classes.facts import Fact
 from sqlaudit.models.base import expression
 from sqlaudit.models.diversity import DISTINCT
 from sqlaudit.release.attacks.base import FIRST, LI, Attribute, ClassAttack, Scene, shown_classes
+from sqlaudit.release.attacks.result import Exposure, Figure
 from sqlaudit.release.attacks.words import of_all, some
 
 LAST = Fact("last_lane", "last_lane")
@@ -54,7 +54,7 @@ class Similarity(ClassAttack):
         shares = [Fact(f"category_{i}", "members", {"lanes": list(lanes)}) for i, lanes in enumerate(categories.lanes)]
         names = ["members", "exposed", "exposed_classes", "several_values", "highest"]
         found = attribute.figures(
-            "attack_similarity.sql",
+            "release/attacks/attack_similarity.sql",
             (DISTINCT, *shares),
             shares=[fact.name for fact in shares],
             names=[*names, *(fact.name for fact in shares)],
@@ -86,7 +86,7 @@ class Similarity(ClassAttack):
         """Members of classes whose values lie no further apart than the width; a class with a NULL never counts."""
         table = attribute.table
         statement = attribute.histogram.statement(
-            "attack_members.sql",
+            "release/attacks/attack_members.sql",
             (DISTINCT, FIRST, LAST),
             f"ranges of {attribute.label}",
             names=[FIRST.name, LAST.name],

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from sqlaudit.attack_result import Exposure
-from sqlaudit.facts import Fact
+from sqlaudit.classes.facts import Fact
 from sqlaudit.release.attacks.base import LI, Attribute, ClassAttack, Scene
+from sqlaudit.release.attacks.result import Exposure
 from sqlaudit.release.attacks.words import of_all
 
 TIMES = (2, 5, 10)
@@ -28,7 +28,7 @@ class Skewness(ClassAttack):
         ]
         names = ["members", "highest", *(fact.name for fact in above)]
         found = attribute.figures(
-            "attack_skewness.sql", (lift, *above), above=[fact.name for fact in above], names=names
+            "release/attacks/attack_skewness.sql", (lift, *above), above=[fact.name for fact in above], names=names
         )
         members, exposed = int(found["members"]), int(found[above[0].name])
         steps = tuple(

@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from sqlaudit.attack_result import Exposure, Figure
-from sqlaudit.columns_of import find_column, resolve
-from sqlaudit.engines.base import Relation
-from sqlaudit.errors import UsageError
+from sqlaudit.base.columns_of import find_column, resolve
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.relation import Relation
+from sqlaudit.base.sql import Raw, render
 from sqlaudit.release.attacks.base import SWEENEY, Attack, Scene
 from sqlaudit.release.attacks.chance import Paired, shuffled
 from sqlaudit.release.attacks.fits import Match, find_matches, named
+from sqlaudit.release.attacks.result import Exposure, Figure
 from sqlaudit.release.attacks.words import chance, of_all, some
-from sqlaudit.sql import Raw, render
 
 MAX_SHUFFLED = 2_000
 """Up to this many positions a column is shuffled; beyond, bounds are used, which then are sharp enough."""
@@ -132,7 +132,7 @@ def _position(scene: Scene, other: Relation) -> list[Any]:
         Raw(resolve(theirs, other, dialect, "--position").sql),
     ]
     sources: dict[str, Any] = {"source": Raw(scene.relation.sql), "identified": Raw(other.sql)}
-    statement = render("attack_keys.sql", dialect, step="positions", key=found, **sources)
+    statement = render("release/attacks/attack_keys.sql", dialect, step="positions", key=found, **sources)
     repeated = sum(int(number) for number in scene.engine.run(statement)[0])
     if repeated:
         raise UsageError(f"--position must number the rows; {some(repeated, 'rows')} repeat the number of another one.")
@@ -149,7 +149,7 @@ def _test(scene: Scene, other: Relation, match: Match, position: list[Any]) -> C
         "position": position,
     }
     dialect = scene.engine.dialect
-    statement = render("attack_positions.sql", dialect, step=f"positions of {match.label}", **given)
+    statement = render("release/attacks/attack_positions.sql", dialect, step=f"positions of {match.label}", **given)
     numbers = [int(number) for number in scene.engine.run(statement, parameters)[0]]
     paired = Paired(*numbers[:6], *(number // 2 for number in numbers[6:]))
     if not paired.telling:
@@ -158,7 +158,10 @@ def _test(scene: Scene, other: Relation, match: Match, position: list[Any]) -> C
         return ColumnTest(match.label, paired, paired.bound_agree(), paired.bound_alike())
     listed, parameters = named([match])
     codes = render(
-        "attack_position_codes.sql", dialect, step=f"orders of {match.label}", **given | {"match": listed[0]}
+        "release/attacks/attack_position_codes.sql",
+        dialect,
+        step=f"orders of {match.label}",
+        **given | {"match": listed[0]},
     )
     return ColumnTest(match.label, paired, *shuffled(scene.engine.run(codes, parameters), scene.request.seed))
 
@@ -177,7 +180,7 @@ def _merged(
     ]
     theirs = [resolve(name, other, scene.engine.dialect, "--other-qi") for name in scene.request.other_qi]
     statement = render(
-        "attack_merged.sql",
+        "release/attacks/attack_merged.sql",
         scene.engine.dialect,
         step="both releases by position",
         source=Raw(scene.relation.sql),
@@ -198,7 +201,7 @@ def _beside(scene: Scene, other: Relation, matches: Sequence[Match], position: l
     """The share of rows that fit the next partner, or the last one, whichever is larger."""
     listed, parameters = named(matches)
     statement = render(
-        "attack_neighbours.sql",
+        "release/attacks/attack_neighbours.sql",
         scene.engine.dialect,
         step="rows beside each other",
         source=Raw(scene.relation.sql),

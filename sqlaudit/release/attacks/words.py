@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from sqlaudit.columns_result import percent
+from sqlaudit.column_sets.result import percent
 
 SINGULAR = {
     "values": "value",

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from sqlaudit.compare_result import Loss
-from sqlaudit.release.bench import Bench
-from sqlaudit.release.coding import Coded
-from sqlaudit.release.covers import Covered
+from sqlaudit.base.result import Number
+from sqlaudit.release.compare.bench import Bench
+from sqlaudit.release.compare.coding import Coded
+from sqlaudit.release.compare.covers import Covered
+from sqlaudit.release.compare.result import Loss
 from sqlaudit.release.losses.registry import Measure
-from sqlaudit.result import Number
 
 
 @dataclass(frozen=True)
@@ -44,10 +44,15 @@ def column_costs(bench: Bench, coded: Coded, covered: Covered, beta: Fraction, c
     names = ("level", "rows", "kept", "whole", "entropy", "weighted", "bits", "further", "shared", "width")
     parts = [
         dict(zip(names, row, strict=True))
-        for row in bench.ask("release_column_losses.sql", f"losses of {column.label}", cells=covered.cells)
+        for row in bench.ask(
+            "release/losses/release_column_losses.sql", f"losses of {column.label}", cells=covered.cells
+        )
     ]
     value_bits, width = bench.ask(
-        "release_column_whole.sql", f"losses of {column.label}", values=column.words.relation, numeric=column.numeric
+        "release/losses/release_column_whole.sql",
+        f"losses of {column.label}",
+        values=column.words.relation,
+        numeric=column.numeric,
     )[0]
     whole = _whole(coded, column.words.values, float(value_bits), width)
     if coded.missing:

@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from sqlaudit.compare_result import Loss
-from sqlaudit.release.coding import Attribute
-from sqlaudit.release.distances import Distance
+from sqlaudit.release.compare.coding import Attribute
+from sqlaudit.release.compare.distances import Distance
+from sqlaudit.release.compare.ranges import RangeQuery, random_ranges
+from sqlaudit.release.compare.result import Loss
 from sqlaudit.release.losses.views import NO_PAIRS, NO_SENSITIVE, Scene, View
-from sqlaudit.release.ranges import RangeQuery, random_ranges
 
 MEASURE = "range-query-noise"
 _AT_ONCE = 50
@@ -51,7 +51,7 @@ def noises(
     places = [one.column.place for one in view.covered]
     source = bench.make(
         "noise_rows",
-        "release_noise_rows.sql",
+        "release/losses/release_noise_rows.sql",
         "rows for range queries",
         source=scene.pairs,
         cell_key=view.cell_key,
@@ -62,7 +62,7 @@ def noises(
     for start in range(0, len(queries), _AT_ONCE):
         some = queries[start : start + _AT_ONCE]
         rows = bench.ask(
-            "release_noise.sql",
+            "release/losses/release_noise.sql",
             "noise of range queries",
             source=source,
             members=distance.members,

@@ -7,15 +7,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlaudit.compare_result import Loss
-from sqlaudit.engines.base import Relation
-from sqlaudit.release.bench import Bench
-from sqlaudit.release.coding import Attribute, Coded
-from sqlaudit.release.covers import Covered
-from sqlaudit.release.distances import Distance
+from sqlaudit.base.relation import Relation
+from sqlaudit.base.result import Number
+from sqlaudit.release.compare.bench import Bench
+from sqlaudit.release.compare.coding import Attribute, Coded
+from sqlaudit.release.compare.covers import Covered
+from sqlaudit.release.compare.distances import Distance
+from sqlaudit.release.compare.result import Loss
 from sqlaudit.release.losses.columns import ratio
 from sqlaudit.release.losses.registry import Measure
-from sqlaudit.result import Number
 
 NO_PAIRS = (
     "it takes to know which released row belongs to which original row, and counts leave a choice; give --key or "
@@ -52,7 +52,9 @@ def views_of(bench: Bench, covered: Sequence[Covered], regions: Relation | None)
     yield View(None, "q", "c", tuple(covered), regions)
     for one in covered:
         place = one.column.place
-        cells = bench.make(f"regions_{place}", "release_cell_regions.sql", "regions of cells", cells=one.cells)
+        cells = bench.make(
+            f"regions_{place}", "release/losses/release_cell_regions.sql", "regions of cells", cells=one.cells
+        )
         yield View(one.column.label, f"v{place}", f"g{place}", (one,), cells)
 
 
@@ -85,14 +87,16 @@ def blocks_of(scene: Scene, view: View, attribute: Attribute | None, distance: D
         ("classes", view.cell_key, f"z{lane}" if lane else "", coded.release),
     ]
     raw = [
-        bench.make(f"raw_{name}", "release_blocks.sql", "blocks of rows", key=key, lane=column, source=source)
+        bench.make(
+            f"raw_{name}", "release/losses/release_blocks.sql", "blocks of rows", key=key, lane=column, source=source
+        )
         for name, key, column, source in sides
     ]
     measured = None
     if distance is not None:
         measured = bench.make(
             "distances",
-            "release_distances.sql",
+            "release/losses/release_distances.sql",
             "distances of blocks",
             all_blocks=raw,
             members=distance.members,
@@ -101,7 +105,7 @@ def blocks_of(scene: Scene, view: View, attribute: Attribute | None, distance: D
     made = [
         bench.make(
             f"{name}_{end}_{lane or 0}",
-            "release_measured.sql",
+            "release/losses/release_measured.sql",
             "blocks of rows",
             blocks=blocks,
             distances=measured,
@@ -125,7 +129,7 @@ def class_losses(scene: Scene, blocks: Blocks, measures: Sequence[Measure]) -> I
 
 def _class_figures(scene: Scene, blocks: Blocks) -> dict[str, Any]:
     return scene.bench.tell(
-        "release_class_losses.sql",
+        "release/losses/release_class_losses.sql",
         "losses of classes",
         tuples=blocks.tuples,
         classes=blocks.classes,
@@ -138,7 +142,7 @@ def _joint_figures(scene: Scene, blocks: Blocks) -> dict[str, Any]:
     if scene.pairs is None or view.regions is None or not rows:
         return {}
     found = bench.tell(
-        "release_joint_losses.sql",
+        "release/losses/release_joint_losses.sql",
         "losses of pairs",
         source=scene.pairs,
         value_key=view.value_key,
@@ -149,7 +153,7 @@ def _joint_figures(scene: Scene, blocks: Blocks) -> dict[str, Any]:
     )
     columns = [{"words": one.column.words.relation, "cells": one.cells} for one in view.covered]
     apart = bench.tell(
-        "release_independent.sql",
+        "release/losses/release_independent.sql",
         "losses of pairs",
         source=scene.pairs,
         columns=columns,

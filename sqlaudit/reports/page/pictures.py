@@ -12,10 +12,10 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from sqlaudit.errors import InputError, MissingDriver
+from sqlaudit.base.errors import InputError, MissingDriver
 from sqlaudit.reports.document import Picture
+from sqlaudit.reports.drawing import HINT
 from sqlaudit.reports.escape import visible
-from sqlaudit.reports.plots import HINT
 
 INK, QUIET, LINE, FIRST, SECOND, THIRD = "C0", "C1", "C2", "C3", "C4", "C5"
 """What is drawn in which colour; matplotlib looks the colours up when it draws."""

@@ -1,0 +1,49 @@
+{# The relation of class facts over the classes of either form. #}
+{% macro facts_relation(classes, totals, facts, cells, form, keep) %}
+{% import "classes/_facts.sql" as macros with context %}
+{% if form == "packed" %}
+facts AS MATERIALIZED (
+    SELECT
+        {{ keep ~ "," if keep }} classes, table_rows, size, n
+    {% for fact in facts %}
+        , {{ macros[fact.macro](**fact.arguments) }} AS {{ fact.name }}
+    {% endfor %}
+    FROM {{ classes }} AS class
+)
+{%- else %}
+class AS {{ "MATERIALIZED" if keep else "NOT MATERIALIZED" }} (
+    SELECT * FROM {{ classes }} AS class
+),
+long AS NOT MATERIALIZED (
+    SELECT
+        id, n, size, classes, table_rows,
+        cell >> 40 AS lane,
+        cell & {{ 2 ** 40 - 1 }} AS c
+    FROM (
+        SELECT id, n, size, classes, table_rows, UNNEST(cell_list) AS cell
+        FROM class
+    ) AS unfolded
+),
+{{ cells.preparations(totals, facts, wide, total) }}
+{{ "folded" if keep else "facts" }} AS MATERIALIZED (
+    SELECT
+        long.id,
+        long.n,
+        MAX(long.size) AS size,
+        MAX(long.classes) AS classes,
+        MAX(long.table_rows) AS table_rows
+    {% for fact in facts %}
+        , {{ macros[fact.macro](**fact.arguments) }} AS {{ fact.name }}
+    {% endfor %}
+    FROM {{ cells.source(facts) }}
+    GROUP BY long.id, long.n
+)
+{%- if keep %},
+facts AS MATERIALIZED (
+    SELECT folded.*, {{ keep }}
+    FROM class
+    JOIN folded ON class.id = folded.id
+)
+{%- endif %}
+{%- endif %}
+{% endmacro %}

@@ -1,0 +1,73 @@
+{# Equivalence classes as count vectors. Every sensitive value has a lane of some bits in one of a few integer words;
+   one GROUP BY sums the words, a second one merges classes with equal vectors. With `keep_keys` the classes stay
+   apart and carry their keys. #}
+{% import "classes/_target.sql" as parts with context %}
+{% set key = parts.key_columns(keys, solo) %}
+WITH {{ parts.target(source, keys, sensitive, entity, solo) }},
+{% if words %}
+{{ parts.lanes(entity, text) }},
+weights AS MATERIALIZED (
+    SELECT
+        s
+    {% for word in words %}
+        , CAST(CASE lane{% for lane, shift in word %} WHEN {{ lane }} THEN {{ 2 ** shift }}{% endfor %} ELSE 0 END AS {{ word_type }}) AS w{{ loop.index0 }}
+    {% endfor %}
+    FROM lanes
+    WHERE s IS NOT NULL
+),
+{% endif %}
+{% if entity is not none %}
+members AS NOT MATERIALIZED (
+    SELECT {{ key ~ ", " if key }}e, s, COUNT(*) AS row_count
+    FROM target
+    GROUP BY {{ key ~ ", " if key }}e, s
+),
+{% endif %}
+packed AS NOT MATERIALIZED (
+    SELECT
+        {{ key ~ "," if key }}
+        COUNT(*) AS n,
+    {% if entity is not none %}
+        COUNT(DISTINCT e) AS size,
+        CAST(SUM(row_count) AS BIGINT) AS table_rows
+    {% else %}
+        COUNT(*) AS size,
+        COUNT(*) AS table_rows
+    {% endif %}
+    {% for word in words %}
+        , SUM({{ "COALESCE(w" ~ loop.index0 ~ ", " ~ null_weights[loop.index0] ~ ")" if has_null else "w" ~ loop.index0 }}) AS w{{ loop.index0 }}
+    {% endfor %}
+    FROM {{ "members" if entity is not none else "target" }} AS member
+    {% if words %}
+    LEFT JOIN weights ON member.s = weights.s
+    {% endif %}
+    {% if key %}
+    GROUP BY {{ key }}
+    {% else %}
+    HAVING COUNT(*) > 0
+    {% endif %}
+){% if not keep_keys %},
+vectors AS NOT MATERIALIZED (
+    SELECT
+        n, size, COUNT(*) AS classes, CAST(SUM(table_rows) AS BIGINT) AS table_rows
+        {% for word in words %}, w{{ loop.index0 }}{% endfor %}
+
+    FROM packed
+    GROUP BY n, size{{ ", table_rows" if entity is not none }}{% for word in words %}, w{{ loop.index0 }}{% endfor %}
+
+){% endif %}
+
+SELECT
+    {% if keep_keys %}
+    {{ key ~ "," if key }} 1 AS classes,
+    {% else %}
+    classes,
+    {% endif %}
+    n, size, table_rows
+    {% for word in words %}
+    {% set index = loop.index0 %}
+    {% for lane, shift in word %}
+    , CAST(({{ "w" ~ index ~ " >> " ~ shift if shift else "w" ~ index }}) & {{ mask }} AS BIGINT) AS c{{ lane }}
+    {% endfor %}
+    {% endfor %}
+FROM {{ "packed" if keep_keys else "vectors" }}

@@ -1,0 +1,10 @@
+{# Persons that lie in more than one class or have more than one sensitive value. #}
+{% import "classes/_target.sql" as parts with context %}
+{% set key = parts.key_columns(keys, false) %}
+WITH {{ parts.target(source, keys, sensitive, entity, false) }},
+places AS (
+    SELECT DISTINCT {{ key ~ "," if key }} e, s
+    FROM target
+)
+SELECT COUNT(*) AS persons
+FROM (SELECT e FROM places GROUP BY e HAVING COUNT(*) > 1) AS spread

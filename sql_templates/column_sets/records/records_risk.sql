@@ -1,0 +1,64 @@
+{# Individual risk (Franconi and Polettini) of the rows of each class: f rows in the sample stand for `population` people,
+   the sum of their weights; p = f / population. One row of totals; no class leaves the database. #}
+{% import "column_sets/_columns_source.sql" as parts with context %}
+{% macro alike(a, b) -%}
+{% for name in names %}({{ a }}.{{ name }} = {{ b }}.{{ name }}{% if name in nullable %} OR {{ a }}.{{ name }} IS NULL OR {{ b }}.{{ name }} IS NULL{% endif %}){{ " AND " if not loop.last }}{% endfor %}
+{%- endmacro %}
+WITH people AS MATERIALIZED (
+    SELECT {% for column in columns %}{{ column }} AS c{{ loop.index0 }}, {% endfor %}CAST({{ weight if weight is not none else 1 }} AS DECIMAL(18, 6)) AS weight
+    FROM {{ source }}
+),
+patterns AS MATERIALIZED (
+    SELECT {{ names | join(", ") }}, COUNT(*) AS members, SUM(weight) AS weights
+    FROM people
+    {% if nulls == "distinct" and nullable %}
+    WHERE NOT ({{ parts.solo(nullable, false) }})
+    {% endif %}
+    GROUP BY {{ names | join(", ") }}
+    {% if nulls == "distinct" and nullable %}
+    UNION ALL
+    SELECT {{ names | join(", ") }}, 1 AS members, weight AS weights
+    FROM people
+    WHERE {{ parts.solo(nullable, false) }}
+    {% endif %}
+),
+{% if nulls == "wildcard" and nullable %}
+classes AS (
+    SELECT
+        a.members AS row_count,
+        (SELECT SUM(b.members) FROM patterns AS b WHERE {{ alike("a", "b") }}) AS f,
+        (SELECT SUM(b.weights) FROM patterns AS b WHERE {{ alike("a", "b") }}) AS population
+    FROM patterns AS a
+),
+{% else %}
+classes AS (
+    SELECT members AS row_count, members AS f, weights AS population
+    FROM patterns
+),
+{% endif %}
+shares AS (
+    SELECT row_count, f, population, CAST(f AS DOUBLE) / CAST(NULLIF(population, 0) AS DOUBLE) AS p
+    FROM classes
+),
+risks AS (
+    SELECT
+        row_count,
+        f,
+        population,
+        CASE
+            WHEN population <= f THEN 1.0 / CAST(f AS DOUBLE)
+            WHEN f = 1 THEN p / (1 - p) * LN(1 / p)
+            WHEN f = 2 THEN p / (1 - p) - p / (1 - p) * (p / (1 - p)) * LN(1 / p)
+            ELSE p / (f - (1 - p))
+        END AS risk
+    FROM shares
+)
+SELECT
+    COALESCE(SUM(row_count), 0) AS row_total,
+    SUM(CASE WHEN population < f THEN 1 ELSE 0 END) AS too_light,
+    SUM(row_count * risk) AS expected,
+    MAX(risk) AS highest,
+{% for threshold in thresholds %}
+    SUM(CASE WHEN risk > {{ threshold }} THEN row_count ELSE 0 END) AS above_{{ loop.index0 }}{{ "," if not loop.last }}
+{% endfor %}
+FROM risks

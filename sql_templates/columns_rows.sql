@@ -1,4 +1,0 @@
-{# The chosen columns of the target under short names, read once. #}
-{% import "_columns_source.sql" as parts with context %}
-{{ parts.rows(columns, entity, kept) }}
-FROM {{ source }}

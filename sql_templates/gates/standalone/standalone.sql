@@ -1,0 +1,73 @@
+{# One check as one statement with one row: figures and verdict of all classes of a table. `levels` are (name, aggregate);
+   `failing` and `doubtful` are predicates of a class, `table_fails` and `table_doubtful` of the whole table; `unusable`
+   are counts of what rules the check out. #}
+{% import "gates/standalone/_standalone.sql" as relation with context %}
+{% import "gates/standalone/_written_out.sql" as pieces %}
+{% set columns = pieces.target_columns(keys, sensitive, entity, solo) %}
+{% set key = pieces.key_names(keys, solo) %}
+{% if population %}
+{% set population_columns = pieces.target_columns(population_keys, none, population_entity, false) %}
+WITH {{ relation.population_relation(source, columns, population, population_columns, key, entity, population_entity) }}
+{%- else %}
+WITH {{ relation.facts_relation(source, columns, key, entity, facts, more_facts, by_value, uses) }}
+{%- endif %}
+{% if atoms %},
+{{ relation.disclosure_relation(key, atoms, partitions) }}
+{%- endif %},
+{% if required %}
+{% if failing %}
+tested AS (
+    SELECT
+        *,
+        CASE WHEN {{ failing }} THEN 1 ELSE 0 END AS falls_short
+    {% if doubtful %}
+        , CASE WHEN {{ doubtful }} THEN 1 ELSE 0 END AS is_near_limit
+    {% endif %}
+    FROM {{ "disclosed" if atoms else "facts" }}
+),
+{% endif %}
+{% if unusable %}
+ruled_out AS (
+    SELECT {{ unusable | join(" + ") }} AS unusable_rows
+),
+{% endif %}
+{% endif %}
+judged AS (
+    SELECT
+        COUNT(*) AS classes,
+        CAST(COALESCE(SUM(row_count), 0) AS BIGINT) AS table_rows
+    {% for name, aggregate in levels %}
+        , {{ aggregate }} AS level_{{ name }}
+    {% endfor %}
+    {% if required %}
+        , {{ "CAST(COALESCE(SUM(falls_short), 0) AS BIGINT)" if failing else "CAST(NULL AS BIGINT)" }} AS failing_classes
+        , {{ "CAST(COALESCE(SUM(falls_short * row_count), 0) AS BIGINT)" if failing else "CAST(NULL AS BIGINT)" }} AS failing_rows
+        , {{ "CAST(COALESCE(SUM(is_near_limit), 0) AS BIGINT)" if doubtful else "0" }} AS undecided_classes
+        , CASE WHEN {{ table_fails }} THEN 'fail'{{ " WHEN " ~ table_doubtful ~ " THEN 'undecided'" if table_doubtful }} ELSE 'pass' END AS finding
+    {% endif %}
+    FROM {{ "tested" if required and failing else "disclosed" if atoms else "facts" }}
+    {% if where %}
+    WHERE {{ where }}
+    {% endif %}
+)
+{% if required %}
+SELECT
+    classes, table_rows, failing_classes, failing_rows, undecided_classes,
+    {{ "unusable_rows" if unusable else "0" }} AS unusable,
+    {% for name, aggregate in levels %}
+    level_{{ name }},
+    {% endfor %}
+    CASE
+        WHEN table_rows = 0{{ " OR unusable_rows > 0" if unusable }} THEN 'undecided'
+        WHEN finding = 'pass' AND undecided_classes > 0 THEN 'undecided'
+        ELSE finding
+    END AS verdict
+FROM judged
+{% if unusable %}
+CROSS JOIN ruled_out
+{% endif %}
+{% else %}
+SELECT classes, table_rows{% for name, aggregate in levels %}, level_{{ name }}{% endfor %}
+
+FROM judged
+{% endif %}

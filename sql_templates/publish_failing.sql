@@ -1,6 +1,0 @@
-{# The numbers of the classes that fall short of a requirement. #}
-{% import "_facts_relation.sql" as relation with context %}
-WITH {{ relation.facts_relation(classes, totals, facts, cells, form, "q1") }}
-SELECT q1 AS class_number
-FROM facts
-WHERE {{ condition }}

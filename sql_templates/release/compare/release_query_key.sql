@@ -1,0 +1,3 @@
+{# The key of a value. #}
+{% import "hierarchies/_hierarchy.sql" as parts with context %}
+{{ parts.key(column, kind) }}

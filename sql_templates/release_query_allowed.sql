@@ -1,7 +1,0 @@
-{# The values of a column that satisfy conditions about it, by their keys. #}
-{% import "_hierarchy.sql" as parts with context %}
-SELECT DISTINCT {{ parts.key(column, kind) }} AS key
-FROM {{ source }}
-{% for condition in conditions %}
-{{ "WHERE" if loop.first else "AND" }} ({{ condition }})
-{% endfor %}

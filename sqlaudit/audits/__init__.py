@@ -1,0 +1,1 @@
+"""The audit of one table, and worst-case disclosure of tables."""

@@ -1,0 +1,86 @@
+"""What stands out in a result, and what to look at next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlaudit.audits.classes_report import unit_of
+from sqlaudit.audits.result import AuditResult
+from sqlaudit.base.result import Status
+from sqlaudit.models.phrases import listing
+from sqlaudit.reports.document import Toned
+from sqlaudit.reports.figures import count, part, plural
+
+
+def standing_out(result: AuditResult) -> tuple[Toned, ...]:
+    """The worst facts in words, worst first."""
+    if not result.rows:
+        return ()
+    return (*_alone(result), *_same_value(result))
+
+
+def next_steps(result: AuditResult) -> tuple[str, ...]:
+    """What a reader can do about it, most useful first."""
+    return tuple(_steps(result))
+
+
+def _alone(result: AuditResult) -> Iterator[Toned]:
+    unit, sizes = unit_of(result), result.classes
+    known = listing(result.roles.get("quasi_identifiers", ())) or "quasi-identifiers"
+    _, alone = sizes.below(2)
+    if alone:
+        verb = "is" if alone == 1 else "are"
+        said = f"{plural(alone, unit)} ({part(alone, sizes.members)}) {verb} alone: nobody else has the same {known}."
+        yield Toned(said, "bad")
+    elif sizes.min_size is not None and sizes.per_row:
+        yield Toned(f"Nobody is alone: every row matches at least {plural(sizes.min_size, unit)}, itself included.")
+    elif sizes.min_size is not None:
+        few = sizes.sizes[0][1]
+        has = "is one class" if few == 1 else f"are {count(few)} classes"
+        yield Toned(
+            f"Nobody is alone. The smallest size of a class is {plural(sizes.min_size, unit)}; there {has} of it."
+        )
+
+
+def _same_value(result: AuditResult) -> Iterator[Toned]:
+    names = [
+        check.sensitive
+        for check in result.checks
+        if check.model == "distinct_l_diversity" and check.level == 1 and check.sensitive is not None
+    ]
+    if names and result.classes.count > 1:
+        yield Toned(
+            f"At least one class holds a single value of {listing(names)}: who finds a person there learns it, however "
+            "large the class is.",
+            "bad",
+        )
+
+
+def _steps(result: AuditResult) -> Iterator[str]:
+    if not result.rows:
+        yield "Check the target and the --where condition: no row was found, so nothing was measured."
+        return
+    failed = [check for check in result.required if check.status is Status.FAIL]
+    if failed and all(failing.key is None for failing in result.failing):
+        yield (
+            "See which classes fall short with --show-values, or write all of them to a file with "
+            "--failing-classes-to FILE.csv (keep that file as private as the table)."
+        )
+    if failed or (result.classes.min_size or 2) < 2:
+        yield (
+            "Coarsen a quasi-identifier and audit again before you change the data: --qi takes expressions, for "
+            'instance --qi "floor(age / 10)".'
+        )
+    if any(check.sensitive is not None for check in failed):
+        yield "Classes whose sensitive values are too alike get better when they are merged, or when rows are left out."
+    yield from _missing_roles(result)
+
+
+def _missing_roles(result: AuditResult) -> Iterator[str]:
+    if not result.sensitive:
+        yield "Name the sensitive columns with --sensitive: class sizes do not say what is learned about a person."
+    if not result.required:
+        yield (
+            "State what must hold, for instance --require k=5; `sqlaudit models` lists every model, and --preset takes "
+            "published rules."
+        )

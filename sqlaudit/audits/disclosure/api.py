@@ -1,0 +1,139 @@
+"""Worst-case disclosure from Python: the curve of a table, and what follows from stated knowledge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from sqlaudit.audits.disclosure.given import load_knowledge, read_knowledge
+from sqlaudit.audits.disclosure.results import DisclosureResult
+from sqlaudit.audits.disclosure.run import DisclosureRequest, find_disclosure
+from sqlaudit.audits.disclosure.what_if import WhatIfResult, answer
+from sqlaudit.base.spec import Limits, NullPolicy, ReadOptions, Roles, Target
+from sqlaudit.base.targets import make_target
+from sqlaudit.engines import connect
+from sqlaudit.engines.contract import Database, Engine
+from sqlaudit.models.disclosure.curve import exact_threshold
+from sqlaudit.models.disclosure.knowledge import DEFAULT_LIMIT
+
+
+def disclosure_curve(
+    target: Any = None,
+    *,
+    qi: Sequence[str],
+    sensitive: Sequence[str] | str,
+    knowledge: int = 12,
+    threshold: Decimal | Fraction | int | None = None,
+    witness: int | None = None,
+    weakest: int = 5,
+    entity: str | None = None,
+    joint: bool = False,
+    nulls: NullPolicy | str = NullPolicy.EQUAL,
+    db: Database = None,
+    query: str = "",
+    where: str = "",
+    read: ReadOptions | None = None,
+    limits: Limits | None = None,
+    show_values: bool = False,
+) -> DisclosureResult:
+    """The worst that an attacker with 0 … `knowledge` pieces of knowledge can learn from a table.
+
+    Args:
+        target, qi, sensitive, entity, joint, nulls, db, query, where, read, limits: as for `sqlaudit.audit`.
+        knowledge: the largest number of pieces of knowledge, 200 at most.
+        threshold: a probability that should not be reached; an exact number, not a float.
+        witness: for how many pieces of knowledge a proof is wanted. Any other is at `result.disclosure.witness(k)`.
+        weakest: how many kinds of weakest classes are told.
+        show_values: whether quasi-identifier and sensitive values may be read for the result.
+
+    Raises:
+        UsageError: a column or number that does not fit, or persons with several classes or values.
+        EngineError: the database refused, failed or went away.
+
+    Source: Martin et al., Worst-Case Background Knowledge for Privacy-Preserving Data Publishing, ICDE 2007.
+
+    Example:
+        >>> import pandas as pd
+        >>> rooms = pd.DataFrame({"sex": list("mmmmmfffff"), "disease": list("ffccmffbho")})
+        >>> found = disclosure_curve(rooms, qi=["sex"], sensitive="disease", knowledge=2)
+        >>> [str(value) for value in found.disclosure.curve]
+        ['2/5', '2/3', '1']
+    """
+    roles = _roles(qi, sensitive, entity, joint, nulls)
+    limit = None if threshold is None else exact_threshold(threshold)
+    chosen = make_target(target, query=query, where=where, read=read)
+    request = DisclosureRequest(chosen, roles, knowledge, 0, limit, weakest, witness is not None, witness, show_values)
+    with _opened(db, limits, chosen) as engine:
+        return find_disclosure(engine, request)
+
+
+def what_if(
+    target: Any = None,
+    *,
+    qi: Sequence[str],
+    sensitive: Sequence[str] | str,
+    given: Mapping[str, Any] | str | Path,
+    entity: str | None = None,
+    joint: bool = False,
+    nulls: NullPolicy | str = NullPolicy.EQUAL,
+    db: Database = None,
+    query: str = "",
+    where: str = "",
+    read: ReadOptions | None = None,
+    limits: Limits | None = None,
+    show_values: bool = False,
+    terms: int = DEFAULT_LIMIT,
+) -> WhatIfResult:
+    """How probable statements about named persons are, given basic implications about them; exactly.
+
+    Args:
+        target, qi, sensitive, entity, joint, nulls, db, query, where, read, limits: as for `sqlaudit.audit`.
+        given: people, knowledge and what to ask, as a mapping or a YAML file of the same shape (docs/disclosure.md).
+        show_values: whether persons and values are repeated in the result.
+        terms: conjunctions that may be held at once; knowledge that needs more is refused.
+
+    Raises:
+        ContradictoryKnowledge: the knowledge can not be true of this table.
+        UsageError: a person or value that the table does not have, or knowledge that is too long.
+        EngineError: the database refused, failed or went away.
+
+    Example:
+        >>> import pandas as pd
+        >>> rooms = pd.DataFrame({"sex": list("mmmmmfffff"), "disease": list("ffccmffbho")})
+        >>> found = what_if(rooms, qi=["sex"], sensitive="disease", given={
+        ...     "people": {"Hannah": {"sex": "f"}, "Charlie": {"sex": "m"}},
+        ...     "knowledge": [{"if": {"Hannah": "f"}, "then": {"Charlie": "f"}}],
+        ...     "ask": {"Charlie": "f"},
+        ... })
+        >>> str(found.answers[0].probability)
+        '10/19'
+    """
+    known = read_knowledge(given) if isinstance(given, Mapping) else load_knowledge(given)
+    roles = _roles(qi, sensitive, entity, joint, nulls)
+    chosen = make_target(target, query=query, where=where, read=read)
+    with _opened(db, limits, chosen) as engine:
+        return answer(engine, chosen, roles, known, show_values, terms)
+
+
+def _roles(
+    qi: Sequence[str], sensitive: Sequence[str] | str, entity: str | None, joint: bool, nulls: NullPolicy | str
+) -> Roles:
+    return Roles(_tuple(qi), _tuple(sensitive), (), entity, joint, NullPolicy(nulls))
+
+
+@contextmanager
+def _opened(db: Database, limits: Limits | None, target: Target) -> Iterator[Engine]:
+    """An engine that was given stays open."""
+    if isinstance(db, Engine):
+        yield db
+        return
+    with connect(db, limits or Limits(), target) as engine:
+        yield engine
+
+
+def _tuple(names: Sequence[str] | str) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names)

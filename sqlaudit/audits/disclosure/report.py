@@ -1,0 +1,216 @@
+"""The report of worst-case disclosure: what a few pieces of knowledge are enough for, the curve, and the proof."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from sqlaudit.audits.classes_report import key_text, value_text
+from sqlaudit.audits.pictures import disclosure_pictures
+from sqlaudit.base.result import MEANING
+from sqlaudit.models.phrases import listing
+from sqlaudit.reports.document import Bullets, Column, Document, Facts, Paragraph, Section, Table, Toned, Words, section
+from sqlaudit.reports.figures import count, figure, level_against, limit, part, plural
+from sqlaudit.reports.moments import made
+from sqlaudit.reports.notices import notices_block
+from sqlaudit.reports.statements import statements_code
+
+if TYPE_CHECKING:
+    from sqlaudit.audits.disclosure.attribute import WeakClasses
+    from sqlaudit.audits.disclosure.results import AttributeResult, DisclosureResult, ShownWitness
+
+WHAT_IT_IS = (
+    "A piece of knowledge is a basic implication about named persons: if these persons have these values, then one of "
+    "those persons has one of those values. 'This person does not have that value' (a negated atom) is one, too.",
+    "Maximum disclosure is the highest probability that any so many pieces can give to any statement 'this person has "
+    "this value', for somebody who knows everybody's quasi-identifiers. No knowledge of that kind does more.",
+)
+NOT_SAID = (
+    "That an attacker has such knowledge: the curve says how much of it would be enough.",
+    "What somebody learns who knows other things, for instance how values depend on each other in the population.",
+    "What happens when this table is joined with another release, or an older version of itself.",
+    MEANING,
+)
+_LONGEST_FRACTION = 13
+_LARGEST_SHOWN = 4
+
+
+def disclosure_document(result: DisclosureResult) -> Document:
+    """The disclosure of a table as a document for any layout."""
+    found = (part for attribute in result.attributes for part in _attribute(result, attribute))
+    return Document(
+        _headline(result),
+        (
+            Bullets(tuple(words for attribute in result.attributes for words in _lead(result, attribute))),
+            *notices_block(result.notices),
+        ),
+        (
+            *found,
+            *section("What the figures mean", Bullets(WHAT_IT_IS)),
+            *section(
+                "Warnings",
+                Bullets(tuple(warning.message for warning in result.warnings if warning not in result.notices)),
+            ),
+            *_how(result),
+            *section("The SQL that ran", *statements_code(result.statements)),
+            *section("What this does not say", Bullets(NOT_SAID)),
+        ),
+    )
+
+
+def _headline(result: DisclosureResult) -> Words:
+    names = listing(attribute.disclosure.sensitive for attribute in result.attributes)
+    last = result.attributes[0].disclosure.knowledge
+    return f"{result.target}: what 0 to {plural(last, 'piece')} of knowledge can reveal about {names}"
+
+
+def _lead(result: DisclosureResult, attribute: AttributeResult) -> Iterator[Words]:
+    name, disclosure = attribute.disclosure.sensitive, attribute.disclosure
+    if not disclosure.points:
+        yield Toned(f"{name}: undetermined, there is no row.", "warn")
+        return
+    start = _probability(disclosure.curve[0])
+    yield f"{name}: without any knowledge somebody's value can be told with probability {start}."
+    if result.threshold is not None:
+        yield _reaching(name, limit(result.threshold), attribute.threshold_k, disclosure.knowledge)
+    certain = disclosure.smallest_certain_k
+    if certain is None:
+        yield f"{name}: {_pieces(disclosure.knowledge)} reach {_probability(disclosure.curve[-1])}; nobody is certain."
+    elif certain == 0:
+        yield Toned(f"{name}: somebody's value is certain without any knowledge.", "bad")
+    else:
+        yield Toned(f"{name}: {_pieces(certain)} can make somebody's value certain.", "warn")
+
+
+def _reaching(name: str, threshold: str, k: int | None, last: int) -> Toned:
+    if k is None:
+        return Toned(f"{name}: {_pieces(last)} do not reach {threshold}.", "good")
+    if k == 0:
+        return Toned(f"{name}: {threshold} is reached without any knowledge.", "bad")
+    return Toned(f"{name}: {threshold} can be reached with {_pieces(k)}, not with fewer.", "bad")
+
+
+def _pieces(k: int) -> str:
+    return f"{plural(k, 'piece')} of knowledge"
+
+
+def _attribute(result: DisclosureResult, attribute: AttributeResult) -> tuple[Section, ...]:
+    name = f" of {attribute.disclosure.sensitive}" if len(result.attributes) > 1 else ""
+    witness = attribute.witness
+    return (
+        *section(
+            f"The curve{name}",
+            _curve(result, attribute),
+            *disclosure_pictures([attribute.disclosure], result.threshold),
+        ),
+        *section(f"The weakest classes{name}", *_weakest(attribute)),
+        *(section(f"A proof{name}", *_proof(witness)) if witness else ()),
+    )
+
+
+def _curve(result: DisclosureResult, attribute: AttributeResult) -> Table:
+    heads = [Column("k", True), Column("maximum disclosure", True), Column("exactly"), Column("negated atoms", True)]
+    failing = {item.k: item for item in attribute.failing}
+    if failing:
+        heads += [Column("failing classes", True), Column("failing rows", True)]
+    rows = []
+    for point in attribute.disclosure.points[result.first_k :]:
+        tone = result.threshold is not None and point.maximum >= result.threshold
+        level = _against(point.maximum, result.threshold)
+        cells: list[Words] = [str(point.k), Toned(level, "bad") if tone else level, _short(point.maximum)]
+        cells.append(_against(point.negated, result.threshold))
+        if failing:
+            item = failing[point.k]
+            share = part(item.rows, attribute.disclosure.signatures.rows)
+            cells += [count(item.classes), f"{count(item.rows)} ({share})"]
+        rows.append(tuple(cells))
+    return Table(tuple(heads), tuple(rows))
+
+
+def _against(value: Fraction, threshold: Fraction | None) -> str:
+    return level_against(value, threshold, "<")
+
+
+def _short(value: Fraction) -> str:
+    """The fraction, if it is short enough for a table."""
+    text = f"{value.numerator}/{value.denominator}" if value.denominator < 10**_LONGEST_FRACTION else ""
+    if value.denominator == 1:
+        return str(value)
+    return text if len(text) <= _LONGEST_FRACTION else ""
+
+
+def _weakest(attribute: AttributeResult) -> Iterator[Paragraph | Table]:
+    if not attribute.weakest or attribute.weakest_k is None:
+        return
+    yield Paragraph(f"Those whose persons can be disclosed best with {_pieces(attribute.weakest_k)}.")
+    keyed = any(classes.keys for classes in attribute.weakest)
+    heads = [Column("classes", True), Column("rows each", True), Column("largest counts"), Column("disclosure", True)]
+    if keyed:
+        heads.append(Column("for instance"))
+    yield Table(tuple(heads), tuple(_weak_row(classes, keyed) for classes in attribute.weakest))
+
+
+def _weak_row(classes: WeakClasses, keyed: bool) -> tuple[Words, ...]:
+    cells = (count(classes.classes), count(classes.size), _counts(classes), figure(classes.disclosure))
+    return (*cells, key_text(classes.keys[0] if classes.keys else None)) if keyed else cells
+
+
+def _counts(classes: WeakClasses) -> str:
+    """The largest counts, with their values in the class that is named."""
+    shown = classes.largest[:_LARGEST_SHOWN]
+    if classes.values:
+        named = zip(shown, classes.values[0], strict=False)
+        text = ", ".join(f"{count(number)} {value_text(value)}" for number, value in named)
+    else:
+        text = ", ".join(map(count, shown))
+    return text + (" …" if len(classes.largest) > len(shown) else "")
+
+
+def _proof(shown: ShownWitness) -> Iterator[Paragraph | Bullets | Facts]:
+    witness = shown.witness
+    used = len(witness.implications)
+    fewer = f" ({used} of them are enough)" if used < witness.k else ""
+    known = f"With {_pieces(witness.k)}{fewer} nothing" if witness.k else "Without any knowledge nothing"
+    yield Paragraph(f"{known} reveals more than this:")
+    yield Bullets((*shown.sentences[:-1], _conclusion(shown)))
+    yield Facts(tuple((f"class {number}", _class(shown, number)) for number, _ in enumerate(shown.sizes, 1)))
+    yield Paragraph(
+        f"Checked: the probability was counted again from these sentences alone, by another route, and is "
+        f"{_probability(witness.confirmed)}, the maximum disclosure at k = {witness.k}."
+    )
+
+
+def _conclusion(shown: ShownWitness) -> str:
+    """The last sentence, with a probability that can be read."""
+    exact = shown.witness.probability
+    last = shown.sentences[-1] if shown.witness.implications else shown.sentences[-1].removeprefix("Then ")
+    return (last[:1].upper() + last[1:]).replace(
+        f"with probability {exact}.", f"with probability {_probability(exact)}."
+    )
+
+
+def _class(shown: ShownWitness, number: int) -> str:
+    size = plural(shown.sizes[number - 1], "row")
+    return f"{key_text(shown.places[number - 1].key)} ({size})" if shown.places else f"{size}; --show-values names it"
+
+
+def _probability(value: Fraction) -> str:
+    """A probability as a decimal, with the fraction when that is short."""
+    exact = _short(value)
+    return f"{figure(value)} ({exact})" if exact and "/" in exact and len(exact) <= 9 else figure(value)
+
+
+def _how(result: DisclosureResult) -> tuple[Section, ...]:
+    signatures = ", ".join(
+        f"{plural(len(d.signatures), 'distinct signature')} of {plural(d.signatures.classes, 'class', 'classes')}"
+        for d in result.disclosures
+    )
+    pairs: list[tuple[str, Words]] = [
+        ("table", f"{result.target}, {plural(result.rows, 'row')}"),
+        ("quasi-identifiers", ", ".join(result.roles["quasi_identifiers"])),
+        ("sensitive", ", ".join(result.roles["sensitive"])),
+        ("read", signatures),
+        *made(result.engine, result.time, result.statements, result.versions, result.access),
+    ]
+    return section("How this was computed", Facts(tuple(pairs)))

@@ -1,0 +1,264 @@
+"""From a request and an engine to a `DisclosureResult`: one scan for the signatures, everything else follows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from sqlaudit.audits.disclosure.attribute import MAX_KNOWLEDGE, Disclosure, Failing, WeakClasses, depth_for
+from sqlaudit.audits.disclosure.places import Place, places_of
+from sqlaudit.audits.disclosure.results import AttributeResult, DisclosureResult, ShownWitness
+from sqlaudit.base.columns_of import Resolved
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.relation import Relation, Statement
+from sqlaudit.base.spec import NullPolicy, Roles, Target
+from sqlaudit.classes.facts import ClassHistogram, Frame, SensitiveTable
+from sqlaudit.classes.found import ClassSizes
+from sqlaudit.classes.histogram import HistogramBuilder
+from sqlaudit.classes.opening import (
+    ResolvedRoles,
+    frame_of,
+    key_labels,
+    load_columns,
+    resolve_roles,
+    sensitive_table,
+    shown_roles,
+)
+from sqlaudit.engines.contract import Engine
+from sqlaudit.engines.provenance import provenance
+from sqlaudit.profiles.warnings import audit_warnings, warning_statements
+
+SHOWN_KEYS = 3
+"""Of classes that are alike, so many are named when values may be shown."""
+
+
+@dataclass(frozen=True)
+class DisclosureRequest:
+    """What is asked of a table.
+
+    Args:
+        target, roles: as in an audit. knowledge: the largest k. first_k: where the report begins.
+        threshold: a probability that should not be reached. weakest: how many signatures of weakest classes are told.
+        witness: whether a witness is wanted; witness_k: for which k, None = where the curve gets interesting.
+        show_values: whether quasi-identifier and sensitive values may be read for the report.
+
+    Raises:
+        UsageError: numbers that do not fit together, or roles that are missing.
+    """
+
+    target: Target
+    roles: Roles
+    knowledge: int = 12
+    first_k: int = 0
+    threshold: Fraction | None = None
+    weakest: int = 5
+    witness: bool = False
+    witness_k: int | None = None
+    show_values: bool = False
+
+    def __post_init__(self) -> None:
+        check_roles(self.roles)
+        if not 0 <= self.first_k <= self.knowledge <= MAX_KNOWLEDGE:
+            raise UsageError(
+                f"The pieces of knowledge are {self.first_k} to {self.knowledge}; they must ascend from 0 or more and "
+                f"end at {MAX_KNOWLEDGE} or less."
+            )
+        if self.witness_k is not None and not 0 <= self.witness_k <= self.knowledge:
+            raise UsageError(f"The witness is asked for k = {self.witness_k}, the curve ends at {self.knowledge}.")
+        if self.threshold is not None and not 0 < self.threshold <= 1:
+            raise UsageError(f"The threshold is {float(self.threshold):g}; it must be above 0 and at most 1.")
+
+
+@dataclass(frozen=True)
+class OpenedAttribute:
+    """A sensitive attribute of an open table: what everything about its classes is asked through."""
+
+    builder: HistogramBuilder
+    attribute: Resolved
+    table: SensitiveTable
+    null_rows: int
+    labels: tuple[str, ...]
+
+    @property
+    def frame(self) -> Frame:
+        """The table as the histogram sees it."""
+        return self.builder.frame
+
+    def with_keys(self) -> ClassHistogram:
+        """The classes with their keys."""
+        return self.builder.build(self.attribute.sql, self.table, keep_keys=True)
+
+
+def check_roles(roles: Roles) -> None:
+    """Refuse roles for which worst-case disclosure has no meaning.
+
+    Raises:
+        UsageError: no quasi-identifier, no sensitive attribute, or NULL as a wildcard.
+    """
+    if not roles.quasi_identifiers:
+        raise UsageError("Name the quasi-identifiers: what others may know about a person, for instance --qi age,sex.")
+    if not roles.sensitive:
+        raise UsageError("Name a sensitive attribute with --sensitive: what others should not learn.")
+    if roles.nulls is NullPolicy.WILDCARD:
+        raise UsageError(
+            "Worst-case disclosure has no meaning with --nulls wildcard: there classes overlap, and a person may have "
+            "the value of several. Use --nulls equal or distinct."
+        )
+
+
+def find_disclosure(engine: Engine, request: DisclosureRequest) -> DisclosureResult:
+    """Everything the request asks for.
+
+    Raises:
+        UsageError: roles that do not fit the table, or persons with several classes or values.
+        EngineError: the database refused or failed.
+    """
+    already = len(engine.executed)
+    published = engine.open(request.target)
+    named = resolve_roles(request.roles, published, engine.dialect)
+    relation, roles = load_columns(engine, published, named)
+    opened = [
+        open_attribute(engine, relation, roles, attribute, request.roles, position)
+        for position, attribute in enumerate(roles.sensitive)
+    ]
+    attributes = tuple(_attribute_result(part, request) for part in opened)
+    sizes = class_sizes(attributes[0].disclosure)
+    rows = _rows(opened[0], sizes)
+    return DisclosureResult(
+        target=request.target.name,
+        rows=rows,
+        roles=shown_roles(request.roles),
+        attributes=attributes,
+        threshold=request.threshold,
+        first_k=request.first_k,
+        warnings=tuple(audit_warnings(engine, published, named, sizes, rows)),
+        columns=tuple(column.name for column in published.columns),
+        **provenance(engine, already),  # last: the warnings run a statement too
+    )
+
+
+def planned_statements(engine: Engine, relation: Relation, given: Roles) -> list[Statement]:
+    """The statements that are known before any of them has run."""
+    roles = resolve_roles(given, relation, engine.dialect)
+    statements = []
+    for attribute in roles.sensitive:
+        statements += HistogramBuilder(engine, frame_of(relation, roles, attribute, given), given.nulls).plan(
+            attribute.sql
+        )
+    return statements + warning_statements(engine, relation, roles)
+
+
+def open_attribute(
+    engine: Engine, relation: Relation, roles: ResolvedRoles, attribute: Resolved, given: Roles, position: int = 0
+) -> OpenedAttribute:
+    """One sensitive attribute, ready to be asked about its classes.
+
+    Raises:
+        UsageError: persons with several classes or values, or more values than are read.
+    """
+    frame = frame_of(relation, roles, attribute, given)
+    builder = HistogramBuilder(engine, frame, given.nulls, position)
+    table, null_rows = sensitive_table(builder, attribute)
+    assert table is not None
+    persons = builder.persons_in_several_places(attribute.sql) if frame.entity is not None else 0
+    if persons:
+        raise UsageError(
+            f"Worst-case disclosure needs one class and one value of {attribute.label} for each person; "
+            f"{persons:,} persons have more."
+        )
+    return OpenedAttribute(builder, attribute, table, null_rows, tuple(key_labels(roles, attribute, frame)))
+
+
+def class_sizes(disclosure: Disclosure) -> ClassSizes:
+    """The classes by size."""
+    sizes: Counter[int] = Counter()
+    signatures = disclosure.signatures
+    for size, classes in zip(signatures.n.tolist(), signatures.multiplicity.tolist(), strict=True):
+        sizes[size] += classes
+    return ClassSizes(tuple(sorted(sizes.items())))
+
+
+def _rows(opened: OpenedAttribute, sizes: ClassSizes) -> int:
+    return sizes.members if opened.frame.entity is None else opened.builder.shape(opened.attribute.sql)[2]
+
+
+def _attribute_result(opened: OpenedAttribute, request: DisclosureRequest) -> AttributeResult:
+    histogram = opened.builder.build(opened.attribute.sql, opened.table)
+    signatures = histogram.signatures(depth_for(request.knowledge, opened.table.distinct))
+    disclosure = Disclosure(opened.attribute.label, request.knowledge, signatures)
+    result = AttributeResult(disclosure, opened.table.distinct, opened.null_rows, histogram.form)
+    if not disclosure.points:
+        return result
+    threshold_k = None if request.threshold is None else disclosure.smallest_k_reaching(request.threshold)
+    weakest_k = _telling_k(disclosure, threshold_k)
+    result = replace(
+        result,
+        threshold_k=threshold_k,
+        failing=_failing(disclosure, request),
+        weakest_k=weakest_k,
+        witness=_witness(disclosure, threshold_k, request),
+    )
+    weakest = disclosure.weakest(weakest_k, request.weakest)
+    return _with_values(opened, result, weakest) if request.show_values else _with_weakest(result, weakest)
+
+
+def _telling_k(disclosure: Disclosure, threshold_k: int | None) -> int:
+    """Where classes differ: the smallest k that reaches the threshold, or the last before somebody is certain."""
+    certain = disclosure.smallest_certain_k
+    last = disclosure.knowledge if certain is None else max(0, certain - 1)
+    return last if threshold_k is None else min(last, threshold_k)
+
+
+def _failing(disclosure: Disclosure, request: DisclosureRequest) -> tuple[Failing, ...]:
+    """The classes that reach the threshold for every k of the report; from the k on where all do, all do."""
+    if request.threshold is None:
+        return ()
+    found: list[Failing] = []
+    for k in range(request.first_k, request.knowledge + 1):
+        if found and found[-1].classes == disclosure.signatures.classes:
+            found.append(replace(found[-1], k=k))
+        else:
+            found.append(disclosure.failing(request.threshold, k))
+    return tuple(found)
+
+
+def _witness(disclosure: Disclosure, threshold_k: int | None, request: DisclosureRequest) -> ShownWitness | None:
+    """The witness for the k asked for; else for the smallest k that reaches the threshold or certainty."""
+    if not request.witness:
+        return None
+    choices = (request.witness_k, threshold_k, disclosure.smallest_certain_k, disclosure.knowledge)
+    witness = disclosure.witness(next(k for k in choices if k is not None))
+    signatures = disclosure.signatures
+    return ShownWitness(witness, tuple(signatures.signature(position)[0] for position, _ in witness.classes))
+
+
+def _with_weakest(result: AttributeResult, weakest: Sequence[tuple[int, WeakClasses]]) -> AttributeResult:
+    return replace(result, weakest=tuple(classes for _, classes in weakest))
+
+
+def _with_values(
+    opened: OpenedAttribute, result: AttributeResult, weakest: Sequence[tuple[int, WeakClasses]]
+) -> AttributeResult:
+    """The weakest classes and those of the witness with their keys and values, looked up in the database."""
+    wanted = Counter(position for position, _ in result.witness.witness.classes) if result.witness else Counter()
+    for position, classes in weakest:
+        wanted[position] = max(wanted[position], min(SHOWN_KEYS, classes.classes))
+    if not wanted:
+        return result
+    signatures = result.disclosure.signatures
+    found = places_of(opened.with_keys(), signatures, wanted, opened.labels, opened.frame.collated)
+    named = [(position, _named(classes, found[position][:SHOWN_KEYS])) for position, classes in weakest]
+    return _with_weakest(replace(result, witness=_placed(result.witness, found)), named)
+
+
+def _named(classes: WeakClasses, places: Sequence[Place]) -> WeakClasses:
+    values = tuple(place.values[: len(classes.largest)] for place in places)
+    return replace(classes, keys=tuple(place.key for place in places), values=values)
+
+
+def _placed(witness: ShownWitness | None, found: Mapping[int, Sequence[Place]]) -> ShownWitness | None:
+    if witness is None:
+        return None
+    return replace(witness, places=tuple(found[position][copy] for position, copy in witness.witness.classes))

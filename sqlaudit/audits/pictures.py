@@ -1,0 +1,102 @@
+"""What a page draws of an audit: how large the classes are, how the risk is spread, the curve of disclosure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from sqlaudit.audits.classes_report import unit_of
+from sqlaudit.audits.result import AuditResult
+from sqlaudit.classes.found import ClassSizes
+from sqlaudit.reports.document import Picture
+from sqlaudit.reports.figures import count, figure
+from sqlaudit.reports.text_plots import KNOWLEDGE
+
+if TYPE_CHECKING:
+    from sqlaudit.audits.disclosure.attribute import Disclosure
+
+_MOST_POINTS = 400
+
+
+def sizes_picture(result: AuditResult) -> Picture | None:
+    """Rows (or persons) by the size of their class, in bands of doubling sizes."""
+    bands = list(_bands(result.classes))
+    if not bands:
+        return None
+    unit = unit_of(result)
+    required = [check.required for check in result.required if check.model == "k_anonymity" and check.required]
+    return Picture(
+        "sizes",
+        f"How many {unit}s lie in classes of which size, on a logarithmic scale"
+        + (f"; red: below {figure(max(required))}" if required else ""),
+        {
+            "labels": [str(low) if low == high else f"{count(low)} to {count(high)}" for low, high, _ in bands],
+            "from": [low for low, _, _ in bands],
+            "values": [members for _, _, members in bands],
+            "safe": int(max(required)) if required else 0,
+            "x": "class size",
+            "y": f"{unit}s",
+        },
+    )
+
+
+def risk_picture(result: AuditResult) -> Picture | None:
+    """The share of rows whose class has at most so many: their risk is at least 1 in that many."""
+    points = _risk_points(result.classes)
+    if len(points) < 2:
+        return None
+    unit = unit_of(result)
+    return Picture(
+        "curves",
+        f"Share of {unit}s in classes of at most that size: each of them is picked out with at least 1 in that size",
+        {
+            "curves": {f"{unit}s": points},
+            "steps": True,
+            "log_x": points[-1][0] > 20,
+            "x": "class size",
+            "y": f"share of {unit}s",
+        },
+    )
+
+
+def disclosure_pictures(disclosures: Iterable[Disclosure], threshold: Fraction | None = None) -> Iterator[Picture]:
+    """What k pieces of knowledge can reveal, for both attackers, beside the threshold if there is one."""
+    for disclosure in disclosures:
+        if len(disclosure.points) > 1:
+            limit = {} if threshold is None else {"limit": float(threshold), "limit_name": "threshold"}
+            yield Picture(
+                "curves",
+                f"What k pieces of knowledge can reveal about {disclosure.sensitive}",
+                {
+                    "curves": {
+                        "any basic implications": [[point.k, float(point.maximum)] for point in disclosure.points],
+                        "negated atoms only": [[point.k, float(point.negated)] for point in disclosure.points],
+                    },
+                    "x": KNOWLEDGE,
+                    "y": "maximum disclosure",
+                    **limit,
+                },
+            )
+
+
+def _bands(sizes: ClassSizes) -> Iterator[tuple[int, int, int]]:
+    """(lowest size, highest size, members) of bands 1, 2, 3 to 4, 5 to 8, …"""
+    members: dict[int, int] = {}
+    for size, classes in sizes.sizes:
+        band = max(0, size - 1).bit_length()
+        members[band] = members.get(band, 0) + (classes if sizes.per_row else size * classes)
+    for band in range(max(members, default=-1) + 1):
+        high = 2**band
+        yield (high // 2 + 1 if band else 1), high, members.get(band, 0)
+
+
+def _risk_points(sizes: ClassSizes) -> list[list[float]]:
+    if not sizes.members:
+        return []
+    rows = [(classes if sizes.per_row else size * classes) for size, classes in sizes.sizes]
+    reached = [total / sizes.members for total in accumulate(rows)]
+    points = [[float(size), share] for (size, _), share in zip(sizes.sizes, reached, strict=True)]
+    step = -(-len(points) // _MOST_POINTS)
+    return points if step == 1 else [*points[:-1:step], points[-1]]

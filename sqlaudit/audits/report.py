@@ -1,0 +1,229 @@
+"""The report of an audit: the verdict first, what the audit does not say last."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlaudit.audits.advice import next_steps, standing_out
+from sqlaudit.audits.classes_report import failing_table, risk_facts, size_table, unit_of
+from sqlaudit.audits.pictures import disclosure_pictures, risk_picture, sizes_picture
+from sqlaudit.audits.result import NOT_SAID, AuditResult
+from sqlaudit.audits.worst_classes_report import distribution_blocks
+from sqlaudit.base.result import Status
+from sqlaudit.models.check import Check
+from sqlaudit.models.coverage import IDENTIFIER
+from sqlaudit.models.phrases import (
+    VERDICTS,
+    full_title,
+    level_text,
+    limit_text,
+    listing,
+    other_levels,
+    required_sentence,
+    short_cell,
+)
+from sqlaudit.reports.document import (
+    Block,
+    Bullets,
+    Column,
+    Document,
+    Facts,
+    Paragraph,
+    Section,
+    Table,
+    Toned,
+    Words,
+    section,
+)
+from sqlaudit.reports.figures import count, plural
+from sqlaudit.reports.moments import made
+from sqlaudit.reports.notices import notices_block
+from sqlaudit.reports.statements import statements_code
+
+_WORST_FIRST = (Status.FAIL, Status.UNDETERMINED, Status.WARN, Status.PASS, None)
+
+
+def audit_document(result: AuditResult) -> Document:
+    """The result of an audit as a document for any layout.
+
+    Args:
+        result: what the audit found; the keys of classes are shown where it holds them, and only there.
+    """
+    return Document(
+        headline(result),
+        (_about(result), *_verdicts(result), *notices_block(result.notices)),
+        (
+            *section("What stands out", Bullets(standing_out(result))),
+            *section("Classes that fall short", *_failing(result)),
+            *section(
+                "Risk of being picked out by someone who knows the quasi-identifiers",
+                risk_facts(result),
+                risk_picture(result),
+            ),
+            *section("How large the classes are", *_sizes(result)),
+            *section("All figures", *_tables(result), _notes(result), *disclosure_pictures(result.disclosures)),
+            *section("Sensitive values in the worst classes", *distribution_blocks(result)),
+            *section("Warnings", Bullets(tuple(_warnings(result)))),
+            *section("What to look at next", Bullets(next_steps(result))),
+            *_how(result),
+            *section("What this audit does not say", Bullets(NOT_SAID)),
+            *section("The SQL that ran", *statements_code(result.statements)),
+        ),
+        worst_facts(result),
+    )
+
+
+def _warnings(result: AuditResult) -> Iterator[Toned]:
+    """What stands neither under the verdict nor in a check of its own."""
+    said = {*result.notices, *(one for one in result.warnings if one.code == IDENTIFIER)}
+    for warned in result.warnings:
+        if warned not in said:
+            yield Toned(warned.message, "warn")
+
+
+def worst_facts(result: AuditResult) -> tuple[Words, ...]:
+    """Up to three facts for the first screen: what stands out, then the requirement that most rows fall short of."""
+    failed = [check for check in result.required if check.status in (Status.FAIL, Status.WARN)]
+    failed.sort(key=lambda check: check.failing_share or 0, reverse=True)
+    said = [required_sentence(check, result.classes.count, result.rows) for check in failed]
+    return (*standing_out(result), *said)[:3]
+
+
+def headline(result: AuditResult) -> Toned:
+    """The verdict on the whole table in a few words."""
+    if not result.complete:
+        return Toned("INCOMPLETE: the audit was stopped before every figure was known", "warn")
+    if not result.rows:
+        return Toned("UNDETERMINED: there is no row to audit", "warn")
+    if not result.required:
+        return Toned("No verdict was asked for: these are the figures of the table")
+    return _headline_of(result)
+
+
+def requirements_by_text(result: AuditResult) -> dict[str, list[Check]]:
+    """The required checks by requirement as the user wrote it: one requirement is checked on every sensitive column."""
+    grouped: dict[str, list[Check]] = {}
+    for check in result.required:
+        grouped.setdefault(check.text or full_title(check), []).append(check)
+    return grouped
+
+
+def _headline_of(result: AuditResult) -> Toned:
+    grouped = requirements_by_text(result).values()
+    whole = len(grouped)
+    for status, word in ((Status.FAIL, "FAIL"), (Status.UNDETERMINED, "UNDETERMINED"), (Status.WARN, "WARNING")):
+        found = sum(any(check.status is status for check in checks) for checks in grouped)
+        if found:
+            subject = "the requirement" if whole == 1 else f"{found} of {whole} requirements"
+            tone = "bad" if status is Status.FAIL else "warn"
+            return Toned(f"{word}: {subject} {_predicate(status, found)}", "bad" if tone == "bad" else "warn")
+    return Toned("PASS: the requirement holds" if whole == 1 else f"PASS: all {whole} requirements hold", "good")
+
+
+def _predicate(status: Status, number: int) -> str:
+    one = number == 1
+    if status is Status.UNDETERMINED:
+        return "cannot be decided"
+    does = "does not hold" if one else "do not hold"
+    return does + (", but only a warning was asked for" if status is Status.WARN else "")
+
+
+def _about(result: AuditResult) -> Paragraph:
+    known = listing(result.roles.get("quasi_identifiers", ()))
+    classes = plural(result.classes.count, "equivalence class", "equivalence classes")
+    if result.classes.per_row:
+        return Paragraph(
+            f"{result.target}: {plural(result.rows, 'row')}; a missing value matches any value of {known}."
+        )
+    return Paragraph(f"{result.target}: {plural(result.rows, 'row')} in {classes} of equal {known}.")
+
+
+def _verdicts(result: AuditResult) -> Iterator[Block]:
+    ranked = sorted(result.required, key=lambda check: _WORST_FIRST.index(check.status))
+    if ranked:
+        yield Bullets(tuple(required_sentence(check, result.classes.count, result.rows) for check in ranked))
+
+
+def _sizes(result: AuditResult) -> Iterator[Block]:
+    if unit_of(result) == "person" and result.classes.count:
+        yield Paragraph("Sizes count persons. A person with rows in several classes counts in each of them.")
+    picture = sizes_picture(result)
+    if picture is not None:
+        yield picture
+    yield size_table(result.classes, unit_of(result))
+
+
+def _failing(result: AuditResult) -> Iterator[Block]:
+    yield from _listed(result)
+    if result.failing_unnamed:
+        yield Bullets(tuple(f"Not listed: {sentence}" for sentence in result.failing_unnamed))
+
+
+def _listed(result: AuditResult) -> Iterator[Block]:
+    if not result.failing:
+        return
+    told = sum(failing.classes for failing in result.failing)
+    total = max(result.failing_total or 0, told)
+    shown = "all of them" if total == told else f"the {count(told)} smallest are shown"
+    hidden = all(failing.key is None for failing in result.failing)
+    keys = " Their values are hidden; --show-values shows them." if hidden else ""
+    several = len({failing.sensitive for failing in result.failing}) > 1 and not result.roles.get("joint")
+    again = " A class counts for each column that it falls short for." if several else ""
+    yield Paragraph(f"{plural(total, 'class', 'classes')} in total, {shown}.{again}{keys}")
+    yield failing_table(result)
+
+
+def _tables(result: AuditResult) -> Iterator[Table]:
+    """One table of the checks that concern the whole record, then one for each sensitive attribute."""
+    subjects = dict.fromkeys(check.sensitive for check in result.checks)
+    for subject in sorted(subjects, key=lambda name: name is not None):
+        checks = [check for check in result.checks if check.sensitive == subject]
+        yield _table(checks, result, f"Sensitive column {subject}:" if subject is not None else "")
+
+
+def _table(checks: list[Check], result: AuditResult, caption: str) -> Table:
+    judged = any(check.status is not None for check in checks)
+    heads = [Column("model"), Column("level", True)]
+    if judged:
+        heads += [Column("limit", True), Column("verdict"), Column("rows that fall short", True)]
+    return Table(tuple(heads), tuple(row for check in checks for row in _rows(check, result, judged)), caption)
+
+
+def _rows(check: Check, result: AuditResult, judged: bool) -> Iterator[tuple[Words, ...]]:
+    """The line of a check, and one for each further figure of it."""
+    first = (full_title(check), level_text(check))
+    if not judged:
+        yield first
+    else:
+        yield (*first, limit_text(check), VERDICTS[check.status], short_cell(check, result.rows))
+    for name, shown in other_levels(check).items():
+        yield (f"… {name}", shown, *[""] * (3 if judged else 0))
+
+
+def _notes(result: AuditResult) -> Bullets:
+    said: dict[str, None] = {}
+    for check in result.checks:
+        if check.note:
+            said[f"{full_title(check)}: {check.note.rstrip('.')}."] = None
+    return Bullets(tuple(said))
+
+
+def _how(result: AuditResult) -> tuple[Section, ...]:
+    roles = result.roles
+    pairs: list[tuple[str, Words]] = [
+        ("table", result.target),
+        ("quasi-identifiers", ", ".join(roles.get("quasi_identifiers", ()))),
+        ("sensitive columns", ", ".join(roles.get("sensitive", ()))),
+        ("direct identifiers", ", ".join(roles.get("identifiers", ()))),
+        ("person column", roles.get("entity") or ""),
+        ("missing values", _NULLS.get(str(roles.get("nulls", "")), "")),
+        *made(result.engine, result.time, result.statements, result.versions, result.access),
+    ]
+    return section("How this was computed", Facts(tuple(pair for pair in pairs if pair[1])))
+
+
+_NULLS = {
+    "equal": "missing quasi-identifiers are equal to each other",
+    "distinct": "a missing quasi-identifier equals nothing, not even another one",
+    "wildcard": "a missing quasi-identifier matches every value",
+}

@@ -1,0 +1,101 @@
+"""From the names and expressions that a user gave to SQL expressions over a relation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import sqlglot
+from sqlglot import exp
+
+from sqlaudit.base.division import kinds_of, remark_on, warn
+from sqlaudit.base.errors import PermissionDenied, SqlauditError, UsageError
+from sqlaudit.base.guard import closest, guard_expression, quote
+from sqlaudit.base.relation import ColumnInfo, Kind, Relation
+from sqlaudit.base.written import MisreadError
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """A column or expression: how the user calls it, its SQL in the engine's dialect, and what it holds, if known."""
+
+    label: str
+    sql: str
+    kind: Kind = Kind.OTHER
+    column: str | None = None
+    type: str = ""
+
+    @property
+    def collated(self) -> bool:
+        """Whether it is a column of text, whose order depends on a collation."""
+        return self.kind is Kind.TEXT and self.type.lower().startswith(("text", "char", "varchar", "citext", "name"))
+
+
+def resolve(text: str, relation: Relation, dialect: str, option: str) -> Resolved:
+    """The column called `text`, or else the expression that `text` is.
+
+    An exact name wins, then a name that differs only in case (if there is one such), then an expression.
+
+    Raises:
+        UsageError: no such column (the sentence names the closest), or not an expression over columns. Of the latter,
+            `MisreadError` says that something of it would be ignored.
+    """
+    found = find_column(text, relation)
+    if found is not None:
+        return Resolved(text, quote(found.name, dialect), found.kind, found.name, found.type)
+    if text.strip().replace("_", "a").isalnum():
+        raise unknown_column(text, relation, option)
+    try:
+        tree = guard_expression(text, dialect, option)
+    except MisreadError:
+        raise
+    except UsageError:
+        raise unknown_column(text, relation, option) from None
+    if not list(tree.find_all(exp.Column)):
+        raise unknown_column(text, relation, option)
+    for column in tree.find_all(exp.Column):
+        match = find_column(column.name, relation)
+        if match is None:
+            raise unknown_column(column.name, relation, option)
+        column.set("this", exp.to_identifier(match.name, quoted=True))
+    warn(remark_on(tree, kinds_of(relation.columns), dialect, text))
+    if isinstance(tree, exp.Column):
+        match = find_column(tree.name, relation)
+        if match is not None:
+            return Resolved(text, tree.sql(dialect=dialect), match.kind, match.name, match.type)
+    return Resolved(text, tree.sql(dialect=dialect))
+
+
+def find_column(name: str, relation: Relation) -> ColumnInfo | None:
+    """The column of that name: exact, or the only one that differs in case alone.
+
+    Raises:
+        UsageError: several columns differ from the name in case alone.
+    """
+    bare = name[1:-1].replace('""', '"') if len(name) > 1 and name[0] == name[-1] == '"' else name
+    for wanted in dict.fromkeys((name, bare)):
+        for column in relation.columns:
+            if column.name == wanted:
+                return column
+    folded = [column for column in relation.columns if column.name.casefold() == bare.casefold()]
+    if len(folded) > 1:
+        names = " and ".join(repr(column.name) for column in folded)
+        raise UsageError(f"{name!r} could be {names}; write it exactly.")
+    return folded[0] if folded else None
+
+
+def columns_read(role: Resolved, relation: Relation, dialect: str) -> set[str]:
+    """The columns of a relation that a column or expression reads."""
+    if role.column is not None:
+        return {role.column}
+    tree = sqlglot.parse_one(role.sql, dialect=dialect)
+    found = (find_column(column.name, relation) for column in tree.find_all(exp.Column))
+    return {column.name for column in found if column is not None}
+
+
+def unknown_column(name: str, relation: Relation, option: str) -> SqlauditError:
+    """The error for a column that is not there."""
+    if name in relation.unreadable:
+        return PermissionDenied(f"{option}: this role may not read the column {name!r} of {relation.label}.")
+    names = [column.name for column in relation.columns]
+    hint = closest(name, names) or (" It has: " + ", ".join(names[:12]) + ("…" if len(names) > 12 else "") + ".")
+    return UsageError(f"{option}: {relation.label} has no column {name!r}.{hint}")

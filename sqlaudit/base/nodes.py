@@ -1,0 +1,198 @@
+"""Files in YAML, and mappings of Python, as nodes that know where they stand.
+
+Values are taken as they are written, never as YAML's types. Nothing is made but texts, lists and pairs, so a tag can
+call nothing; and what a small file may unfold to, by nesting and by aliases, is bounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from sqlaudit.base.errors import InputError, UsageError
+from sqlaudit.base.paths import no_name
+
+Name = str | None
+"""How a file names a value: its text, or None for NULL."""
+FILE = "the inputs"
+DEEPEST = 100
+"""So deep a file may be nested: what reads it recurses, and its stack ends somewhere."""
+_MERGE = "tag:yaml.org,2002:merge"
+
+
+@dataclass(frozen=True)
+class Node:
+    """A piece of a file: a text, None, a list of nodes, or (key node, node) pairs; and where it stands."""
+
+    value: str | list[Node] | list[tuple[Node, Node]] | None
+    place: str
+    is_mapping: bool = False
+
+    def fail(self, sentence: str) -> UsageError:
+        """An error that begins with the place."""
+        return UsageError(f"{self.place}: {sentence}")
+
+    def text(self, what: str) -> str:
+        """The node as a text."""
+        if not isinstance(self.value, str):
+            raise self.fail(f"{what} is a text.")
+        return self.value
+
+    def name(self, what: str) -> Name:
+        """The node as the name of a value."""
+        if isinstance(self.value, list):
+            raise self.fail(f"{what} holds single values here, not a list or mapping.")
+        return self.value
+
+    def items(self, what: str) -> list[Node]:
+        """The node as a list."""
+        if self.is_mapping or not isinstance(self.value, list):
+            raise self.fail(f"{what} is a list, for instance [a, b].")
+        return self.value  # type: ignore[return-value]
+
+    def pairs(self, what: str) -> list[tuple[Node, Node]]:
+        """The node as a mapping, each key once."""
+        if not self.is_mapping or not isinstance(self.value, list):
+            raise self.fail(f"{what} is a mapping, for instance {{name: …}}.")
+        found: list[tuple[Node, Node]] = self.value  # type: ignore[assignment]
+        seen: set[Any] = set()
+        for key, _ in found:
+            if key.name("a key") in seen:
+                raise key.fail("the same key stands here twice.")
+            seen.add(key.value)
+        return found
+
+
+def load_nodes(path: str | Path, called: str = "") -> Node | None:
+    """A YAML file as nodes that know their line, None for an empty one; `called` is its name in errors.
+
+    Raises:
+        InputError: the file cannot be read, or is not YAML.
+        UsageError: a node contains itself, is nested more than `DEEPEST` deep, or is repeated by aliases without end.
+    """
+    file = called or str(Path(path))
+    try:
+        content = Path(path).read_text(encoding="utf-8-sig")
+        root = yaml.compose(content, Loader=yaml.SafeLoader)
+    except OSError as error:
+        raise InputError(f"{file}: cannot be read ({error.strerror}).") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{file}: is not text in UTF-8.") from None
+    except ValueError:
+        raise no_name(file) from None
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f", line {mark.line + 1}" if mark is not None else ""
+        raise InputError(f"{file}{line}: is not YAML ({_problem(error)}).") from None
+    except RecursionError:
+        raise InputError(f"{file}: is nested too deeply.") from None
+    return None if root is None else _Reading(file, _nodes_allowed(content)).node(root, ())
+
+
+def nodes_of(value: Any, place: str = FILE) -> Node:
+    """A Python value as nodes; `place` is what errors call it."""
+    return _from_python(value, place)
+
+
+def _problem(error: yaml.YAMLError) -> str:
+    return "the indentation or a bracket is wrong" if getattr(error, "context", None) else "a sign is out of place"
+
+
+def _nodes_allowed(content: str) -> int:
+    """How many nodes may come from a text: without aliases each takes a character, and few people need many aliases."""
+    return 10_000 + 10 * len(content)
+
+
+class _Reading:
+    """From PyYAML's nodes, where an alias is the same node again, to ours, where it is a copy.
+
+    Args:
+        file: what errors call it. allowed: how many nodes it may unfold to.
+    """
+
+    def __init__(self, file: str, allowed: int) -> None:
+        self._file, self._left = file, allowed
+
+    def node(self, node: yaml.Node, above: tuple[yaml.Node, ...]) -> Node:
+        """The node with all that is in it; `above` are those that hold it."""
+        place = f"{self._file}, line {node.start_mark.line + 1}"
+        if node in above:
+            raise UsageError(f"{place}: contains itself.")
+        if len(above) >= DEEPEST:
+            raise UsageError(f"{place}: is nested more than {DEEPEST} deep.")
+        self._left -= 1
+        if self._left < 0:
+            raise UsageError(f"{place}: aliases repeat so much that the file means more than can be read.")
+        above = (*above, node)
+        if isinstance(node, yaml.ScalarNode):
+            return Node(None if node.tag == "tag:yaml.org,2002:null" else node.value, place)
+        if isinstance(node, yaml.SequenceNode):
+            return Node([self.node(item, above) for item in node.value], place)
+        assert isinstance(node, yaml.MappingNode)
+        return self._mapping(node, place, above)
+
+    def _mapping(self, node: yaml.MappingNode, place: str, above: tuple[yaml.Node, ...]) -> Node:
+        own = [(key, value) for key, value in node.value if key.tag != _MERGE]
+        pairs = [(self.node(key, above), self.node(value, above)) for key, value in own]
+        merges = [self.node(value, above) for key, value in node.value if key.tag == _MERGE]
+        merged = [pair for value in merges for pair in _to_merge(value)]
+        return Node(_with_merged(pairs, merged), place, is_mapping=True)
+
+
+def _to_merge(node: Node) -> list[tuple[Node, Node]]:
+    """The pairs that `<<` brings: those of a mapping, or of a list of mappings.
+
+    Raises:
+        UsageError: it is neither.
+    """
+    sources = [node] if node.is_mapping or not isinstance(node.value, list) else node.items("<<")
+    return [pair for source in sources for pair in source.pairs("what << merges")]
+
+
+def _with_merged(pairs: list[tuple[Node, Node]], merged: list[tuple[Node, Node]]) -> list[tuple[Node, Node]]:
+    """The pairs of a mapping, and behind them those merged ones whose key is new: what comes first wins."""
+    known, found = {str(key.value) for key, _ in pairs}, list(pairs)
+    for key, value in merged:
+        if str(key.value) not in known:
+            known.add(str(key.value))
+            found.append((key, value))
+    return found
+
+
+def _from_python(value: Any, place: str = FILE) -> Node:
+    if isinstance(value, Mapping):
+        pairs = [
+            (_from_python(k, place), _from_python(v, f"{place}, {k!s}" if place == FILE else place))
+            for k, v in value.items()
+        ]
+        return Node(pairs, place, is_mapping=True)
+    if isinstance(value, list | tuple | set | frozenset):
+        return Node([_from_python(item, place) for item in value], place)
+    return Node(None if value is None else str(value), place)
+
+
+MAX_EXPONENT = 30
+
+
+def exact_number(node: Node, what: str, lowest: Fraction | None = None, *, above: bool = False) -> Fraction:
+    """The node as an exact number, at least (or above) a lowest one.
+
+    Raises:
+        UsageError: it is no number, or too small.
+    """
+    try:
+        written = Decimal(node.text(what))
+    except InvalidOperation:
+        raise node.fail(f"{what} is a number, for instance 0.5.") from None
+    if not written.is_finite() or abs(written.adjusted()) > MAX_EXPONENT:
+        raise node.fail(f"{what} is a number between 1e-{MAX_EXPONENT} and 1e{MAX_EXPONENT}, or 0.")
+    number = Fraction(written)
+    if lowest is not None and (number < lowest or (above and number == lowest)):
+        raise node.fail(f"{what} is {'greater than' if above else 'at least'} {lowest}.")
+    return number

@@ -1,0 +1,49 @@
+"""Numbers and shares as people write them, read exactly, and refused where arithmetic with them would take for ever."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+from sqlaudit.base.errors import UsageError
+
+Share = int | str | float | Fraction
+_WRITTEN = re.compile(r"[+-]?(\d{1,40}(/\d{1,40})?|\d{0,40}\.?\d{0,40}(e[+-]?\d{1,2})?)", re.IGNORECASE)
+
+
+def exact_number(value: Share) -> Fraction:
+    """An exact number, or a text such as `0.05`, `1e-3` or `1/20`; a float means the decimal that it prints as.
+
+    Raises:
+        UsageError: a text that is no number, or one of more than forty digits.
+
+    Example:
+        >>> exact_number("1/20"), exact_number(0.1)
+        (Fraction(1, 20), Fraction(1, 10))
+    """
+    if isinstance(value, int | Fraction):
+        return Fraction(value)
+    written = str(value).strip()
+    try:
+        if _WRITTEN.fullmatch(written):
+            return Fraction(written)
+    except (ValueError, ZeroDivisionError):  # said below
+        pass
+    raise UsageError(f"This is no number of at most 40 digits: {written[:60]!r}.")
+
+
+def exact_share(value: Share) -> Fraction:
+    """The same, of a share that may be written as `5%`.
+
+    Raises:
+        UsageError: a text that is no number.
+
+    Example:
+        >>> exact_share("5%"), exact_share(0.05)
+        (Fraction(1, 20), Fraction(1, 20))
+    """
+    written = str(value).strip()
+    try:
+        return exact_number(written[:-1]) / 100 if written.endswith("%") else exact_number(value)
+    except UsageError:
+        raise UsageError(f"A share is a number, for instance 0.05, 5% or 1/20; this one is {written[:60]!r}.") from None

@@ -1,0 +1,71 @@
+"""What stands in a FROM clause, what is asked of it, and what comes back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+Row = tuple[Any, ...]
+
+
+class Kind(StrEnum):
+    """What a column holds, the same words on every engine."""
+
+    BOOLEAN = "boolean"
+    INTEGER = "integer"
+    DECIMAL = "decimal"
+    FLOAT = "float"
+    TEXT = "text"
+    DATE = "date"
+    TIMESTAMP = "timestamp"
+    TIME = "time"
+    OTHER = "other"
+
+    @property
+    def has_natural_order(self) -> bool:
+        """True for kinds whose values have an order that everybody agrees on."""
+        return self not in (Kind.TEXT, Kind.OTHER)
+
+
+@dataclass(frozen=True)
+class ColumnInfo:
+    """A column of a relation: its exact name, the engine's spelling of its type, and the kind of its values."""
+
+    name: str
+    type: str
+    kind: Kind
+
+
+@dataclass(frozen=True)
+class Relation:
+    """Something that can stand in a FROM clause.
+
+    Args:
+        sql: the FROM item in the engine's dialect: a quoted name, or a parenthesized SELECT. Contains no row.
+        columns: its columns in order.
+        label: how reports call it.
+        tables: the tables or files that are read, for `--dry-run` and reports.
+        parsed: whether every reading parses text again (CSV, JSON), so that more than one reading wants a copy.
+        unreadable: columns of the table that this role may not read and that are left out.
+        remarks: what a reader of results should know of the condition that it was opened with.
+        respelled: columns whose equal values may be written differently (a collation, a type of an extension), and that
+            are read by one text for all values that are equal.
+    """
+
+    sql: str
+    columns: tuple[ColumnInfo, ...]
+    label: str
+    tables: tuple[str, ...] = ()
+    parsed: bool = False
+    unreadable: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+    respelled: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One rendered SQL statement in the engine's dialect, with the name of the step it belongs to."""
+
+    name: str
+    sql: str

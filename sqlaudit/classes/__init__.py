@@ -1,0 +1,1 @@
+"""From a table to its equivalence classes: inputs, opening, histogram, facts."""

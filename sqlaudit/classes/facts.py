@@ -1,0 +1,170 @@
+"""Class facts: what models ask of the equivalence classes, computed together in the database.
+
+Models name facts; `ClassHistogram` knows the classes of one table for one sensitive attribute, in one of the physical
+forms, and turns facts into statements. One scan of the table makes the classes; everything else reads them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from sqlaudit.base.relation import Row, Statement
+from sqlaudit.base.sql import Raw, render
+from sqlaudit.classes.cells import LongCells, PackedCells
+from sqlaudit.classes.signatures import Signatures
+from sqlaudit.engines.contract import Engine
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A fact of a class: a macro of `_facts.sql` with whole-number arguments, under a column name of its own.
+
+    `shown`: whether it says something to a person who reads about a failing class.
+    """
+
+    name: str
+    macro: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    shown: bool = False
+
+
+@dataclass(frozen=True)
+class Level:
+    """A number that a model reports: `MIN` or `MAX` over the classes of an expression over facts."""
+
+    fold: str
+    expression: str
+
+
+@dataclass(frozen=True)
+class SensitiveTable:
+    """A sensitive attribute over the whole table.
+
+    `totals[i]` is n(s) of the value in lane i (rows, or persons with it); lanes are ranks. `values` are read only
+    when a model needs them, and never leave for a report. NULL is the last lane when `has_null`.
+    """
+
+    name: str
+    totals: tuple[int, ...]
+    has_null: bool
+    ordered: bool
+    text: bool
+    values: tuple[Any, ...] = field(default=(), repr=False)
+
+    @property
+    def total(self) -> int:
+        """N: rows, or (person, value) pairs."""
+        return sum(self.totals)
+
+    @property
+    def distinct(self) -> int:
+        """How many values, NULL included."""
+        return len(self.totals)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The table as a histogram sees it: a FROM item and the expressions of the key, in the engine's dialect.
+
+    `solo`: a row with a NULL in its key is a class of its own. `collated`: whether each key is a column of text.
+    `sensitive` is the sensitive attribute's expression, None when there is none.
+    """
+
+    source: str
+    keys: tuple[str, ...]
+    entity: str | None
+    solo: bool
+    collated: tuple[bool, ...] = ()
+    sensitive: str | None = None
+
+
+@dataclass(frozen=True)
+class ClassHistogram:
+    """The classes of one table for one sensitive attribute (or none), as a relation that facts are computed from.
+
+    Args:
+        classes: a FROM item of the classes (a temporary relation, or the statement that makes them).
+        totals: a FROM item of (lane, s, total); empty when no sensitive attribute.
+        form: `packed`, `cells`, or `wildcard` (cells of what each pattern of keys matches, with its key).
+    """
+
+    engine: Engine
+    table: SensitiveTable | None
+    classes: str
+    totals: str
+    form: str
+
+    @property
+    def lane_count(self) -> int:
+        """The number of lanes."""
+        return self.table.distinct if self.table else 0
+
+    def statement(self, template: str, facts: Sequence[Fact], step: str, **parameters: Any) -> Statement:
+        """A statement over the class facts."""
+        packed = self.form == "packed" or self.table is None
+        dialect = self.engine.dialect
+        totals = self.table.totals if self.table else ()
+        return render(
+            template,
+            dialect,
+            step=step,
+            classes=Raw(self.classes),
+            totals=Raw(self.totals) if self.totals else "",
+            facts=list(facts),
+            cells=PackedCells(dialect, totals) if packed else LongCells(dialect),
+            form="packed" if packed else "cells",
+            total=self.table.total if self.table else 0,
+            **parameters,
+        )
+
+    def figures(
+        self, facts: Sequence[Fact], levels: Sequence[tuple[str, str, str]], verdicts: Sequence[tuple[str, str, str]]
+    ) -> list[dict[str, Any]]:
+        """The figures of all models, one row a distinct class size."""
+        step = f"figures of {self.table.name}" if self.table else "class sizes"
+        statement = self.statement("classes/figures.sql", facts, step, levels=list(levels), verdicts=list(verdicts))
+        names = ["size", "classes", "table_rows", *(name for name, _, _ in levels)]
+        for name, _, doubtful in verdicts:
+            names += [f"{name}_classes", f"{name}_rows"] + ([f"{name}_doubtful"] if doubtful else [])
+        return [dict(zip(names, row, strict=True)) for row in self.engine.run(statement)]
+
+    def histogram(self, facts: Sequence[Fact], condition: str = "", limit: int | None = None) -> list[Row]:
+        """(facts…, classes, rows) for every combination of the facts that occurs, or for `limit` of them."""
+        names = [fact.name for fact in facts]
+        parameters = {"names": names, "condition": condition, "limit": limit}
+        return self.engine.run(self.statement("classes/fact_histogram.sql", facts, "histogram of facts", **parameters))
+
+    def vectors(self, facts: Sequence[Fact], condition: str, limit: int) -> list[tuple[dict[int, int], int, int]]:
+        """({lane: count}, classes, rows) of the classes that satisfy a condition, merged when equal."""
+        columns = ", ".join(f"c{lane}" for lane in range(self.lane_count))
+        statement = self.statement(
+            "classes/count_vectors.sql",
+            facts,
+            "classes at a limit",
+            condition=condition,
+            limit=limit,
+            lane_columns=columns,
+            lane_count=self.lane_count,
+        )
+        return [(self._vector(row), int(row[-2]), int(row[-1])) for row in self.engine.run(statement)]
+
+    def signatures(self, knowledge: int) -> Signatures:
+        """The distinct signatures of the classes, for up to `knowledge` pieces of knowledge."""
+        if not self.lane_count:
+            return Signatures.from_rows([], knowledge)
+        depth = min(knowledge + 1, self.lane_count)
+        fact = Fact("top_counts", "top", {"count": depth})
+        statement = self.statement("classes/signatures.sql", [fact], "signatures", depth=depth)
+        n, *counts, classes = self.engine.columns_as_arrays(statement).values()
+        absent = [np.zeros_like(n)] * (knowledge + 1 - depth)
+        return Signatures.from_columns([n, *counts, *absent, classes])
+
+    def _vector(self, row: Row) -> dict[int, int]:
+        if self.form == "packed":
+            return {lane: int(count) for lane, count in enumerate(row[:-2]) if count}
+        pairs = (pair.split(":") for pair in row[0].split(","))
+        return {int(lane): int(count) for lane, count in pairs}

@@ -1,0 +1,245 @@
+"""From a table to its class histogram: which physical form, how values are packed, and what is kept for the session."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlaudit.base.relation import Statement
+from sqlaudit.base.spec import NullPolicy
+from sqlaudit.base.sql import Raw, render
+from sqlaudit.classes.facts import ClassHistogram, Frame, SensitiveTable
+from sqlaudit.engines.contract import Engine
+
+PACKED_VALUES = 48
+"""Up to this many sensitive values a class is one count vector; beyond, a list of cells."""
+SAMPLE = 1_000_000
+"""Rows looked at to guess how wide lanes must be."""
+_WORDS = {"duckdb": ("HUGEINT", 126), "postgres": ("INTEGER", 60), "spark": ("BIGINT", 62)}
+
+
+@dataclass(frozen=True)
+class Packing:
+    """Which lane lies where: words of (lane, shift) pairs, and the lanes' width in bits."""
+
+    words: tuple[tuple[tuple[int, int], ...], ...]
+    bits: int
+    word_type: str
+
+    @classmethod
+    def plan(cls, lanes: int, largest: int, dialect: str, most: int = 0) -> Packing:
+        """Lanes wide enough for counts up to `largest`, as many a word as fit.
+
+        No count exceeds `most`: where that is more than `largest` guesses, a word still never overflows, so that a
+        wrong guess is found out afterwards instead of ending in an error.
+        """
+        word_type, capacity = _WORDS[dialect]
+        bits = 30 if dialect == "postgres" and largest < 2**30 else max(1, largest.bit_length())
+        per_word = 1 + max(0, capacity - max(bits, most.bit_length())) // bits
+        chunks = [range(start, min(start + per_word, lanes)) for start in range(0, lanes, per_word)]
+        words = tuple(tuple((lane, place * bits) for place, lane in enumerate(chunk)) for chunk in chunks)
+        return cls(words, bits, word_type)
+
+    def weights_of(self, lane: int) -> list[int]:
+        """The weight of a lane in each word."""
+        return [2 ** dict(word)[lane] if lane in dict(word) else 0 for word in self.words]
+
+
+@dataclass(frozen=True)
+class HistogramBuilder:
+    """Makes class histograms over one frame, in a session (temporary relations) or standalone."""
+
+    engine: Engine
+    frame: Frame
+    nulls: NullPolicy = NullPolicy.EQUAL
+    part: int = 0
+    """Which of several histograms of a session this is; each keeps relations of its own."""
+
+    def shape(self, sensitive: str | None) -> tuple[int, int, int, int]:
+        """(distinct values, NULL rows, rows, rows without entity) of a sensitive expression."""
+        row = self.engine.run(
+            render("classes/totals_shape.sql", self.engine.dialect, step="sensitive values", **self._target(sensitive))
+        )[0]
+        return int(row[0]), int(row[1]), int(row[2]), int(row[3])
+
+    def totals(self, sensitive: str, text: bool) -> tuple[tuple[Any, ...], tuple[int, ...]]:
+        """(values, totals) by rank; NULL last."""
+        rows = self.engine.run(self._totals_statement(sensitive, text))
+        return tuple(row[1] for row in rows), tuple(int(row[2]) for row in rows)
+
+    def persons_in_several_places(self, sensitive: str) -> int:
+        """How many persons lie in more than one class or have more than one value of a sensitive expression."""
+        statement = render(
+            "classes/entities_in_several_places.sql",
+            self.engine.dialect,
+            step="persons in several places",
+            keys=[Raw(key) for key in self.frame.keys],
+            **self._target(sensitive),
+        )
+        return int(self.engine.run(statement)[0][0])
+
+    def combinations_statement(self) -> Statement:
+        """(persons, those of them with more than one combination of the quasi-identifiers)."""
+        keys = [Raw(key) for key in self.frame.keys]
+        return render(
+            "classes/entities_in_several_classes.sql",
+            self.engine.dialect,
+            step="persons with several combinations",
+            keys=keys,
+            **self._target(None),
+        )
+
+    def build(self, sensitive: str | None, table: SensitiveTable | None, *, keep_keys: bool = False) -> ClassHistogram:
+        """The classes for one sensitive expression; `keep_keys` keeps them apart with their keys q1, q2, …"""
+        wildcard = self.nulls is NullPolicy.WILDCARD
+        packed = not wildcard and (table is None or table.distinct <= PACKED_VALUES)
+        totals = ""
+        if not packed and table is not None and sensitive is not None:
+            totals = self._relation(self._name("totals"), self._totals_statement(sensitive, table.text))
+        if wildcard:
+            return ClassHistogram(self.engine, table, self._wildcard_relation(sensitive, table), totals, "wildcard")
+        if packed:
+            classes = self._packed_relation(sensitive, table, keep_keys)
+        else:
+            classes = self._numbered(self._name("keyed" if keep_keys else "classes"), sensitive, table, keep_keys)
+        return ClassHistogram(self.engine, table, classes, totals, "packed" if packed else "cells")
+
+    def standalone(self, sensitive: str | None, table: SensitiveTable | None) -> ClassHistogram:
+        """The classes with their keys as one statement that keeps nothing and counts anew whenever it runs.
+
+        Lanes are numbered when it runs; only the totals of the table, which some facts compare with, are those of now.
+        """
+        if table is None or sensitive is None:
+            return ClassHistogram(self.engine, None, _inlined(self._packed(None, None, True, 1)), "", "packed")
+        totals = _inlined(self._totals_statement(sensitive, table.text))
+        return ClassHistogram(
+            self.engine, table, _inlined(self._cells(sensitive, table, True, number=True)), totals, "cells"
+        )
+
+    def _wildcard_relation(self, sensitive: str | None, table: SensitiveTable | None) -> str:
+        """What each pattern of keys matches, with its key; kept even where lists of cells are not: dear to make."""
+        return self._relation(self._name("classes"), self._wildcard(sensitive, table))
+
+    def _wildcard(self, sensitive: str | None, table: SensitiveTable | None) -> Statement:
+        return render(
+            "classes/classes_wildcard.sql",
+            self.engine.dialect,
+            step="rows that match",
+            null_lane=table.distinct - 1 if table and table.has_null else 0,
+            text=table is not None and table.text,
+            keys=[Raw(key) for key in self.frame.keys],
+            **self._target(sensitive),
+        )
+
+    def _numbered(self, name: str, sensitive: str | None, table: SensitiveTable | None, keep_keys: bool) -> str:
+        """Cells with a number for each class; a kept relation numbers its rows itself, and in parallel."""
+        if not self.engine.can_materialize:
+            return _inlined(self._cells(sensitive, table, keep_keys, number=True))
+        if self.engine.dialect == "spark":  # its relations have no numbers of rows, and what is kept does not change
+            return self._relation(name, self._cells(sensitive, table, keep_keys, number=True))
+        kept = self._relation(name, self._cells(sensitive, table, keep_keys, number=False))
+        return _inlined(render("classes/numbered.sql", self.engine.dialect, classes=Raw(kept)))
+
+    def _packed_relation(self, sensitive: str | None, table: SensitiveTable | None, keep_keys: bool) -> str:
+        """Count vectors in lanes as narrow as a sample suggests; in wide ones when a class turns out too large.
+
+        No count exceeds the size of its class, so lanes hold when the largest class fits.
+        """
+        name = self._name("keyed" if keep_keys else "classes")
+        widest = max(table.totals, default=1) if table else 1
+        guess = self._guess(table)
+        if guess < widest:
+            classes = self._relation(name, self._packed(sensitive, table, keep_keys, guess))
+            rows = self.engine.run(render("classes/largest_class.sql", self.engine.dialect, classes=Raw(classes)))
+            if (rows[0][0] or 0) <= guess:
+                return classes
+        return self._relation(name, self._packed(sensitive, table, keep_keys, widest))
+
+    def _guess(self, table: SensitiveTable | None) -> int:
+        """A count that no class is likely to exceed; the number of rows when guessing is not worth while."""
+        rows = table.total if table else 0
+        if not self.engine.can_materialize or rows < 4 * SAMPLE or not self.frame.keys or table is None:
+            return rows
+        keys = [Raw(key) for key in self.frame.keys]
+        statement = render(
+            "classes/largest_class_of_sample.sql",
+            self.engine.dialect,
+            source=Raw(self.frame.source),
+            keys=keys,
+            sample=SAMPLE,
+        )
+        largest = int(self.engine.run(statement)[0][0] or 1)
+        return int(2 ** (largest * rows // SAMPLE).bit_length() - 1)
+
+    def plan(self, sensitive: str | None) -> list[Statement]:
+        """The statements known before anything has run: the table's values, and the classes with their cells."""
+        wildcard = self.nulls is NullPolicy.WILDCARD
+        if sensitive is None:
+            return [self._wildcard(None, None) if wildcard else self._packed(None, None, False, 1)]
+        table = SensitiveTable("", (), True, True, False)
+        made = self._wildcard(sensitive, table) if wildcard else self._cells(sensitive, table, False, number=True)
+        return [self._totals_statement(sensitive, False), made]
+
+    def _packed(self, sensitive: str | None, table: SensitiveTable | None, keep_keys: bool, largest: int) -> Statement:
+        most = max(table.totals, default=1) if table else 1
+        packing = Packing.plan(table.distinct if table else 0, largest, self.engine.dialect, most)
+        has_null = table is not None and table.has_null
+        return render(
+            "classes/classes_packed.sql",
+            self.engine.dialect,
+            step="equivalence classes",
+            words=packing.words,
+            mask=2**packing.bits - 1,
+            word_type=packing.word_type,
+            has_null=has_null,
+            null_weights=packing.weights_of(table.distinct - 1) if table and has_null else [],
+            text=table is not None and table.text,
+            keep_keys=keep_keys,
+            **self._target(sensitive),
+            **self._key(),
+        )
+
+    def _cells(
+        self, sensitive: str | None, table: SensitiveTable | None, keep_keys: bool, *, number: bool
+    ) -> Statement:
+        return render(
+            "classes/classes_cells.sql",
+            self.engine.dialect,
+            step="equivalence classes",
+            null_lane=table.distinct - 1 if table and table.has_null else 0,
+            text=table is not None and table.text,
+            keep_keys=keep_keys,
+            number=number,
+            **self._target(sensitive),
+            **self._key(),
+        )
+
+    def _totals_statement(self, sensitive: str, text: bool) -> Statement:
+        return render(
+            "classes/totals.sql", self.engine.dialect, step="sensitive values", text=text, **self._target(sensitive)
+        )
+
+    def _target(self, sensitive: str | None) -> dict[str, Any]:
+        entity = self.frame.entity
+        return {
+            "source": Raw(self.frame.source),
+            "sensitive": None if sensitive is None else Raw(sensitive),
+            "entity": None if entity is None else Raw(entity),
+        }
+
+    def _key(self) -> dict[str, Any]:
+        return {"keys": [Raw(key) for key in self.frame.keys], "solo": self.frame.solo and bool(self.frame.keys)}
+
+    def _name(self, kind: str) -> str:
+        return f"sqlaudit_{kind}" + (f"_{self.part}" if self.part else "")
+
+    def _relation(self, name: str, statement: Statement) -> str:
+        """The statement's result as a FROM item: kept for the session where the engine can, else inlined."""
+        if self.engine.can_materialize:
+            return self.engine.materialize(name, statement).sql
+        return _inlined(statement)
+
+
+def _inlined(statement: Statement) -> str:
+    """A statement as a FROM item; lists of cells are read once, and cost more to keep than to make."""
+    return "(" + statement.sql + ")"

@@ -1,0 +1,222 @@
+"""Further inputs of models from a YAML file: categories, orders, trees, class functions, a population table.
+
+One file may serve several audits. What belongs to one sensitive attribute stands at the top level when there is only
+one, else under `sensitive: {attribute: …}`. Values are taken as they are written, never as YAML's types (`yes` and
+`010` stay texts); a plain `null`, `~` or nothing names NULL, `"null"` in quotes the text. `docs/inputs.md` has it all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.guard import closest
+from sqlaudit.base.nodes import Name, Node, exact_number, load_nodes, nodes_of
+from sqlaudit.base.spec import AuditSpec, Target
+from sqlaudit.hierarchies.value_tree import _tree_csv, tree_of
+
+
+@dataclass(frozen=True)
+class ValueList:
+    """Values that a file names, each once, and where."""
+
+    names: tuple[Name, ...]
+    place: str
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """A number for each of some values; `values` None = the values themselves are the numbers."""
+
+    values: Mapping[Name, Fraction] | None
+    place: str
+
+
+class Inputs(dict[str, Any]):
+    """Inputs that were checked: what `load_inputs` and `read_inputs` give."""
+
+
+def load_inputs(path: str | Path) -> Inputs:
+    """The inputs in a YAML file.
+
+    Args:
+        path: the file; `tree_csv` in it is relative to the file.
+
+    Returns:
+        A mapping of the keys that the file has to checked values.
+
+    Raises:
+        InputError: the file cannot be read, or is not YAML.
+        UsageError: an unknown key or a value of the wrong shape; the sentence names file and line, never a value.
+    """
+    root = load_nodes(path)
+    return Inputs() if root is None else _read(root, Path(path).parent)
+
+
+def inputs_from(node: Node, folder: Path) -> Inputs:
+    """The inputs that a node of another file holds; `tree_csv` in it is relative to the folder.
+
+    Raises:
+        UsageError: as `load_inputs`.
+    """
+    return _read(node, folder)
+
+
+def read_inputs(inputs: Mapping[str, Any]) -> Inputs:
+    """The same from a Python mapping; what `load_inputs` gave comes back unchanged.
+
+    The population may be a frame or a `Target` here, too.
+
+    Raises:
+        UsageError: as `load_inputs`.
+
+    Example:
+        >>> read_inputs({"dont_care": ["cold", None]})["dont_care"].names
+        ('cold', None)
+    """
+    if isinstance(inputs, Inputs):
+        return inputs
+    frame = inputs.get("population")
+    if frame is None or isinstance(frame, str | Path | Mapping):
+        return _read(nodes_of(inputs), Path())
+    rest = {key: value for key, value in inputs.items() if key != "population"}
+    target = frame if isinstance(frame, Target) else Target(frame=frame, label="the population frame")
+    return Inputs(_read(nodes_of(rest), Path()), population=target)
+
+
+def further_targets(spec: AuditSpec) -> tuple[Target, ...]:
+    """What is read besides the target: the population table, if one is named."""
+    inputs = read_inputs(spec.inputs)
+    return (population_target(inputs, spec.target),) if "population" in inputs else ()
+
+
+def population_target(inputs: Mapping[str, Any], audited: Target) -> Target:
+    """The population table as a target; files are read as the audited one is."""
+    given: Mapping[str, str] | Target = inputs["population"]
+    if isinstance(given, Target):
+        return given
+    return Target(
+        relation=given.get("table", ""),
+        query=given.get("query", ""),
+        where=given.get("where", ""),
+        read=audited.read,
+        label=given.get("table", "") or "the population query",
+    )
+
+
+def _read(root: Node, folder: Path) -> Inputs:
+    known = {**OF_AN_ATTRIBUTE, **OF_THE_FILE}
+    inputs = Inputs(_section(root, known, folder))
+    if "sensitive" in inputs:
+        for key in OF_AN_ATTRIBUTE:
+            if key in inputs:
+                raise UsageError(f"{root.place}: {key!r} stands beside 'sensitive'; put it under its attribute.")
+    return inputs
+
+
+def _section(node: Node, known: Mapping[str, Reader], folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in node.pairs("the file" if known.keys() & OF_THE_FILE.keys() else "an attribute's section"):
+        name = key.text("a key")
+        if name not in known:
+            raise key.fail(f"there is no input {name!r}.{closest(name, known)} There are: {', '.join(known)}.")
+        found["tree" if name == "tree_csv" else name] = known[name](value, folder)
+    if {"tree", "tree_csv"} <= {key.value for key, _ in node.pairs("a section")}:
+        raise node.fail("give either 'tree' or 'tree_csv'.")
+    if "categories" in found:
+        _refuse_overlap(found)
+    return found
+
+
+def _refuse_overlap(section: Mapping[str, Any]) -> None:
+    if "dont_care" not in section:
+        return
+    unwatched = set(section["dont_care"].names)
+    for listed in section["categories"].values():
+        if both := unwatched.intersection(listed.names):
+            raise UsageError(
+                f"{listed.place}: {len(both)} of the values of this category also stand under 'dont_care'; "
+                "a value that nobody cares about belongs to no category."
+            )
+
+
+Reader = Callable[[Node, Path], Any]
+
+
+def _values(node: Node, _: Path) -> ValueList:
+    return _list_of(node, "a list of values")
+
+
+def _list_of(node: Node, what: str) -> ValueList:
+    names = tuple(item.name(what) for item in node.items(what))
+    if len(set(names)) < len(names):
+        raise node.fail("a value stands here twice.")
+    return ValueList(names, node.place)
+
+
+def _categories(node: Node, _: Path) -> dict[str, ValueList]:
+    return {key.text("a category's name"): _list_of(value, "a category") for key, value in node.pairs("'categories'")}
+
+
+def _positive(what: str) -> Reader:
+    return lambda node, _: exact_number(node, what, Fraction(0), above=True)
+
+
+def _numbers(what: str, lowest: Fraction | None, *, identity: bool) -> Reader:
+    def read(node: Node, _: Path) -> Numbers:
+        if identity and node.value == "identity":
+            return Numbers(None, node.place)
+        pairs = node.pairs(what)
+        return Numbers({key.name(what): exact_number(value, what, lowest) for key, value in pairs}, node.place)
+
+    return read
+
+
+def _population(node: Node, _: Path) -> dict[str, str]:
+    if not node.is_mapping:
+        return {"table": node.text("'population'")}
+    found = {key.text("a key"): value.text("a part of 'population'") for key, value in node.pairs("'population'")}
+    if found.keys() - {"table", "query", "where"} or ("table" in found) == ("query" in found):
+        raise node.fail("'population' has a table or a query, and may have a condition: where.")
+    return found
+
+
+def _columns(node: Node, _: Path) -> tuple[str, ...]:
+    items = node.items("'original_qi'") if isinstance(node.value, list) else [node]
+    return tuple(item.text("a column") for item in items)
+
+
+def _hierarchies(node: Node, folder: Path) -> Any:
+    from sqlaudit.hierarchies.read import read_section  # which reads nodes, so it cannot be imported above
+
+    return read_section(node, folder)
+
+
+def _attributes(node: Node, folder: Path) -> dict[str, dict[str, Any]]:
+    pairs = node.pairs("'sensitive'")
+    return {key.text("an attribute's name"): _section(value, OF_AN_ATTRIBUTE, folder) for key, value in pairs}
+
+
+OF_AN_ATTRIBUTE: Mapping[str, Reader] = {
+    "categories": _categories,
+    "dont_care": _values,
+    "must_occur": _values,
+    "order": _values,
+    "tree": tree_of,
+    "tree_csv": _tree_csv,
+    "class_function": _numbers("'class_function'", None, identity=True),
+    "width": _positive("'width'"),
+    "kappa": _positive("'kappa'"),
+    "alpha": _numbers("'alpha'", Fraction(0), identity=False),
+}
+OF_THE_FILE: Mapping[str, Reader] = {
+    "sensitive": _attributes,
+    "population": _population,
+    "original_qi": _columns,
+    "hierarchies": _hierarchies,
+}
+"""Sections of later commands join here; an unknown key stays an error."""

@@ -1,0 +1,189 @@
+"""What the dynamic program needs to know of a table, and all that the database has to return.
+
+Only the size of a class and its K + 1 largest counts matter for up to K pieces of knowledge, and classes in which
+these agree are interchangeable. So a table of any size comes down to its distinct signatures and how many classes
+share each.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sqlaudit.base.errors import UsageError
+
+IntArray = NDArray[np.integer[Any]]
+
+# Beyond this an integer is no longer exact as a float, and the error bounds of the program would not hold.
+LARGEST_CLASS = 2**53
+
+
+@dataclass(frozen=True, eq=False)
+class Signatures:
+    """The distinct signatures of a table's equivalence classes.
+
+    Parameters
+    ----------
+    n:
+        Rows of the class, shape (S,), at least 1.
+    counts:
+        The K + 1 largest counts of one sensitive value in the class, shape (S, K + 1), descending, padded with 0.
+    multiplicity:
+        Number of classes with that signature, shape (S,), at least 1.
+
+    Any signed integer type will do (ten million signatures take half the memory as int32), in any memory layout.
+
+    Raises
+    ------
+    UsageError
+        If a signature is impossible; the sentence names its position and both numbers that disagree.
+
+    Source: Martin et al., Worst-Case Background Knowledge, Lemma 12 (only n and the largest counts appear in it).
+
+    >>> Signatures.from_classes([[2, 2, 1], [2, 1, 2], [2, 1, 1, 1]], k=1).counts.tolist()
+    [[2, 2], [2, 1]]
+    """
+
+    n: IntArray
+    counts: IntArray
+    multiplicity: IntArray
+
+    def __post_init__(self) -> None:
+        for name in ("n", "counts", "multiplicity"):
+            object.__setattr__(self, name, _integers(name, getattr(self, name)))
+        _check_shapes(self)
+        _check_values(self)
+
+    @classmethod
+    def from_classes(cls, classes: Iterable[Sequence[int]], k: int) -> Signatures:
+        """The signatures of classes that are given by all their counts (in any order, zeros allowed), for up to `k`
+        pieces of knowledge."""
+        _check_level(k)
+        found: Counter[tuple[int, ...]] = Counter()
+        for counts in classes:
+            largest = sorted(counts, reverse=True)[: k + 1]
+            found[(sum(counts), *largest, *[0] * (k + 1 - len(largest)))] += 1
+        return cls.from_rows([(*signature, times) for signature, times in found.items()], k)
+
+    @classmethod
+    def from_rows(cls, rows: Sequence[Sequence[int]], k: int) -> Signatures:
+        """The signatures in rows as a database returns them: n, r1 … r(k+1), number of classes."""
+        _check_level(k)
+        for position, row in enumerate(rows):
+            if len(row) != k + 3:
+                raise UsageError(f"signature {position} has {len(row)} columns, for k = {k} it must have {k + 3}")
+        try:
+            table = np.array(rows, dtype=np.int64).reshape(len(rows), k + 3)
+        except (TypeError, ValueError, OverflowError):
+            raise UsageError("the signatures have a value that is missing, not a number or too large") from None
+        return cls(table[:, 0], table[:, 1:-1], table[:, -1])
+
+    @classmethod
+    def from_columns(cls, columns: Sequence[ArrayLike]) -> Signatures:
+        """The same from columns, the form in which an engine hands over millions of rows without a Python object each.
+
+        A sum may arrive as float64 (drivers do that with 128-bit integers); it is accepted if it is a whole number.
+        """
+        if len(columns) < 3:
+            raise UsageError(f"{len(columns)} columns were given, a signature has at least 3: n, r1, number of classes")
+        n, *counts, multiplicity = [_whole(column) for column in columns]
+        return cls(n, np.stack(counts).T, multiplicity)
+
+    def __len__(self) -> int:
+        return len(self.n)
+
+    @property
+    def k(self) -> int:
+        """The largest number of pieces of knowledge that these signatures can answer for."""
+        return int(self.counts.shape[1]) - 1
+
+    @property
+    def classes(self) -> int:
+        """Number of equivalence classes."""
+        return int(self.multiplicity.sum(dtype=np.int64))
+
+    @property
+    def rows(self) -> int:
+        """Number of rows of the table."""
+        return int(np.dot(self.n.astype(np.int64), self.multiplicity.astype(np.int64)))
+
+    def signature(self, position: int) -> tuple[int, tuple[int, ...]]:
+        """n and the largest counts of one signature, as Python integers."""
+        return int(self.n[position]), tuple(self.counts[position].tolist())
+
+    def take(self, positions: IntArray) -> Signatures:
+        """The signatures at some positions."""
+        return Signatures(self.n[positions], self.counts[positions], self.multiplicity[positions])
+
+    def fewest_values(self) -> int:
+        """The smallest number of distinct sensitive values in a class, or k + 2 if every class has more than k + 1."""
+        left = self.n.astype(np.int64)
+        for rank in range(self.k + 1):
+            left -= self.counts[:, rank]
+            if not left.all():
+                return rank + 1
+        return self.k + 2
+
+
+def _check_level(k: int) -> None:
+    if k < 0:
+        raise UsageError(f"the number of pieces of knowledge is {k}, it must be at least 0")
+
+
+def _integers(name: str, values: Any) -> IntArray:
+    array = np.asarray(values)
+    if array.dtype.kind != "i":
+        raise UsageError(f"{name} of the signatures is of type {array.dtype}, it must be a signed integer type")
+    return array
+
+
+def _whole(column: ArrayLike) -> IntArray:
+    if np.ma.is_masked(column):
+        raise UsageError("a column of the signatures has a missing value")
+    array = np.asarray(column)
+    if array.dtype.kind == "u":
+        return array.astype(np.int64)
+    if array.dtype.kind != "f":
+        return _integers("a column", array)
+    if not (np.abs(array) <= LARGEST_CLASS).all():
+        raise UsageError(f"a column of the signatures has a missing value or one beyond {LARGEST_CLASS}")
+    whole = array.astype(np.int64)
+    if not (whole == array).all():
+        raise UsageError("a column of the signatures has a value that is not a whole number")
+    return whole
+
+
+def _check_shapes(signatures: Signatures) -> None:
+    n, counts, multiplicity = signatures.n.shape, signatures.counts.shape, signatures.multiplicity.shape
+    if len(n) != 1 or len(counts) != 2 or counts[1] < 1:
+        raise UsageError(f"n has shape {n} and counts {counts}; they must be (S,) and (S, K + 1)")
+    if counts[0] != n[0] or multiplicity != n:
+        raise UsageError(f"n has shape {n}, counts {counts}, multiplicity {multiplicity}: the first numbers differ")
+
+
+def _check_values(signatures: Signatures) -> None:
+    n, counts, multiplicity = signatures.n, signatures.counts, signatures.multiplicity
+    last = signatures.k
+    _refuse(multiplicity < 1, "is shared by {} classes, it must be at least {}", multiplicity, 1)
+    _refuse(counts[:, 0] < 1, "has {} as its largest count, it must be at least {}", counts[:, 0], 1)
+    _refuse(counts[:, last] < 0, "has {} as its smallest count, it must be at least {}", counts[:, last], 0)
+    for rank in range(last):
+        here, after = counts[:, rank], counts[:, rank + 1]
+        _refuse(here < after, "has counts out of order: {} is before {}", here, after)
+    _refuse(n > LARGEST_CLASS, "has {} rows, more than the supported {}", n, LARGEST_CLASS)
+    total = counts.sum(axis=1, dtype=np.int64)
+    _refuse(total > n, "has counts that add up to {} but only {} rows", total, n)
+    missing = (counts[:, last] == 0) & (total < n)
+    _refuse(missing, "has all its counts, but they add up to {} and it has {} rows", total, n)
+
+
+def _refuse(wrong: NDArray[np.bool_], sentence: str, left: IntArray, right: IntArray | int) -> None:
+    if wrong.any():
+        position = int(wrong.argmax())
+        other = right if isinstance(right, int) else right[position]
+        raise UsageError(f"signature {position} " + sentence.format(left[position], other))

@@ -1,0 +1,209 @@
+"""`\\audit`, `\\classes`, `\\disclosure`, `\\columns`, `\\lattice`, `\\compare`, `\\attack`: questions."""
+
+from __future__ import annotations
+
+import re
+
+import sqlaudit
+from sqlaudit.audits.disclosure.report import disclosure_document
+from sqlaudit.audits.report import audit_document
+from sqlaudit.audits.result import AuditResult
+from sqlaudit.base.errors import UsageError
+from sqlaudit.cli.console.screen import Reported
+from sqlaudit.cli.console.session import Command, Session
+from sqlaudit.cli.console.words import arguments
+from sqlaudit.column_sets.report import columns_document
+from sqlaudit.column_sets.result import ColumnSets
+from sqlaudit.lattices.report import lattice_document
+from sqlaudit.lattices.result import LatticeResult
+from sqlaudit.release.attacks.report import attack_document
+from sqlaudit.release.attacks.result import AttackResult
+from sqlaudit.release.compare.report import compare_document
+from sqlaudit.release.compare.result import CompareResult
+from sqlaudit.reports.document import Document
+from sqlaudit.reports.figures import plural
+
+_RANGE = re.compile(r"(?:(\d{1,6})\s*\.\.\s*)?(\d{1,6})")
+_BELOW = re.compile(r"below\s+(\d{1,9})", re.IGNORECASE)
+_LATTICE = re.compile(r"(?P<file>.*?)(?:\s*\bsuppress\s+(?P<share>\S+))?", re.IGNORECASE)
+_RELEASE = re.compile(
+    r"(?P<release>'[^']*'|\S+)(?:\s+hierarchies\s+(?P<file>'[^']*'|\S+))?(?:\s+key\s+(?P<key>.+))?", re.IGNORECASE
+)
+_OF_CLASSES = (
+    "Classes that fall short",
+    "Risk of being picked out by someone who knows the quasi-identifiers",
+    "How large the classes are",
+)
+MOST_CLASSES = 100
+K = 5
+
+
+def run_audit(session: Session, rest: str) -> AuditResult:
+    """Audit, with the roles and requirements that were set."""
+    _no_more(rest, "\\audit")
+    return session.show_audit()
+
+
+def classes(session: Session, rest: str) -> None:
+    """How large the classes are; with a limit those below it."""
+    found = _BELOW.fullmatch(rest)
+    if rest and (found is None or int(found[1]) < 1):
+        raise UsageError("\\classes takes nothing, or a limit: \\classes below 5.")
+    roles = session.require_roles()
+    below = int(found[1]) if found else None
+    result = sqlaudit.audit(
+        session.target(),
+        qi=roles.quasi_identifiers,
+        entity=roles.entity,
+        nulls=roles.nulls,
+        db=session.engine,
+        require=[f"k={below or 1}"],
+        failing_classes=MOST_CLASSES,
+        worst_classes=0,
+        show_values=session.show_values,
+    )
+    session.screen.report(Reported(lambda: _classes_document(result, below), result.to_dict))
+
+
+def _classes_document(result: AuditResult, below: int | None) -> Document:
+    full = audit_document(result)
+    whole = plural(result.classes.count, "equivalence class", "equivalence classes")
+    small, rows = result.classes.below(below or 1)
+    said = f"{result.target}: {plural(result.rows, 'row')} in {whole}"
+    if below is not None:
+        said = f"{result.target}: {small:,} of {whole} have fewer than {below}, with {plural(rows, 'row')} together"
+    return Document(said, (), tuple(part for part in full.sections if part.title in _OF_CLASSES))
+
+
+def disclosure(session: Session, rest: str) -> None:
+    """The worst that an attacker with some pieces of knowledge can learn."""
+    from sqlaudit.audits.disclosure.run import DisclosureRequest, find_disclosure
+
+    found = _RANGE.fullmatch(rest or "0..8")
+    if found is None:
+        raise UsageError("\\disclosure takes the pieces of knowledge: \\disclosure 0..8, or 8.")
+    session.require_roles()
+    request = DisclosureRequest(
+        session.target(), session.state.roles, int(found[2]), int(found[1] or 0), show_values=session.show_values
+    )
+    result = find_disclosure(session.engine, request)
+    session.show(Reported(lambda: disclosure_document(result), result.to_dict))
+
+
+def column_sets(session: Session, rest: str) -> ColumnSets:
+    """The sets of columns that re-identify."""
+    if rest and not (rest.isascii() and rest.isdecimal() and int(rest) > 0):
+        raise UsageError("\\columns takes how many columns an attacker knows at most: \\columns 3.")
+    roles = session.state.roles
+    relation = session.relation()
+    secret = {name.casefold() for name in (*roles.sensitive, *roles.identifiers)}
+    left_out = [column.name for column in relation.columns if column.name.casefold() in secret]
+    result = sqlaudit.columns(
+        session.target(),
+        exclude=left_out,
+        entity=roles.entity,
+        k=_k(session),
+        nulls=roles.nulls,
+        max_size=int(rest) if rest else 3,
+        db=session.engine,
+    )
+    session.show(Reported(lambda: columns_document(result), result.to_dict))
+    return result
+
+
+def _k(session: Session) -> int:
+    """The k that is required, else the usual one."""
+    known = [one.parameters.get("k") for one in session.state.requirements if one.model == "k_anonymity"]
+    return next((k for k in known if isinstance(k, int)), K)
+
+
+def search_lattice(session: Session, rest: str) -> LatticeResult:
+    """How little the relation must be coarsened to be safe."""
+    found = _LATTICE.fullmatch(rest)
+    file, share = (found["file"], found["share"]) if found else (rest, None)
+    roles = session.require_roles()
+    if not session.state.requirements:
+        raise UsageError("Say with \\require what a release must satisfy, for instance \\require k=5.")
+    result = sqlaudit.lattice(
+        session.target(),
+        qi=roles.quasi_identifiers,
+        sensitive=roles.sensitive,
+        identifier=roles.identifiers,
+        entity=roles.entity,
+        joint=roles.joint,
+        nulls=roles.nulls,
+        require=session.state.requirements,
+        hierarchies=_file(file),
+        suppress=share or 0,
+        inputs=session.inputs,
+        db=session.engine,
+    )
+    session.show(Reported(lambda: lattice_document(result), result.to_dict))
+    return result
+
+
+def compare_release(session: Session, rest: str) -> CompareResult:
+    """What a release of the relation has lost, and whether it is one."""
+    found = _RELEASE.fullmatch(rest)
+    if found is None:
+        raise UsageError("Name the release: \\compare release.csv [hierarchies FILE] [key COLUMNS].")
+    roles = session.require_roles()
+    key = arguments(found["key"] or "", session.workspace.dialect, "\\compare")
+    original = session.target()
+    release = session.workspace.target(found["release"])
+    result = sqlaudit.compare(
+        original,
+        release,
+        qi=roles.quasi_identifiers,
+        sensitive=roles.sensitive,
+        key=key,
+        hierarchies=_file(found["file"] or ""),
+        require=session.state.requirements,
+        inputs=session.inputs,
+        show_values=session.show_values,
+        db=session.engine,
+    )
+    session.show(Reported(lambda: compare_document(result), result.to_dict))
+    return result
+
+
+def try_attacks(session: Session, rest: str) -> AttackResult:
+    """What an attacker can still do with the relation, as a release."""
+    roles = session.require_roles()
+    target = session.target()
+    identified = session.workspace.target(rest) if rest else None
+    result = sqlaudit.attack(
+        target,
+        qi=roles.quasi_identifiers,
+        sensitive=roles.sensitive,
+        identified=identified,
+        entity=roles.entity,
+        joint=roles.joint,
+        nulls=roles.nulls,
+        k=_k(session),
+        show_values=session.show_values,
+        db=session.engine,
+    )
+    session.show(Reported(lambda: attack_document(result), result.to_dict))
+    return result
+
+
+def _file(text: str) -> str | None:
+    name = text.strip().strip("'")
+    return name or None
+
+
+def _no_more(rest: str, command: str) -> None:
+    if rest:
+        raise UsageError(f"{command} takes nothing more; \\qi, \\sensitive and \\require say what is audited.")
+
+
+COMMANDS = (
+    Command("audit", "", "how easily can people be re-identified?", run_audit),
+    Command("classes", "[below N]", "how large the classes are; those below a size", classes, "below"),
+    Command("disclosure", "[0..K]", "the worst that K pieces of knowledge disclose", disclosure),
+    Command("columns", "[N]", "sets of at most N columns that re-identify", column_sets),
+    Command("lattice", "[FILE] [suppress SHARE]", "how little must be coarsened?", search_lattice, "files"),
+    Command("compare", "RELEASE [hierarchies FILE] [key COLUMNS]", "what is lost?", compare_release, "tables"),
+    Command("attack", "[TABLE]", "try attacks on it as a release; TABLE: one with names", try_attacks, "tables"),
+)

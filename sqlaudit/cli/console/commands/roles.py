@@ -1,0 +1,116 @@
+"""`\\qi`, `\\sensitive`, `\\entity`, `\\require`: the roles of columns, and what must hold."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlaudit.base.columns_of import resolve
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.spec import Roles, Target
+from sqlaudit.cli.console.requirement_clause import read_requirements
+from sqlaudit.cli.console.screen import Reported
+from sqlaudit.cli.console.session import Command, Session
+from sqlaudit.cli.console.words import Reader, arguments
+from sqlaudit.reports.document import Document, Facts, Words
+
+NOTHING = "none"
+"""The word that takes a role or requirement away."""
+
+
+def quasi_identifiers(session: Session, rest: str) -> None:
+    """Set the quasi-identifiers, or show all roles."""
+    names = _names(session, rest, "\\qi")
+    if names is not None:
+        _set(session, replace(session.state.roles, quasi_identifiers=names))
+    else:
+        show(session)
+
+
+def sensitive(session: Session, rest: str) -> None:
+    """Set the sensitive columns, or show all roles."""
+    names = _names(session, rest, "\\sensitive")
+    if names is not None:
+        _set(session, replace(session.state.roles, sensitive=names))
+    else:
+        show(session)
+
+
+def identifiers(session: Session, rest: str) -> None:
+    """Set the direct identifiers, which must not be in the table, or show all roles."""
+    names = _names(session, rest, "\\identifier")
+    if names is not None:
+        _set(session, replace(session.state.roles, identifiers=names))
+    else:
+        show(session)
+
+
+def entity(session: Session, rest: str) -> None:
+    """Set the column that says which person a row is about, or show all roles."""
+    names = _names(session, rest, "\\entity")
+    if names is None:
+        show(session)
+        return
+    if len(names) > 1:
+        raise UsageError("\\entity takes one column: the one that says which person a row is about.")
+    _set(session, replace(session.state.roles, entity=names[0] if names else None))
+
+
+def require(session: Session, rest: str) -> None:
+    """Set what must hold, or show it."""
+    if not rest:
+        show(session)
+        return
+    if rest.casefold() == NOTHING:
+        session.change(replace(session.state, requirements=()))
+        return
+    found = read_requirements(Reader(rest, session.workspace.dialect, "\\require"))
+    session.change(replace(session.state, requirements=found))
+
+
+def show(session: Session) -> None:
+    """The current relation, its roles and the requirements."""
+    state = session.state
+    target = state.target or session.selected
+    pairs: tuple[tuple[str, str], ...] = (
+        ("acts on", _called(target)),
+        ("quasi-identifiers", ", ".join(state.roles.quasi_identifiers) or "none"),
+        ("sensitive columns", ", ".join(state.roles.sensitive) or "none"),
+        ("direct identifiers", ", ".join(state.roles.identifiers) or "none"),
+        ("person column", state.roles.entity or "none"),
+        ("requirements", ", ".join(one.text for one in state.requirements) or "none"),
+    )
+    facts: tuple[tuple[str, Words], ...] = pairs
+    session.screen.report(Reported(lambda: Document("Roles", (Facts(facts),)), lambda: dict(pairs)))
+
+
+def _called(target: Target | None) -> str:
+    if target is None:
+        return "nothing yet"
+    return "a SELECT" if target.query else target.name + (", with a condition" if target.where else "")
+
+
+def _names(session: Session, rest: str, command: str) -> tuple[str, ...] | None:
+    """The columns that follow, checked when there is a relation; None when nothing follows."""
+    if not rest:
+        return None
+    if rest.casefold() == NOTHING:
+        return ()
+    names = arguments(rest, session.workspace.dialect, command)
+    if session.state.target is not None or session.selected is not None:
+        relation = session.relation()
+        for name in names:
+            resolve(name, relation, session.workspace.dialect, command)
+    return names
+
+
+def _set(session: Session, roles: Roles) -> None:
+    session.change(replace(session.state, roles=roles))
+
+
+COMMANDS = (
+    Command("qi", "[COLUMNS|none]", "quasi-identifiers: age sex year(birth)", quasi_identifiers, "columns"),
+    Command("sensitive", "[COLUMNS|none]", "sensitive columns, each looked at on its own", sensitive, "columns"),
+    Command("identifier", "[COLUMNS|none]", "direct identifiers, which must not be in it", identifiers, "columns"),
+    Command("entity", "[COLUMN|none]", "which person a row is about; sizes then count persons", entity, "columns"),
+    Command("require", "[LIMITS|none]", "what must hold: k=5 l=2, or k >= 5, t <= 0.2", require, "models"),
+)

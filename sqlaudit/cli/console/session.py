@@ -1,0 +1,273 @@
+"""A session of the console: what it works on, and how a statement or command is carried out. It knows no terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+import sqlaudit
+from sqlaudit.audits.report import audit_document
+from sqlaudit.audits.result import AuditResult
+from sqlaudit.base.errors import EngineError, Incomplete, Interrupted, UsageError
+from sqlaudit.base.guard import closest
+from sqlaudit.base.relation import Relation
+from sqlaudit.base.spec import Requirement, Roles, Target
+from sqlaudit.cli.console.audit_statement import is_audit, parse_audit
+from sqlaudit.cli.console.screen import Reported, Screen
+from sqlaudit.cli.console.splitting import Piece, tokens_of
+from sqlaudit.cli.console.workspace import Workspace
+from sqlaudit.engines.contract import Engine, Executed
+from sqlaudit.engines.watch import Deadline
+
+SHOWN_CLASSES = 10
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class State:
+    """What the commands act on: a relation (None: the last SELECT), roles, and what must hold."""
+
+    target: Target | None = None
+    roles: Roles = field(default_factory=Roles)
+    requirements: tuple[Requirement, ...] = ()
+
+
+@dataclass
+class Session:
+    """One console.
+
+    Args:
+        workspace: the database and files. screen: where results go.
+        inputs: further inputs of models, as an audit takes them.
+        show_values: whether values of classes may be read. timing: whether times are told.
+        timeout: seconds for each statement and command, None = no limit.
+    """
+
+    workspace: Workspace
+    screen: Screen
+    inputs: Mapping[str, Any] = field(default_factory=dict)
+    show_values: bool = False
+    timing: bool = False
+    timeout: float | None = None
+    state: State = field(default_factory=State)
+    selected: Target | None = None
+    """The last SELECT."""
+    reported: Reported | None = None
+    """The last report, which can be written to a file."""
+    steps: list[Executed] = field(default_factory=list)
+    """The statements that the last step ran."""
+    left: bool = False
+    """Whether the session was asked to end."""
+    _past: list[State] = field(default_factory=list)
+    _audited: tuple[tuple[Engine, State, bool], AuditResult] | None = None
+
+    def run(self, piece: Piece) -> object | None:
+        """Carry out a statement or command, and return its result where it has a verdict.
+
+        Raises:
+            SqlauditError: what keeps it from being carried out.
+        """
+        if not piece.is_command:
+            return self._in_time(lambda: self._statement(piece))
+        words = piece.text[1:].rstrip("; \t\r").split(None, 1)
+        command = find_command(words[0] if words else "")
+        return self._in_time(lambda: command.run(self, words[1] if len(words) > 1 else ""))
+
+    # --- what commands use ---
+
+    @property
+    def engine(self) -> Engine:
+        """The open engine; it may be another one after a further file was named."""
+        return self.workspace.engine
+
+    def cancel(self) -> None:
+        """Stop the running statement; safe to call from another thread or a signal handler."""
+        self.engine.cancel()
+
+    def target(self) -> Target:
+        """The current relation.
+
+        Raises:
+            UsageError: there is none yet.
+        """
+        found = self.state.target or self.selected
+        if found is None:
+            raise UsageError("Name a table or file with \\use, or run a SELECT: the commands act on its result.")
+        return found
+
+    def called(self) -> str:
+        """A short name of the current relation, empty when there is none."""
+        target = self.state.target or self.selected
+        if target is None or target.query:
+            return "query" if target else ""
+        short = next((name for name, path in self.workspace.files.items() if path == target.relation), None)
+        return short or target.relation.rpartition(".")[2].strip('"')
+
+    def relation(self) -> Relation:
+        """The current relation with its columns."""
+        return self.workspace.describe(self.target())
+
+    def change(self, state: State) -> None:
+        """Go on with another state; `undo` comes back."""
+        if state != self.state:
+            self._past.append(self.state)
+            self.state = state
+
+    def undo(self) -> State:
+        """The state before the last change.
+
+        Raises:
+            UsageError: nothing was changed.
+        """
+        if not self._past:
+            raise UsageError("There is nothing to undo.")
+        self.state = self._past.pop()
+        return self.state
+
+    def audit(self, *, afresh: bool = False) -> AuditResult:
+        """The audit of the current relation with the current roles; the last one if nothing has changed since, unless
+        it is wanted `afresh`.
+
+        Raises:
+            SqlauditError: as `sqlaudit.audit`.
+        """
+        state = replace(self.state, target=self.target())
+        asked = (self.engine, state, self.show_values)
+        if self._audited is not None and self._audited[0] == asked and not afresh:
+            return self._audited[1]
+        roles = self.require_roles()
+        result = sqlaudit.audit(
+            state.target,
+            qi=roles.quasi_identifiers,
+            sensitive=roles.sensitive,
+            require=self.state.requirements,
+            identifier=roles.identifiers,
+            entity=roles.entity,
+            joint=roles.joint,
+            nulls=roles.nulls,
+            db=self.engine,
+            inputs=self.inputs,
+            failing_classes=SHOWN_CLASSES,
+            show_values=self.show_values,
+        )
+        self._audited = (asked, result)
+        return result
+
+    def require_roles(self) -> Roles:
+        """The roles, of which the quasi-identifiers must be named.
+
+        Raises:
+            UsageError: they are not; the sentence says which columns a profile would propose.
+        """
+        roles = self.state.roles
+        if roles.quasi_identifiers:
+            return roles
+        from sqlaudit.profiles.hint import likely_quasi_identifiers
+
+        others = {name for names in roles.by_role().values() for name in names}
+        proposed = likely_quasi_identifiers(self.engine, self.target(), others)
+        hint = f" \\profile proposes: \\qi {', '.join(proposed)}" if proposed else " For instance: \\qi age sex"
+        raise UsageError(f"Name the quasi-identifiers first: what others may know about a person.{hint}")
+
+    def show(self, reported: Reported) -> None:
+        """Show a report, and keep it for `\\report`."""
+        self.reported = reported
+        self.screen.report(reported)
+
+    def show_audit(self) -> AuditResult:
+        """Audit, and show what was found."""
+        result = self.audit(afresh=True)
+        self.show(Reported(lambda: audit_document(result), result.to_dict))
+        return result
+
+    # --- statements ---
+
+    def _statement(self, piece: Piece) -> object | None:
+        dialect = self.workspace.dialect
+        if not tokens_of(piece.text, dialect):
+            return None
+        if is_audit(piece.text, dialect):
+            return self._audit_statement(piece)
+        words = piece.text.split(None, 1)
+        if words[0].upper() == "EXPLAIN" and len(words) > 1:
+            self.screen.text(self.workspace.plan(self.workspace.query(words[1])))
+            return None
+        target = self.workspace.query(piece.text)
+        rows = self.workspace.rows(target, self.screen.row_limit)
+        self.selected = target
+        self.screen.rows(rows)
+        return None
+
+    def _audit_statement(self, piece: Piece) -> AuditResult:
+        said = parse_audit(piece.text, self.workspace.dialect, piece.line)
+        target = self.workspace.query(said.query) if said.query else self.workspace.target(said.relation)
+        kept = self.state.roles  # what the statement has no words for
+        roles = replace(said.roles, identifiers=kept.identifiers, joint=kept.joint, nulls=kept.nulls)
+        self.change(State(target, roles, said.requirements))
+        return self.show_audit()
+
+    # --- time ---
+
+    def _in_time(self, work: Callable[[], T]) -> T:
+        """The work within the timeout, with its statements noted."""
+        self.engine.executed.clear()
+        try:
+            with self._deadline() as deadline:
+                try:
+                    return work()
+                except Interrupted:
+                    if deadline is None or not deadline.over:
+                        raise
+                    raise Incomplete(f"The time limit of {self.timeout:g} seconds was reached.") from None
+        except EngineError as error:
+            if self.workspace.is_alive():
+                raise
+            self.workspace.refresh()
+            raise EngineError(f"{error} The console has connected again.") from None
+        finally:
+            if self.engine.executed:
+                self.steps = list(self.engine.executed)
+
+    @contextmanager
+    def _deadline(self) -> Iterator[Deadline | None]:
+        if self.timeout is None:
+            yield None
+            return
+        deadline = Deadline(self.timeout, self.cancel)
+        try:
+            yield deadline
+        finally:
+            deadline.stop()
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command that begins with a backslash.
+
+    Args:
+        name: without the backslash. arguments: how the help writes them. help: one line.
+        run: carries it out, with what follows the name. completes: what can follow: columns, qi, tables, files,
+            models, dialects, switch, parts, or nothing.
+    """
+
+    name: str
+    arguments: str
+    help: str
+    run: Callable[[Session, str], object | None]
+    completes: str = ""
+
+
+def find_command(name: str) -> Command:
+    """The command of a name.
+
+    Raises:
+        UsageError: there is none; the sentence names the closest.
+    """
+    from sqlaudit.cli.console.commands import COMMANDS
+
+    found = COMMANDS.get(name)
+    if found is None:
+        raise UsageError(f"There is no command \\{name}.{closest(name, COMMANDS)} \\? lists them.")
+    return found

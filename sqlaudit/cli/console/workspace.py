@@ -1,0 +1,281 @@
+"""What a console works on: one read-only connection, the files that were named, and what the catalog knows.
+
+An engine closes access to all other files before the first statement runs. When somebody names another file later,
+the console opens a new engine that may read this one, too; nothing of the old one was kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from sqlglot import exp
+
+from sqlaudit.base.errors import SqlauditError, UsageError
+from sqlaudit.base.guard import guard_expression, guard_query, quote
+from sqlaudit.base.relation import ColumnInfo, Relation, Row, Statement
+from sqlaudit.base.spec import Limits, ReadOptions, Target
+from sqlaudit.base.sql import Raw, render
+from sqlaudit.engines import connect
+from sqlaudit.engines.contract import Engine
+from sqlaudit.engines.overwriting import files_read, refuse_overwriting
+from sqlaudit.gates.proposal import tables_of
+
+MOST_COLUMNS = 20_000
+"""So many columns of a catalog are read for completion."""
+_WHOLE_ROWS = {"expressions", "from_", "where"}
+_A_NAME = {"this", "db", "catalog", "alias"}
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The result of a SELECT: its columns, and its rows in batches, which are read once."""
+
+    columns: tuple[ColumnInfo, ...]
+    batches: Iterator[list[Row]]
+
+
+class Workspace:
+    """The database, files and frames of a console.
+
+    Args:
+        db: a DuckDB file or PostgreSQL URL, None for files alone.
+        limits: memory, threads and where to spill; a timeout is the console's business.
+        read: how files are read.
+
+    Raises:
+        SqlauditError: whatever `connect` raises.
+
+    Example:
+        >>> with Workspace() as workspace:
+        ...     rows = workspace.rows(workspace.query("SELECT 1 AS one, 'a' AS letter"), None)
+        ...     [column.name for column in rows.columns], list(rows.batches)
+        (['one', 'letter'], [[(1, 'a')]])
+    """
+
+    def __init__(self, db: str | None = None, limits: Limits | None = None, read: ReadOptions | None = None) -> None:
+        self.db, self._limits, self._read = db, limits or Limits(), read or ReadOptions()
+        self._files: dict[str, str] = {}
+        self._announced: list[Target] = []
+        self._tables: list[str] | None = None
+        self._columns: dict[str, list[str]] | None = None
+        self.engine: Engine = connect(db, self._limits)
+
+    @property
+    def dialect(self) -> str:
+        """The sqlglot name of the database's dialect."""
+        return self.engine.dialect
+
+    @property
+    def files(self) -> dict[str, str]:
+        """The files that can be named like tables, by that name."""
+        return dict(self._files)
+
+    def target(self, written: str) -> Target:
+        """The table or file that somebody means by a name; a file becomes readable."""
+        name = _unquoted(written.strip())
+        path = self._files.get(name.casefold())
+        if path is not None and not self._is_table(name):
+            return Target(relation=path, read=self._read)
+        if self.dialect == "spark" and not self._is_table(name) and self._exists(name):
+            return Target(
+                relation=name, read=self._read
+            )  # Spark reads what its session may; nothing has to be announced
+        if self.dialect != "duckdb" or self._is_table(name) or not self._exists(name):
+            return Target(relation=name)
+        return self._allow(name)
+
+    def keep(self, path: Path) -> None:
+        """Nothing when a file may be written; what the console reads stays as it is.
+
+        Raises:
+            UsageError: it is read.
+        """
+        refuse_overwriting([path], files_read(self.db, self._announced))
+
+    def query(self, text: str) -> Target:
+        """A SELECT as a target; the files that it names become readable.
+
+        Raises:
+            UsageError: it is not one SELECT that only reads.
+        """
+        root = guard_query(text, self.dialect)
+        restricted = self._restricted(root)
+        if restricted is not None:
+            return restricted
+        if self.dialect != "duckdb":
+            return Target(query=text)
+        from sqlaudit.engines.duckdb.inputs import named_tables
+
+        reads_files, changed = False, False
+        for table in named_tables(root):
+            if table.db or self._is_table(table.name):
+                continue
+            path = self._files.get(table.name.casefold())
+            if path is not None:
+                _put_file(table, path)
+                reads_files = changed = True
+            elif (table.this.quoted or not self.db) and self._exists(table.name):
+                self._allow(table.name)
+                reads_files = True
+        sql = root.sql(dialect=self.dialect, comments=False) if changed else text
+        return Target(query=sql, read=self._read if reads_files else ReadOptions())
+
+    def _restricted(self, root: exp.Query) -> Target | None:
+        """`SELECT * FROM table WHERE condition` as that table with its condition, which keeps its name in reports."""
+        table = _only_table(root)
+        if table is None:
+            return None
+        where = root.args.get("where")
+        condition = where.this.sql(dialect=self.dialect, comments=False) if where is not None else ""
+        try:
+            if condition:
+                guard_expression(condition, self.dialect, "WHERE")
+        except UsageError:  # a subquery, which a condition may not have
+            return None
+        folds = self.dialect == "postgres"
+        parts = [part.name.lower() if folds and not part.args.get("quoted") else part.name for part in table.parts]
+        is_name = len(parts) > 1 or self._is_table(parts[0]) or self.dialect != "duckdb"
+        quoting = "postgres" if self.dialect == "spark" else self.dialect  # a target's name has no backticks
+        name = ".".join(quote(part, quoting) for part in parts) if is_name else parts[0]
+        return replace(self.target(name), where=condition)
+
+    def describe(self, target: Target) -> Relation:
+        """The columns of a target."""
+        relation = self.engine.open(target)
+        known = self._known_columns()
+        if target.relation and relation.label not in known:
+            known[self._called(target.relation)] = [column.name for column in relation.columns]
+        return relation
+
+    def rows(self, target: Target, limit: int | None) -> Rows:
+        """The rows of a target, all or the first ones.
+
+        Raises:
+            SqlauditError: as `Engine.open`; what goes wrong while rows are read is raised by the iterator.
+        """
+        relation = self.engine.open(target)
+        return Rows(relation.columns, self.engine.stream(self._all_of(relation, limit)))
+
+    def plan(self, target: Target) -> str:
+        """The database's plan for reading a target."""
+        return self.engine.explain(self._all_of(self.engine.open(target), None))
+
+    def _all_of(self, relation: Relation, limit: int | None) -> Statement:
+        return render("cli/console/rows.sql", self.dialect, step="rows", source=Raw(relation.sql), limit=limit)
+
+    def tables(self) -> list[str]:
+        """What can be named in a FROM clause: tables and views of the database, and files by their short names."""
+        if self._tables is None:
+            self._tables = tables_of(self.engine) if self.db else []
+        return [*self._tables, *self._files]
+
+    def columns(self) -> dict[str, list[str]]:
+        """The columns of each table that is known, for completion."""
+        return dict(self._known_columns())
+
+    def refresh(self) -> None:
+        """Connect again: PostgreSQL shows the state of its data at the time of connecting.
+
+        Raises:
+            SqlauditError: whatever `connect` raises; the old connection stays then.
+        """
+        engine = connect(self.db, self._limits, *self._announced)
+        self.engine.close()
+        self.engine, self._tables = engine, None
+        files = {name: columns for name, columns in self._known_columns().items() if name in self._files}
+        self._columns = None
+        self._known_columns().update(files)
+
+    def is_alive(self) -> bool:
+        """Whether the connection still answers."""
+        try:
+            self.engine.run(render("cli/console/alive.sql", self.dialect))
+        except SqlauditError:
+            return False
+        return True
+
+    def close(self) -> None:
+        """Release the connection."""
+        self.engine.close()
+
+    def __enter__(self) -> Workspace:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _known_columns(self) -> dict[str, list[str]]:
+        if self._columns is None:
+            self._columns = {}
+            if self.db:
+                for _, table, column in self._columns_of_db():
+                    self._columns.setdefault(table, []).append(column)
+        return self._columns
+
+    def _columns_of_db(self) -> Iterable[Row]:
+        known = self.engine.catalog_columns(MOST_COLUMNS)
+        if known is not None:
+            return known
+        return self.engine.run(render("cli/console/columns.sql", self.dialect, limit=MOST_COLUMNS))
+
+    def _is_table(self, name: str) -> bool:
+        if not self.db:
+            return False
+        folded = _bare(name).casefold()
+        return any(folded in (known.casefold(), known.casefold().rpartition(".")[2]) for known in self._tables_of_db())
+
+    def _tables_of_db(self) -> list[str]:
+        self.tables()
+        return [_bare(name) for name in self._tables or ()]
+
+    def _exists(self, name: str) -> bool:
+        from sqlaudit.engines.duckdb.paths import exists
+
+        return exists(name)
+
+    def _allow(self, path: str) -> Target:
+        """The file as a target, readable from now on, also under a short name."""
+        target = Target(relation=path, read=self._read)
+        if target not in self._announced:
+            self._announced.append(target)
+            short = Path(path).name.split(".")[0]
+            if short.isidentifier():
+                self._files.setdefault(short.casefold(), path)
+            self.refresh()
+            self.describe(target)
+        return target
+
+    def _called(self, relation: str) -> str:
+        return next((short for short, path in self._files.items() if path == relation), relation)
+
+
+def _only_table(root: exp.Query) -> exp.Table | None:
+    """The table of which a query selects every column, and nothing else than perhaps a condition."""
+    given = {key for key, value in root.args.items() if value}
+    if not isinstance(root, exp.Select) or given - _WHOLE_ROWS or "from_" not in given or not root.expressions:
+        return None
+    (column, *others), table = root.expressions, root.args["from_"].this
+    if others or not isinstance(column, exp.Star) or any(column.args.values()) or not isinstance(table, exp.Table):
+        return None
+    plain = isinstance(table.this, exp.Identifier) and not {k for k, v in table.args.items() if v} - _A_NAME
+    qualified = any(column.table for column in root.find_all(exp.Column))
+    return table if plain and not qualified else None
+
+
+def _put_file(table: exp.Table, path: str) -> None:
+    """A file in the place of its short name, which becomes its alias."""
+    if not table.alias:
+        table.set("alias", exp.TableAlias(this=table.this.copy()))
+    table.set("this", exp.to_identifier(path, quoted=True))
+
+
+def _bare(name: str) -> str:
+    """The name of a table without the quotes of any dialect."""
+    return name.replace('"', "").replace("`", "")
+
+
+def _unquoted(name: str) -> str:
+    """The name of a file without the single quotes around it."""
+    return name[1:-1].replace("''", "'") if len(name) > 1 and name[0] == name[-1] == "'" else name

@@ -1,0 +1,133 @@
+"""The Python interface to column sets and records: `sqlaudit.columns` and `sqlaudit.records`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlaudit.base.numbers import Share, exact_share
+from sqlaudit.base.spec import Limits, NullPolicy, ReadOptions
+from sqlaudit.base.targets import make_target
+from sqlaudit.column_sets import ColumnRequest, ColumnSets, Find, RankBy, Ratio, find_columns
+from sqlaudit.column_sets.records import RecordRequest, RecordRisk, find_records
+from sqlaudit.engines import connect
+from sqlaudit.engines.contract import Database, Engine
+
+
+def columns(
+    target: Any = None,
+    *,
+    columns: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+    entity: str | None = None,
+    k: int = 5,
+    tolerance: Share = 0,
+    identifying: bool = False,
+    epsilon: Share = 0,
+    ratio: Ratio | str = Ratio.DISTINCT,
+    max_size: int | None = None,
+    find: Find | str = Find.ALL,
+    rank_by: RankBy | str = RankBy.AT_RISK,
+    limit: int = 1000,
+    start: Sequence[str] = (),
+    restarts: int = 0,
+    seed: int = 0,
+    nulls: NullPolicy | str = NullPolicy.EQUAL,
+    time_budget: float | None = None,
+    effects: bool = True,
+    db: Database = None,
+    query: str = "",
+    where: str = "",
+    read: ReadOptions | None = None,
+    limits: Limits | None = None,
+) -> ColumnSets:
+    """Find the column sets that re-identify (`sqlaudit columns`).
+
+    Args:
+        target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
+        columns, exclude: which columns take part. entity: the person of a row; sizes then count persons.
+        k, tolerance: a set violates when more than `tolerance` times all rows lie in classes below k.
+        identifying, epsilon, ratio: search sets whose distinct ratio or separation is at least 1 - epsilon instead.
+        max_size: the largest size; None = 4 for all violating sets and rankings, else any.
+        find: all, minimum, greedy or ranking. rank_by: the figure of a ranking. limit: how many sets are reported.
+        start, restarts, seed: of the greedy search.
+        nulls: how a missing value is read: equal, distinct or wildcard.
+        time_budget: seconds; the result then says what is proven. effects: count what changing each column would save.
+        db, query, where, read, limits: as for `sqlaudit.audit`.
+
+    Raises:
+        UsageError: an unknown column, or a combination that has no meaning.
+        EngineError: the database refused, failed or went away.
+
+    Example:
+        >>> import pandas as pd, sqlaudit
+        >>> people = pd.DataFrame({"zip": [1, 1, 2, 2], "sex": list("fmfm"), "age": [30, 30, 30, 30]})
+        >>> [one.columns for one in sqlaudit.columns(people, k=2).sets]
+        [('zip', 'sex')]
+    """
+    request = ColumnRequest(
+        identifying=identifying,
+        k=k,
+        tolerance=exact_share(tolerance),
+        epsilon=exact_share(epsilon),
+        ratio=Ratio(ratio),
+        max_size=max_size,
+        find=Find(find),
+        rank_by=RankBy(rank_by),
+        limit=limit,
+        start=start,
+        restarts=restarts,
+        seed=seed,
+        nulls=NullPolicy(nulls),
+        time_budget=time_budget,
+    )
+    chosen = make_target(target, query=query, where=where, read=read)
+    if isinstance(db, Engine):
+        return find_columns(db, chosen, request, columns=columns, exclude=exclude, entity=entity, effects=effects)
+    with connect(db, limits or Limits(), chosen) as engine:
+        return find_columns(engine, chosen, request, columns=columns, exclude=exclude, entity=entity, effects=effects)
+
+
+def records(
+    target: Any = None,
+    *,
+    qi: Sequence[str] = (),
+    key: Sequence[str] = (),
+    weights: str | None = None,
+    max_size: int = 3,
+    sampling_fraction: Share = "0.01",
+    nulls: NullPolicy | str = NullPolicy.EQUAL,
+    top: int = 50,
+    show_values: bool = False,
+    db: Database = None,
+    query: str = "",
+    where: str = "",
+    read: ReadOptions | None = None,
+    limits: Limits | None = None,
+) -> RecordRisk:
+    """Tell which records are special (`sqlaudit records`).
+
+    Args:
+        target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
+        qi: the quasi-identifiers. key: what the most special records are shown by; empty = the quasi-identifiers.
+        weights: sampling weights. max_size: the largest size of a minimal sample unique.
+        sampling_fraction: for DIS-SUDA. nulls: how a missing value is read for unique rows and individual risk.
+        top: how many records to show, only with `show_values`.
+        db, query, where, read, limits: as for `sqlaudit.audit`.
+
+    Raises:
+        UsageError: an unknown column, or weights that make no sense.
+        EngineError: the database refused, failed or went away.
+
+    Example:
+        >>> import pandas as pd, sqlaudit
+        >>> people = pd.DataFrame({"zip": [1, 1, 2], "sex": list("fff"), "job": list("aab")})
+        >>> sqlaudit.records(people, qi=["zip", "sex", "job"]).uniques_by_size
+        (2, 0, 0)
+    """
+    request = RecordRequest(max_size, exact_share(sampling_fraction), NullPolicy(nulls), top, show_values)
+    chosen = make_target(target, query=query, where=where, read=read)
+    if isinstance(db, Engine):
+        return find_records(db, chosen, request, qi=qi, key=key, weights=weights)
+    with connect(db, limits or Limits(), chosen) as engine:
+        return find_records(engine, chosen, request, qi=qi, key=key, weights=weights)

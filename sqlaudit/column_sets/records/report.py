@@ -1,0 +1,107 @@
+"""The report on single records: how special they are, and which columns make them so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlaudit.column_sets.records.result import RecordRisk
+from sqlaudit.column_sets.report import READS
+from sqlaudit.reports.document import Bullets, Column, Document, Facts, Table, Toned, Words, section
+from sqlaudit.reports.figures import count, figure, limit, part, percent, plural
+from sqlaudit.reports.moments import made
+from sqlaudit.reports.statements import statements_code
+
+_MOST = 20
+
+
+def records_document(result: RecordRisk, suda: bool = True) -> Document:
+    """Per-record uniqueness as a document for any layout; `suda` says whether scores are told."""
+    return Document(
+        Toned(f"{result.target}: {plural(result.records, 'special record')} of {count(result.rows)}"),
+        (Bullets(tuple(_lead(result, suda))),),
+        (
+            *section("Which columns make records special", _contributions(result) if suda else None),
+            *section("Column sets that single out most records", _sets(result)),
+            *section("Scores", _scores(result) if suda else None),
+            *section("Individual risk", _risk(result)),
+            *section("The most special records", _top(result, suda)),
+            *section("How it was measured", _how(result)),
+            *section("The SQL that ran", *statements_code(result.statements)),
+        ),
+    )
+
+
+def _lead(result: RecordRisk, suda: bool) -> Iterator[Words]:
+    share = part(result.records, result.rows)
+    yield (
+        f"{count(result.records)} records{f' ({share})' if share else ''} are unique on at most "
+        f"{plural(result.max_size, 'column')} of {count(len(result.columns))}."
+    )
+    paired = count(result.paired_rows)
+    yield f"{count(result.unique_rows)} are unique on all columns together, {paired} share theirs with one other."
+    if suda and result.highest is not None:
+        yield f"The most special record has a DIS-SUDA score of {figure(result.highest.dis_suda)}."
+    yield _expected(result)
+
+
+def _expected(result: RecordRisk) -> str:
+    """What the sum of the risks says, and for which attacker."""
+    expected = f"about {figure(result.risk.expected)} records are expected to be re-identified (individual risk)"
+    if result.weights is not None:
+        return f"{expected[0].upper()}{expected[1:]}, as {result.weights} says how many people a row stands for."
+    return (
+        f"If the file is the whole population, {expected}: no weights were named. Where it is a sample, name the "
+        "column that says how many people a row stands for with --weights."
+    )
+
+
+def _contributions(result: RecordRisk) -> Table:
+    ranked = sorted(result.contributions, key=lambda item: (-item[1], item[0]))
+    rows = tuple((name, percent(share)) for name, share in ranked if share)
+    return Table((Column("Column"), Column("Share of the SUDA score in sets with it", True)), rows)
+
+
+def _sets(result: RecordRisk) -> Table:
+    rows = tuple((", ".join(names), count(number)) for names, number in result.by_set[:_MOST])
+    return Table((Column("Columns"), Column("Records", True)), rows)
+
+
+def _scores(result: RecordRisk) -> Table:
+    columns = (Column("Records", True), Column("SUDA", True), Column("DIS-SUDA", True), Column("IHSN", True))
+    rows = tuple(
+        (count(number), figure(one.suda), figure(one.dis_suda), figure(one.ihsn))
+        for _, number, one in result.scores[:_MOST]
+    )
+    return Table(columns, rows, "The highest scores, and how many records have them.")
+
+
+def _risk(result: RecordRisk) -> Table:
+    rows = tuple((f"above {threshold}", count(number)) for threshold, number in result.risk.above.items())
+    caption = f"Highest {figure(result.risk.highest)}, mean {figure(result.risk.mean)}."
+    return Table((Column("Risk"), Column("Records", True)), rows, caption)
+
+
+def _top(result: RecordRisk, suda: bool) -> Table:
+    scores = (Column("SUDA", True), Column("DIS-SUDA", True)) if suda else ()
+    rows = tuple(
+        (
+            *("" if value is None else str(value) for value in one.key),
+            *((figure(one.scores.suda), figure(one.scores.dis_suda)) if suda else ()),
+        )
+        for one in result.top
+    )
+    return Table((*(Column(name) for name in result.key), *scores), rows)
+
+
+def _how(result: RecordRisk) -> Facts:
+    return Facts(
+        (
+            ("rows", count(result.rows)),
+            ("columns", ", ".join(result.columns)),
+            ("largest set searched", plural(result.max_size, "column")),
+            ("sampling fraction", limit(result.fraction)),
+            ("DIS of the file", figure(float(result.file_dis))),
+            ("missing values", f"never part of a special set; elsewhere {READS[result.nulls]}"),
+            *made(result.engine, result.time, result.statements, result.versions, result.access),
+        )
+    )

@@ -1,0 +1,211 @@
+"""Per-record uniqueness: minimal sample uniques, SUDA scores and individual risk, aggregated in the database."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.relation import Kind, Relation, Statement
+from sqlaudit.base.spec import NullPolicy, Target
+from sqlaudit.base.sql import Raw, render
+from sqlaudit.column_sets.coding import Coded, code_columns, drop_codes, on_target
+from sqlaudit.column_sets.counting import SetCounter
+from sqlaudit.column_sets.masks import bits, names
+from sqlaudit.column_sets.records.result import IndividualRisk, RecordRisk, TopRecord
+from sqlaudit.column_sets.records.scores import contributions, file_dis, scores_of, suda_weight
+from sqlaudit.column_sets.records.uniques import Uniques
+from sqlaudit.column_sets.selection import Chosen, choose_column, choose_columns
+from sqlaudit.engines.contract import Engine
+from sqlaudit.engines.provenance import provenance
+
+THRESHOLDS = ("0.5", "0.2", "0.1", "0.05", "0.01")
+_SETS = 50
+
+
+@dataclass(frozen=True)
+class RecordRequest:
+    """What is asked about the records.
+
+    Args:
+        max_size: the largest size of a minimal sample unique.
+        fraction: the sampling fraction of DIS-SUDA, above 0 and at most 1.
+        nulls: how missing values are read for unique rows and individual risk.
+        top: how many records to show by key. show_values: whether their key may be read.
+
+    Raises:
+        UsageError: a number out of its range.
+    """
+
+    max_size: int = 3
+    fraction: Fraction = Fraction(1, 100)
+    nulls: NullPolicy = NullPolicy.EQUAL
+    top: int = 50
+    show_values: bool = False
+
+    def __post_init__(self) -> None:
+        if self.max_size < 1:
+            raise UsageError(f"The max size must be at least 1; it is {self.max_size}.")
+        if not 0 < self.fraction <= 1:
+            raise UsageError(f"The sampling fraction is above 0 and at most 1; it is {self.fraction}.")
+        if self.top < 0:
+            raise UsageError(f"The number of top records must be at least 0; it is {self.top}.")
+
+
+def find_records(
+    engine: Engine,
+    target: Target | Relation,
+    request: RecordRequest,
+    *,
+    qi: Sequence[str],
+    key: Sequence[str] = (),
+    weights: str | None = None,
+) -> RecordRisk:
+    """Tell which records are special: unique on few columns, and likely to be found in the population.
+
+    Args:
+        engine: an open engine. target: what is looked at. request: how far.
+        qi: the quasi-identifiers: names or expressions.
+        key: the columns that top records are shown by; empty = the quasi-identifiers.
+        weights: the column of sampling weights (people that a row stands for, read with six decimals); None = 1 each.
+
+    Raises:
+        UsageError: an unknown column, no quasi-identifier, weights that are missing or stand for too few people.
+        EngineError: the database refused, failed or went away.
+
+    Example:
+        >>> import pandas as pd
+        >>> from sqlaudit.engines import connect
+        >>> people = pd.DataFrame({"zip": [1, 1, 2], "sex": list("fff"), "job": list("aab")})
+        >>> with connect() as engine:
+        ...     found = find_records(engine, Target(frame=people), RecordRequest(), qi=["zip", "sex", "job"])
+        >>> found.records, found.uniques_by_size, [columns for columns, _ in found.by_set]
+        (1, (2, 0, 0), [('zip',), ('job',)])
+    """
+    if not qi:
+        raise UsageError("Name the quasi-identifiers with --qi.")
+    already = len(engine.executed)
+    relation = engine.open(target) if isinstance(target, Target) else target
+    chosen = choose_columns(relation, engine.dialect, qi)
+    size = min(request.max_size, len(chosen))
+    kept = _kept(relation, engine, chosen, key) if request.show_values else ()
+    weight = choose_column(relation, engine.dialect, weights) if weights else None
+    try:
+        coded = code_columns(engine, relation, chosen, None, kept)
+        risk = _risk(engine, relation, chosen, coded, request.nulls, weight)
+        found = _records(engine, relation, request, chosen, coded, size, kept, risk)
+        return replace(found, weights=weights, **provenance(engine, already))
+    finally:
+        drop_codes(engine)
+
+
+def plan_records(engine: Engine, relation: Relation, request: RecordRequest, *, qi: Sequence[str]) -> list[Statement]:
+    """The question for minimal sample uniques as one statement that stands alone, for `--dry-run`.
+
+    Raises:
+        UsageError: an unknown column.
+    """
+    chosen = choose_columns(relation, engine.dialect, qi)
+    width = len(chosen)
+    coded = Coded(Raw(relation.sql), tuple(Raw(one.sql) for one in chosen), None, 0, 0, (1,) * width)
+    return [
+        Uniques(engine, coded, min(request.max_size, width)).statement("column_sets/records/records_signatures.sql")
+    ]
+
+
+def _kept(relation: Relation, engine: Engine, chosen: Sequence[Chosen], key: Sequence[str]) -> tuple[Chosen, ...]:
+    return choose_columns(relation, engine.dialect, key) if key else tuple(chosen)
+
+
+def _records(
+    engine: Engine,
+    relation: Relation,
+    request: RecordRequest,
+    chosen: Sequence[Chosen],
+    coded: Coded,
+    size: int,
+    kept: Sequence[Chosen],
+    risk: IndividualRisk,
+) -> RecordRisk:
+    columns, width = tuple(one.name for one in chosen), len(chosen)
+    whole = SetCounter(engine, coded, 3, request.nulls).figures([(1 << width) - 1])[0]
+    unique, paired = whole.unique, whole.at_risk - whole.unique
+    dis = file_dis(unique, paired, request.fraction)
+    cells = [Raw(one.sql) for one in kept]
+    uniques = Uniques(coded.engine or engine, coded, size, cells)
+    try:
+        signatures, by_set = uniques.signatures(), uniques.by_set()
+        weights = [suda_weight(k, width, size) for k in range(1, size + 1)]
+        shown = uniques
+        if coded.engine is not None:  # cells are read where they lie
+            shown = Uniques(engine, on_target(coded, relation, chosen, None), size, cells)
+        top = shown.top(request.top, weights) if request.show_values and request.top else []
+    finally:
+        uniques.close()
+    scores = scores_of(signatures, width, size, unique, dis)
+    ranked = sorted(signatures, key=lambda signature: (-scores[signature].suda, [-count for count in signature]))
+    sizes = tuple(sum(n * signature[k] for signature, n in signatures.items()) for k in range(size))
+    often = sorted(by_set, key=lambda mask: (-by_set[mask], mask.bit_count(), bits(mask)))[:_SETS]
+    return RecordRisk(
+        relation.label,
+        columns,
+        coded.rows,
+        unique,
+        paired,
+        size,
+        request.nulls.value,
+        request.fraction,
+        dis,
+        sizes,
+        sum(signatures.values()),
+        tuple((s, signatures[s], scores[s]) for s in ranked),
+        tuple(zip(columns, contributions(by_set, width, size), strict=True)),
+        tuple((names(mask, columns), by_set[mask]) for mask in often),
+        risk,
+        tuple(TopRecord(values, s, scores[s]) for values, s in top),
+        tuple(one.name for one in kept),
+    )
+
+
+def _risk(
+    engine: Engine, relation: Relation, chosen: Sequence[Chosen], coded: Coded, nulls: NullPolicy, weight: Chosen | None
+) -> IndividualRisk:
+    if weight is not None:
+        _check_weights(engine, relation, weight, coded.rows)
+    every = [f"c{position}" for position in range(len(chosen))]
+    statement = render(
+        "column_sets/records/records_risk.sql",
+        engine.dialect,
+        source=Raw(relation.sql),
+        columns=[Raw(one.sql) for one in chosen],
+        weight=Raw(weight.sql) if weight else None,
+        names=every,
+        nulls=nulls.value,
+        thresholds=THRESHOLDS,
+        nullable=[f"c{position}" for position in bits(coded.nullable)],
+    )
+    rows, too_light, expected, highest, *above = engine.run(statement)[0]
+    if too_light:
+        raise UsageError(
+            f"In {too_light} classes the weights add up to fewer people than rows; a weight says how many people of "
+            "the population a row stands for, itself included."
+        )
+    total = float(expected or 0)
+    counts = {threshold: int(count or 0) for threshold, count in zip(THRESHOLDS, above, strict=True)}
+    return IndividualRisk(total, float(highest or 0), total / int(rows) if rows else 0.0, counts)
+
+
+def _check_weights(engine: Engine, relation: Relation, weight: Chosen, rows: int) -> None:
+    if weight.kind not in (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT, Kind.OTHER):
+        raise UsageError(f"The weights in {weight.name!r} are not numbers.")
+    statement = render(
+        "column_sets/columns_totals.sql",
+        engine.dialect,
+        step="records_weights",
+        source=Raw(relation.sql),
+        entity=Raw(weight.sql),
+    )
+    missing = int(engine.run(statement)[0][2])
+    if missing:
+        raise UsageError(f"The weight is missing in {missing} of {rows} rows.")

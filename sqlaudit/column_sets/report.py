@@ -1,0 +1,117 @@
+"""The report of a search for column sets: what re-identifies, which columns to change, how far the proof goes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlaudit.column_sets.pictures import sets_picture
+from sqlaudit.column_sets.result import ColumnSet, ColumnSets
+from sqlaudit.models.phrases import listing
+from sqlaudit.reports.document import Bullets, Column, Document, Facts, Table, Toned, Words, section
+from sqlaudit.reports.figures import count, limit, percent, plural
+from sqlaudit.reports.moments import made
+from sqlaudit.reports.statements import statements_code
+
+READS = {
+    "equal": "equal to each other",
+    "distinct": "equal to nothing: such a row is a class of its own",
+    "wildcard": "equal to anything; a row counts the rows that it matches",
+}
+
+
+def columns_document(result: ColumnSets) -> Document:
+    """A search as a document for any layout."""
+    found = plural(result.sets_found, "column set")
+    return Document(
+        Toned(f"{result.target}: {found}", "bad" if result.sets_found and result.find != "ranking" else "plain"),
+        (Bullets(tuple(_lead(result))),),
+        (
+            *section("Column sets", _sets(result), sets_picture(result)),
+            *section("What each column adds", Bullets(tuple(e.sentence(result.unit) for e in result.effects))),
+            *section("How it was measured", _how(result)),
+            *section("The SQL that ran", *statements_code(result.statements)),
+        ),
+    )
+
+
+def _lead(result: ColumnSets) -> Iterator[Words]:
+    yield _definition(result)
+    if not result.sets:
+        yield Toned("No such set exists.", "good") if result.complete else "No such set was found so far."
+    elif result.repair:
+        yield (
+            f"Leave out {listing(result.repair)}, and no set{_size(result)} of the others does so. Whether a coarser "
+            "form is enough, a search with that form among --columns tells."
+        )
+    yield _proof(result)
+
+
+def _size(result: ColumnSets) -> str:
+    return "" if result.max_size is None else f" of at most {plural(result.max_size, 'column')}"
+
+
+def _definition(result: ColumnSets) -> str:
+    size = _size(result)
+    if result.find == "ranking":
+        return f"All column sets{size} were counted; those with most {result.unit} at risk or alone come first."
+    kind = {"all": "Minimal", "minimum": "Smallest", "greedy": "Some minimal"}[result.find]
+    if result.wanted == "violating":
+        allowed = f"more than {percent(result.tolerance)} of the" if result.tolerance else "some"
+        return f"{kind} column sets{size} that put {allowed} {result.unit} into classes below {result.k}."
+    if not result.epsilon:
+        return f"{kind} column sets{size} that tell apart all {result.unit} that all columns together tell apart."
+    measure = "distinct ratio" if result.ratio == "distinct" else "separation"
+    return f"{kind} column sets{size} with a {measure} of at least {limit(1 - result.epsilon)}."
+
+
+def _proof(result: ColumnSets) -> Words:
+    if result.complete and result.find == "all":
+        safe = plural(result.border_found, "safe set")
+        return f"Complete: every other set is inside one of {safe}, or contains a found one."
+    if result.complete and result.find == "minimum":
+        return f"Proven: no set of at most {plural(result.decided_size or 0, 'column')} will do{_but_this(result)}."
+    if result.complete or (result.find == "greedy" and not result.open_sets):
+        return "Each of them is minimal; there may be others." if result.find == "greedy" else "Complete."
+    decided = ""
+    if result.decided_size is not None and result.decided_size >= 0:
+        decided = f" Every set of at most {plural(result.decided_size, 'column')} is decided."
+    return Toned(
+        f"Not complete: the time budget ended with {plural(result.open_sets, 'set')} waiting.{decided} What is listed "
+        "is proven.",
+        "warn",
+    )
+
+
+def _but_this(result: ColumnSets) -> str:
+    return ", so the set is a smallest one" if result.sets else ""
+
+
+def _sets(result: ColumnSets) -> Table:
+    with_classes = any(one.classes is not None for one in result.sets)
+    columns = [Column("Columns"), Column("Smallest class", True), Column(f"{result.unit.capitalize()} below k", True)]
+    columns += [Column("At risk", True), Column("Alone", True)]
+    columns += [Column("Classes", True)] if with_classes else []
+    more = result.sets_found - len(result.sets)
+    caption = f"The first {count(len(result.sets))}; {count(more)} more were found." if more else ""
+    return Table(tuple(columns), tuple(_row(one, with_classes) for one in result.sets), caption)
+
+
+def _row(one: ColumnSet, with_classes: bool) -> tuple[Words, ...]:
+    cells = [", ".join(one.columns) or "(none)", count(one.min_size), count(one.rows_at_risk)]
+    cells += [percent(one.share_at_risk), count(one.unique_rows)]
+    return (*cells, *([count(one.classes or 0)] if with_classes else []))
+
+
+def _how(result: ColumnSets) -> Facts:
+    counts = result.counts
+    size = "any size" if result.max_size is None else f"at most {plural(result.max_size, 'column')}"
+    return Facts(
+        (
+            (result.unit, count(result.total)),
+            ("columns", f"{count(len(result.columns))}: {', '.join(result.columns)}"),
+            ("candidate sets", f"{count(counts.candidates)} of {size}"),
+            ("decided", f"{count(counts.decided)}, of which {count(counts.counted)} were counted in the database"),
+            ("missing values", READS[result.nulls]),
+            *made(result.engine, result.time, result.statements, result.versions, result.access),
+        )
+    )

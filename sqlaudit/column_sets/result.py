@@ -1,0 +1,277 @@
+"""What a search for column sets found. Frozen; reports read it, `to_dict` gives the documented JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.result import Timing
+from sqlaudit.reports.notebook import Shown
+
+SCHEMA = "sqlaudit-columns/1"
+
+
+@dataclass(frozen=True)
+class ColumnSet:
+    """One column set and its figures.
+
+    Args:
+        columns: names, in the table's order.
+        classes: equivalence classes; None where missing values match any value (they overlap).
+        min_size: members of the smallest class.
+        rows_at_risk: rows (persons with an entity) in classes below k.
+        unique_rows: rows (persons) alone in their class.
+        share_at_risk: rows_at_risk as a share of all rows (persons).
+        distinction: classes as a share of the classes of all columns together.
+        distinct_share: classes as a share of the rows.
+        separation: share of the pairs of rows that lie in different classes; None for persons and with wildcards.
+    """
+
+    columns: tuple[str, ...]
+    classes: int | None
+    min_size: int
+    rows_at_risk: int
+    unique_rows: int
+    share_at_risk: Fraction
+    distinction: Fraction | None = None
+    distinct_share: Fraction | None = None
+    separation: Fraction | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The set as the JSON has it."""
+        return {
+            "columns": list(self.columns),
+            "classes": self.classes,
+            "min_size": self.min_size,
+            "rows_at_risk": self.rows_at_risk,
+            "unique_rows": self.unique_rows,
+            "share_at_risk": float(self.share_at_risk),
+            "distinction": _float(self.distinction),
+            "distinct_share": _float(self.distinct_share),
+            "separation": _float(self.separation),
+        }
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What one column contributes, and what leaving it out or coarsening it would save.
+
+    Args:
+        column: its name. in_sets: in how many of the found sets it is.
+        at_risk: share at risk when all searched columns are known.
+        without: the same without this column; None when it was not counted.
+        coarsened: the same with this column coarsened as `coarsening` says; None when it was not counted.
+    """
+
+    column: str
+    in_sets: int
+    at_risk: Fraction | None = None
+    without: Fraction | None = None
+    coarsened: Fraction | None = None
+    coarsening: str = ""
+
+    def sentence(self, unit: str = "rows") -> str:
+        """The sentence that a user acts on.
+
+        Example:
+            >>> Effect("zip", 2, Fraction(41, 100), Fraction(3, 100)).sentence()
+            'Without zip, rows at risk fall from 41% to 3.0%.'
+        """
+        if self.at_risk is None or self.without is None:
+            return f"{self.column} is in {self.in_sets} of the sets."
+        text = f"Without {self.column}, {unit} at risk {_moves(self.at_risk, self.without)}"
+        if self.coarsened is not None:
+            text += f"; with {self.column} as {self.coarsening} to {percent(self.coarsened)}"
+        return text + "."
+
+    def to_dict(self) -> dict[str, Any]:
+        """The effect as the JSON has it."""
+        return {
+            "column": self.column,
+            "in_sets": self.in_sets,
+            "share_at_risk": _float(self.at_risk),
+            "share_at_risk_without": _float(self.without),
+            "share_at_risk_coarsened": _float(self.coarsened),
+            "coarsening": self.coarsening or None,
+        }
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a column set re-identifies: its figures, and those of the set without each of its columns."""
+
+    found: ColumnSet
+    without: Mapping[str, ColumnSet]
+    unit: str
+
+    def sentences(self) -> tuple[str, ...]:
+        """One sentence on the set, then one a column, the most telling column first."""
+        members = ", ".join(self.found.columns) or "no column at all"
+        first = (
+            f"Who knows {members} finds {self.found.unique_rows:,} {self.unit} that nobody else shares; "
+            f"{percent(self.found.share_at_risk)} are at risk."
+        )
+        ranked = sorted(self.without.items(), key=lambda item: (item[1].share_at_risk, item[0]))
+        return (first, *(_without(name, self.found, rest, self.unit) for name, rest in ranked))
+
+
+def _without(name: str, found: ColumnSet, rest: ColumnSet, unit: str) -> str:
+    return f"Without {name}, {unit} at risk {_moves(found.share_at_risk, rest.share_at_risk)}."
+
+
+def _moves(before: Fraction, after: Fraction) -> str:
+    if before == after:
+        return f"stay at {percent(before)}"
+    return f"fall from {percent(before)} to {percent(after)}"
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How much work it was.
+
+    Args:
+        candidates: how many sets of the allowed sizes there are.
+        decided: how many the walker asked about. counted: how many were counted by a GROUP BY.
+        derived: how many followed from a column that others determine.
+        queries: statements for sets; `sampled` agree sets of row pairs came from sampling and joins.
+    """
+
+    candidates: int
+    decided: int
+    counted: int
+    derived: int
+    queries: int
+    sampled: int = 0
+
+    def to_dict(self) -> dict[str, int]:
+        """The counts as the JSON has them."""
+        return dict(vars(self))
+
+
+@dataclass(frozen=True)
+class ColumnSets(Shown):
+    """The column sets that re-identify, and the proof that none is missing.
+
+    Args:
+        target: what was searched. columns: the columns that took part.
+        wanted: `violating` or `identifying`. find: all, minimum, greedy or ranking.
+        k, tolerance: a set violates when more than tolerance times all rows lie in classes below k.
+        epsilon, ratio: a set identifies when its ratio is at least 1 - epsilon.
+        max_size: the largest size searched, None = any.
+        unit: `rows` or `persons`; total: how many there are.
+        sets: the sets found, the first `limit` of `sets_found`.
+        border: the maximal safe sets, the first `limit` of `border_found`.
+        complete: whether every minimal set (up to the size limit) was found; for a minimum, whether it is proven.
+        decided_size: every set of at most so many columns is decided; None when unknown.
+        open_sets: sets that were next to be decided when the search stopped, as far as they were known; more may lie
+            behind them. 0 when nothing is open.
+        effects: what each column contributes. whole: the figures of all columns together, None when not counted.
+        repair: a smallest group of columns without which no set (of up to max_size columns) violates; None when there
+            is no such, when it does not follow, since not all minimal sets are known or identifying ones were searched,
+            or when the time budget ended before it was proven to be a smallest one.
+        engine, time, statements, versions: as in an audit.
+    """
+
+    shown_by: ClassVar = "sqlaudit.column_sets.report:columns_document"
+
+    target: str
+    columns: tuple[str, ...]
+    wanted: str
+    find: str
+    k: int
+    tolerance: Fraction
+    epsilon: Fraction
+    ratio: str
+    max_size: int | None
+    nulls: str
+    unit: str
+    total: int
+    sets: tuple[ColumnSet, ...]
+    sets_found: int
+    border: tuple[tuple[str, ...], ...]
+    border_found: int
+    complete: bool
+    decided_size: int | None
+    open_sets: int
+    counts: Counts
+    effects: tuple[Effect, ...] = ()
+    whole: ColumnSet | None = None
+    repair: tuple[str, ...] | None = None
+    engine: str = ""
+    time: str = ""
+    statements: tuple[Timing, ...] = ()
+    versions: Mapping[str, str] = field(default_factory=dict)
+    access: str = ""
+    _figures: Callable[[Sequence[str]], ColumnSet] | None = field(default=None, repr=False, compare=False)
+
+    def explain(self, columns: Sequence[str]) -> Explanation:
+        """The figures of a set, and of the set without each of its columns.
+
+        Sets that were counted in the search are remembered; others are counted now, as long as the engine is open.
+
+        Raises:
+            UsageError: a column did not take part.
+            EngineError: the set was not counted and the engine is closed.
+        """
+        unknown = [name for name in columns if name not in self.columns]
+        if unknown or self._figures is None:
+            raise UsageError(f"Column {unknown[0]!r} did not take part." if unknown else "Nothing was counted.")
+        rest = {name: self._figures([other for other in columns if other != name]) for name in columns}
+        return Explanation(self._figures(columns), rest, self.unit)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as the documented JSON (`sqlaudit/column_sets/schema.json`)."""
+        return {
+            "schema": SCHEMA,
+            "versions": dict(self.versions),
+            "time": self.time,
+            "access": self.access,
+            "engine": self.engine,
+            "target": self.target,
+            "columns": list(self.columns),
+            "wanted": self.wanted,
+            "find": self.find,
+            "k": self.k,
+            "tolerance": float(self.tolerance),
+            "epsilon": float(self.epsilon),
+            "ratio": self.ratio,
+            "max_size": self.max_size,
+            "nulls": self.nulls,
+            "unit": self.unit,
+            "total": self.total,
+            "sets": [one.to_dict() for one in self.sets],
+            "sets_found": self.sets_found,
+            "maximal_safe_sets": [list(names) for names in self.border],
+            "maximal_safe_sets_found": self.border_found,
+            "complete": self.complete,
+            "decided_size": self.decided_size,
+            "open_sets": self.open_sets,
+            "counts": self.counts.to_dict(),
+            "effects": [effect.to_dict() for effect in self.effects],
+            "whole": self.whole.to_dict() if self.whole else None,
+            "repair": None if self.repair is None else list(self.repair),
+            "statements": [timing.to_dict() for timing in self.statements],
+        }
+
+
+def percent(share: Fraction) -> str:
+    """A share for people: two digits, never rounded to a clean 0% or 100% that it is not.
+
+    Example:
+        >>> percent(Fraction(1, 3)), percent(Fraction(1, 10**6)), percent(Fraction(99999, 10**5))
+        ('33%', '<0.1%', '>99.9%')
+    """
+    if share in (0, 1):
+        return f"{int(share) * 100}%"
+    if share < Fraction(1, 1000):
+        return "<0.1%"
+    if share > Fraction(999, 1000):
+        return ">99.9%"
+    return f"{float(share) * 100:.1f}%" if share < Fraction(1, 10) or share > Fraction(9, 10) else f"{float(share):.0%}"
+
+
+def _float(share: Fraction | None) -> float | None:
+    return None if share is None else float(share)

@@ -1,1 +1,0 @@
-"""The SQL console: statements, commands and roles over one read-only connection; the terminal is one way to use it."""

@@ -1,0 +1,83 @@
+"""Names in a DuckDB database file: how it is called, and which table or view a user's text means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.guard import closest, quote, split_name
+from sqlaudit.base.relation import Row
+
+Name = tuple[str, str, str]
+"""Catalog, schema, table."""
+
+UNNAMED = "source"
+"""What a database file is attached as whose own name may not be used, or not be told."""
+_RESERVED = {"main", "memory", "system", "temp", "input", "information_schema", "pg_catalog"}
+_RELATIONS = """
+SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = $1 AND NOT internal
+UNION ALL
+SELECT schema_name, view_name FROM duckdb_views() WHERE database_name = $1 AND NOT internal
+ORDER BY ALL
+"""
+
+
+def alias_for(path: Path) -> str:
+    """The name a database file is attached under: its own, as DuckDB would call it, unless that name is taken."""
+    return UNNAMED if path.stem.lower() in _RESERVED or not path.stem else path.stem
+
+
+def relations(fetch: Callable[[str, str, Sequence[object]], list[Row]], catalog: str) -> list[Name]:
+    """The tables and views of an attached database."""
+    return [(catalog, row[0], row[1]) for row in fetch(_RELATIONS, "catalog", [catalog])]
+
+
+def spelled(name: Name) -> str:
+    """The quoted, fully qualified name."""
+    return ".".join(quote(part, "duckdb") for part in name)
+
+
+def find(text: str, known: Sequence[Name], database: str) -> Name | None:
+    """The table or view that a text names; None when there is none.
+
+    The whole text may be a name as it is (`my table`, `a.b`); else its parts are read (`schema."odd name"`). An exact
+    match goes before one in other letters, and the schema `main` before others.
+
+    Raises:
+        UsageError: two relations fit equally well.
+    """
+    for reading in _readings(text):
+        for same in (_exactly, _folded):
+            fits = [name for name in known if len(reading) <= 3 and same(reading, name)]
+            if len(fits) > 1 and len(reading) == 1:
+                fits = [name for name in fits if name[1] == "main"] or fits
+            if len(fits) > 1:
+                both = " or ".join(repr(f"{schema}.{table}") for _, schema, table in fits[:2])
+                raise UsageError(f"{text!r} is ambiguous in {database!r}: it may be {both}.")
+            if fits:
+                return fits[0]
+    return None
+
+
+def unknown(text: str, known: Sequence[Name], database: str) -> UsageError:
+    """The error for a name that is not there."""
+    names = [table if schema == "main" else f"{schema}.{table}" for _, schema, table in known]
+    hint = closest(text, names) or closest(text.rsplit(".", 1)[-1].strip('"'), names)
+    return UsageError(f"There is no table or view {text!r} in {database!r}.{hint}")
+
+
+def _readings(text: str) -> Iterator[tuple[str, ...]]:
+    yield (text,)
+    if '"' in text or "." in text:
+        yield split_name(text)
+
+
+def _exactly(reading: Sequence[str], name: Name) -> bool:
+    """Schema and table, or catalog and table (as DuckDB allows), or table alone."""
+    two = (name[0], name[2]) if name[1] == "main" else name[1:]
+    return tuple(reading) in (name[-len(reading) :], two)
+
+
+def _folded(reading: Sequence[str], name: Name) -> bool:
+    return _exactly([part.lower() for part in reading], (name[0].lower(), name[1].lower(), name[2].lower()))

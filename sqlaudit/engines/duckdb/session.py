@@ -1,0 +1,239 @@
+"""One private, in-memory DuckDB: its settings, its walls, and the way every statement goes through it.
+
+The walls are DuckDB's own. Before the first SQL of a user runs, access is closed to every file but the inputs and
+the spill folder, and the configuration is locked. Nothing is ever downloaded, and Python's variables can't be read.
+"""
+
+from __future__ import annotations
+
+import glob
+import re
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, TypeVar
+
+import duckdb
+
+from sqlaudit.base.errors import EngineError, Incomplete, UsageError
+from sqlaudit.base.guard import literal, quote
+from sqlaudit.base.relation import Row
+from sqlaudit.base.spec import Limits
+from sqlaudit.engines.contract import ProgressHook
+from sqlaudit.engines.duckdb.errors import Place, translate
+from sqlaudit.engines.duckdb.types import has_zoned, with_zones, without_zones
+from sqlaudit.engines.spill import SpillFolder
+from sqlaudit.engines.watch import Deadline, Worker, reporting
+
+DIALECT = "duckdb"
+MEMORY = "memory"
+"""What DuckDB calls its in-memory catalog."""
+INPUTS = "input"
+"""The schema of the views over files, frames and queries."""
+
+T = TypeVar("T")
+
+_SIZE = re.compile(r"\s*\d+(\.\d+)?\s*([KMGT]i?B|%)\s*", re.IGNORECASE)
+FIXED = {
+    "python_enable_replacements": "false",
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "allow_community_extensions": "false",
+    "allow_persistent_secrets": "false",
+    "preserve_insertion_order": "false",
+    "pandas_analyze_sample": "100000",
+    # Spill files are encrypted with a key that lives in memory. DuckDB's built-in cipher draws it from a generator
+    # that its makers call unsafe; the only other one comes with an extension that has to be downloaded.
+    "temp_file_encryption": "true",
+    "force_mbedtls_unsafe": "true",
+}
+_SCOPED = {
+    "GLOBAL TimeZone": "UTC",
+    "enable_progress_bar": True,
+    "enable_progress_bar_print": False,
+    "progress_bar_time": 0,
+}
+
+
+class Session:
+    """A connection with its settings, its spill folder and its deadline.
+
+    Args:
+        limits: time, memory, threads and the place to spill.
+
+    Raises:
+        UsageError: a limit that DuckDB does not understand, or a temporary directory that can't be used.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self.columns: dict[str, dict[str, str]] = {}
+        self.files: dict[str, str] = {}
+        self.progress: ProgressHook | None = None
+        self._sealed = self._closed = False
+        self._catalog = ""
+        self._frames: dict[str, Any] = {}
+        _check(limits)
+        self._cursors: set[duckdb.DuckDBPyConnection] = set()
+        with ExitStack() as on_failure:  # also when the time is over, or Ctrl-C comes, before all of it stands
+            self._spill = on_failure.enter_context(SpillFolder(limits.temp_directory))
+            self._connection = _connected(limits, self._spill.path)
+            on_failure.callback(self._connection.close)
+            self._worker = Worker(self.interrupt)
+            on_failure.callback(self._worker.stop)
+            self._deadline = Deadline(limits.timeout, self.interrupt)
+            on_failure.callback(self._deadline.stop)
+            for name, value in _SCOPED.items():
+                self.fetch("SET " + name + " = " + literal(value, DIALECT), "settings")
+            self.fetch("CREATE SCHEMA " + quote(INPUTS, DIALECT), "settings")
+            on_failure.pop_all()
+
+    def fetch(self, sql: str, step: str, parameters: Sequence[object] | None = None) -> list[Row]:
+        """All rows of a statement.
+
+        Raises:
+            SqlauditError: whatever DuckDB says, in our words.
+        """
+        return self.guarded(step, lambda: _rows(self._connection, sql, parameters))
+
+    def fetch_arrays(self, sql: str, step: str) -> list[Any]:
+        """The columns of a statement's result as numpy arrays (masked where a value is NULL)."""
+        return self.guarded(step, lambda: list(self._connection.execute(sql).fetchnumpy().values()))
+
+    def describe(self, sql: str, step: str) -> list[Row]:
+        """The names and types of the columns of a SELECT or FROM clause, without running it."""
+        return self.fetch("DESCRIBE " + sql, step)
+
+    def cursor(self) -> duckdb.DuckDBPyConnection:
+        """A second connection that sees the same relations; give it back with `release`."""
+        cursor = self._connection.cursor()
+        self._cursors.add(cursor)
+        for name, frame in self._frames.items():
+            cursor.register(name, frame)
+        return cursor
+
+    def release(self, cursor: duckdb.DuckDBPyConnection) -> None:
+        """Close a cursor."""
+        self._cursors.discard(cursor)
+        cursor.close()
+
+    def guarded(self, step: str, work: Callable[[], T]) -> T:
+        """Do a piece of work on the connection; its errors become ours, the deadline and progress go along."""
+        if self._closed:
+            raise EngineError(f"The connection was closed before the step {step!r}.")
+        if self._deadline.over:
+            raise Incomplete(
+                f"The time limit of {self._deadline.seconds:g} seconds was reached before the step {step!r}."
+            )
+        try:
+            with reporting(self.progress, step, self._share):
+                return self._worker.do(work)
+        except duckdb.Error as error:
+            raise translate(error, self._place(step)) from None
+
+    def attach(self, path: Path, alias: str, label: str) -> None:
+        """Attach a database file read-only.
+
+        It is never made the place where names are looked up (`USE`): a macro of it that is called `abs`, `min` or `+`
+        would then stand for the built-in function in every statement of ours.
+        """
+        self.files[str(path)] = label
+        self._catalog = alias
+        self.fetch("ATTACH ? AS " + quote(alias, DIALECT) + " (READ_ONLY)", "open " + label, [str(path)])
+
+    def register(self, name: str, frame: Any) -> None:
+        """Make a frame readable under a name.
+
+        Raises:
+            InputError: a frame with a column that DuckDB can't read.
+        """
+        self.guarded("open frame", lambda: self._connection.register(name, frame))
+        self._frames[name] = frame
+
+    def unregister(self, name: str) -> None:
+        """Forget a frame; the name can be used again."""
+        self._frames.pop(name, None)
+        self.guarded("open frame", lambda: self._connection.unregister(name))
+
+    def allow(self, files: Iterable[tuple[Path, str]]) -> None:
+        """Say that files (path, the user's name for it) are inputs; to be called before `seal`."""
+        for path, label in files:
+            if self._sealed and str(path) not in self.files:
+                raise UsageError(f"{label!r} has to be opened before the first statement runs; access is closed now.")
+            self.files[str(path)] = label
+            self.files[glob.escape(str(path))] = label
+
+    def seal(self) -> None:
+        """Close access to all files but the inputs, and lock the configuration; safe to call again."""
+        if self._sealed or self._closed:
+            return
+        self._sealed = True
+        self.fetch("SET allowed_paths = " + literal(list(self.files), DIALECT), "settings")
+        self.fetch("SET enable_external_access = FALSE", "settings")
+        self.fetch("SET lock_configuration = TRUE", "settings")
+
+    def interrupt(self) -> None:
+        """Stop what runs on any connection; safe from any thread."""
+        for connection in (self._connection, *tuple(self._cursors)):
+            try:
+                connection.interrupt()
+            except duckdb.ConnectionException:
+                continue  # closed meanwhile
+
+    def close(self) -> None:
+        """Release the connections and remove the spill folder; safe to call twice."""
+        self._closed = True
+        self._deadline.stop()
+        self._worker.stop()
+        for cursor in tuple(self._cursors):
+            self.release(cursor)
+        self._connection.close()
+        self._frames.clear()
+        self._spill.close()
+
+    def _share(self) -> float | None:
+        try:
+            done = self._connection.query_progress()
+        except duckdb.Error:
+            return None
+        return done / 100 if 0 <= done <= 100 else None
+
+    def _place(self, step: str) -> Place:
+        timeout = self._deadline.seconds if self._deadline.over else None
+        return Place(step, self.columns, self.files, timeout, self._catalog)
+
+
+def _connected(limits: Limits, spill: Path) -> duckdb.DuckDBPyConnection:
+    try:
+        return duckdb.connect(":memory:", config=_settings(limits, spill))
+    except duckdb.Error:
+        raise EngineError("DuckDB could not be started with these limits.") from None
+
+
+def _rows(connection: duckdb.DuckDBPyConnection, sql: str, parameters: Sequence[object] | None) -> list[Row]:
+    result = connection.execute(sql, parameters)
+    types = types_of(result)
+    if not has_zoned(types):
+        return result.fetchall()
+    return with_zones(connection.execute(without_zones(sql, types), parameters).fetchall(), types)
+
+
+def types_of(result: duckdb.DuckDBPyConnection) -> list[str]:
+    """The types of a running statement's columns, as DESCRIBE spells them."""
+    return [str(column[1]) for column in result.description or ()]
+
+
+def _settings(limits: Limits, spill: Path) -> dict[str, str | bool | int | float | list[str]]:
+    settings: dict[str, str | bool | int | float | list[str]] = {**FIXED, "temp_directory": str(spill)}
+    if limits.threads is not None:
+        settings["threads"] = limits.threads
+    if limits.memory:
+        settings["memory_limit"] = limits.memory
+    return settings
+
+
+def _check(limits: Limits) -> None:
+    """Refuse limits that DuckDB would not understand, or would take for no limit at all."""
+    if limits.threads is not None and limits.threads < 1:
+        raise UsageError(f"--threads takes a number from 1 on, not {limits.threads}.")
+    if limits.memory and not (_SIZE.fullmatch(limits.memory) and any(c in "123456789" for c in limits.memory)):
+        raise UsageError(f"--memory-limit takes a size such as 4GB, not {limits.memory!r}.")

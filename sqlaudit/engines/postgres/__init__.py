@@ -1,0 +1,1 @@
+"""PostgreSQL: one read-only snapshot, nothing created."""

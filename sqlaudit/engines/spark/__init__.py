@@ -1,0 +1,1 @@
+"""Spark: sessions of our own or of others."""

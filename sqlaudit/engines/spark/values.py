@@ -1,0 +1,129 @@
+"""How types and values of Spark become those of the other engines: through Arrow, and exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+from sqlaudit.base.relation import ColumnInfo, Kind, Row
+
+_KINDS = {
+    "boolean": Kind.BOOLEAN,
+    **dict.fromkeys(("tinyint", "smallint", "int", "bigint"), Kind.INTEGER),
+    **dict.fromkeys(("float", "double"), Kind.FLOAT),
+    "decimal": Kind.DECIMAL,
+    **dict.fromkeys(("string", "varchar", "char"), Kind.TEXT),
+    "date": Kind.DATE,
+    **dict.fromkeys(("timestamp", "timestamp_ntz", "timestamp_ltz"), Kind.TIMESTAMP),
+    "time": Kind.TIME,
+}
+
+
+def kind_of(type_name: str) -> Kind:
+    """The kind of a type as Spark spells it.
+
+    Example:
+        >>> kind_of("decimal(10,2)").value, kind_of("string collate UNICODE_CI").value, kind_of("array<int>").value
+        ('decimal', 'text', 'other')
+    """
+    bare = type_name.split("(", 1)[0].split(" ", 1)[0]
+    return _KINDS.get(bare, Kind.OTHER)
+
+
+def columns_of(schema: Any) -> tuple[ColumnInfo, ...]:
+    """The columns of a schema of Spark."""
+    described = [(field.name, field.dataType.simpleString()) for field in schema.fields]
+    return tuple(ColumnInfo(name, spelled, kind_of(spelled)) for name, spelled in described)
+
+
+def rows_of(table: Any) -> list[Row]:
+    """The rows of an Arrow table; without a column there is no row."""
+    return list(zip(*(_values(column) for column in table.columns), strict=True))
+
+
+def arrays_of(table: Any) -> dict[str, Any]:
+    """One numpy array a column: int64 for integers that fit, float64, bool, and objects for all else; NULLs masked."""
+    return {name: _array(column) for name, column in zip(table.column_names, table.columns, strict=True)}
+
+
+def parameter(value: Any) -> Any:
+    """A value as Spark takes it for a parameter: an integer beyond 64 bits is a decimal there."""
+    if isinstance(value, int) and not isinstance(value, bool) and not -(2**63) <= value < 2**63:
+        return Decimal(value)
+    return value
+
+
+def _values(column: Any) -> list[Any]:
+    """The values of a column in Python; as text where Python cannot hold one of them (the year 20000)."""
+    import pyarrow as pa
+
+    try:
+        values = column.to_pylist()
+    except (pa.ArrowException, ValueError, OverflowError):
+        return list(column.cast(pa.string()).to_pylist())
+    kind = column.type
+    if pa.types.is_decimal(kind) and kind.scale == 0:
+        return [None if value is None else int(value) for value in values]
+    if pa.types.is_timestamp(kind) and kind.tz is not None:
+        return [_in_utc(value) for value in values]
+    return list(values)
+
+
+def _in_utc(value: Any) -> Any:
+    return value.replace(tzinfo=UTC) if isinstance(value, datetime) else value
+
+
+def _array(column: Any) -> Any:
+    import numpy as np
+
+    whole = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
+    blank, target = _filling(whole)
+    if target is None:
+        array: Any = np.empty(len(whole), dtype=object)
+        array[:] = _values(column)
+    else:
+        array = (whole.fill_null(blank) if whole.null_count else whole).cast(target).to_numpy(zero_copy_only=False)
+    if not whole.null_count:
+        return array
+    return np.ma.MaskedArray(array, mask=whole.is_null().to_numpy(zero_copy_only=False))
+
+
+def _filling(array: Any) -> tuple[Any, Any]:
+    """What stands for NULL, and Arrow's type of the array; none where only objects are exact."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = array.type
+    if pa.types.is_boolean(kind):
+        return False, pa.bool_()
+    if pa.types.is_integer(kind):
+        return 0, pa.int64()
+    if pa.types.is_floating(kind):
+        return 0.0, pa.float64()
+    if pa.types.is_decimal(kind) and kind.scale == 0:
+        ends = pc.min_max(array).as_py().values()
+        if all(end is None or -(2**63) <= int(end) < 2**63 for end in ends):
+            return Decimal(0), pa.int64()
+    return None, None
+
+
+def batches_of(rows: Any, schema: Sequence[ColumnInfo], size: int) -> Any:
+    """Rows of Spark in lists of up to `size`, with integers and times as `rows_of` gives them."""
+    whole = [column.kind is Kind.DECIMAL and column.type.endswith(",0)") for column in schema]
+    zoned = [column.type in ("timestamp", "timestamp_ltz") for column in schema]
+    batch: list[Row] = []
+    for row in rows:
+        batch.append(tuple(_plain(*cell) for cell in zip(row, whole, zoned, strict=True)))
+        if len(batch) == size:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def _plain(value: Any, whole: bool, zoned: bool) -> Any:
+    if value is None or not (whole or zoned):
+        return value
+    return int(value) if whole else _in_utc(value)

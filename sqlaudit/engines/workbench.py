@@ -1,0 +1,57 @@
+"""Where the search over a lattice computes: the engine itself, or a private DuckDB beside a database that only reads.
+
+What is asked of a table where it lies is counted once. Everything after runs over that histogram, and an engine that
+can keep relations is its own workbench. PostgreSQL keeps none, so that its histogram (codes and counts, never a cell)
+streams into a DuckDB in memory, and one text of SQL serves every engine.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+
+from sqlaudit.base.relation import Relation, Statement
+from sqlaudit.engines import connect
+from sqlaudit.engines.contract import Engine
+
+BATCH = 20_000
+"""Rows that travel at a time from a database to the workbench."""
+
+
+@contextmanager
+def workbench_of(engine: Engine) -> Iterator[Engine]:
+    """The engine itself when it can keep relations, else a DuckDB in memory with what is left of its limits.
+
+    Example:
+        >>> with connect() as engine, workbench_of(engine) as workbench:
+        ...     workbench is engine
+        True
+    """
+    if engine.own_workbench:
+        yield engine
+        return
+    limits = engine.limits
+    if limits.timeout is not None:
+        limits = replace(limits, timeout=max(0.001, limits.timeout - (time.monotonic() - engine.started)))
+    with connect(None, limits) as workbench:
+        workbench.tracer, workbench.progress = engine.tracer, engine.progress
+        yield workbench
+
+
+def keep(
+    engine: Engine, workbench: Engine, name: str, statement: Statement, columns: Sequence[tuple[str, str]]
+) -> Relation:
+    """Keep the result of a statement over the engine as a relation of the workbench, batch by batch.
+
+    Args:
+        engine: where the statement runs.
+        workbench: where its rows stay; when it is the engine itself nothing travels.
+        name: the relation's name there.
+        statement: counts and codes, never cells.
+        columns: its (name, DuckDB type) in order.
+    """
+    if workbench is engine:
+        return engine.materialize(name, statement)
+    return workbench.keep_rows(name, columns, engine.stream(statement, BATCH))

@@ -1,0 +1,182 @@
+"""The Python interface to policies: `sqlaudit.gate` runs one, against a baseline if there is one."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from sqlaudit.base.errors import SqlauditError
+from sqlaudit.base.spec import Limits
+from sqlaudit.engines.overwriting import refuse_overwriting
+from sqlaudit.gates.dbt_manifest import load_dbt_policy
+from sqlaudit.gates.drift import Accepted, settled
+from sqlaudit.gates.history import History, Key
+from sqlaudit.gates.reading import load_policy
+from sqlaudit.gates.result import Drift, GateResult, GateTest, Outcome
+from sqlaudit.gates.run import OpenEngine, RunOptions, files_of, open_engine, run_policy
+from sqlaudit.gates.spec import Policy
+from sqlaudit.gates.stored import FailureStore
+
+DEFAULT_POLICY = "sqlaudit.yml"
+
+
+@dataclass(frozen=True)
+class GateRequest:
+    """What a run of a policy is asked for.
+
+    Args:
+        policy: the file. dbt_project: a dbt project's folder instead; dbt_target: of its profile, empty = dbt's choice.
+        select: which tests, as for `--select`; empty = all. fail_fast: stop after the first table with a failing test.
+        baseline: a file with an accepted state; only what got worse fails. accept: accept what is found, into it.
+        store_failures: a DuckDB file for the classes that fall short. show_values: whether it may hold their keys.
+        limits: time, memory and threads. today: what exceptions are compared with; None = today, in UTC.
+    """
+
+    policy: str | Path = DEFAULT_POLICY
+    dbt_project: str | Path | None = None
+    dbt_target: str = ""
+    select: Sequence[str] = ()
+    fail_fast: bool = False
+    baseline: str | Path | None = None
+    accept: bool = False
+    store_failures: str | Path | None = None
+    show_values: bool = False
+    limits: Limits = field(default_factory=Limits)
+    today: datetime.date | None = None
+
+    def read(self) -> Policy:
+        """The policy that is asked for.
+
+        Raises:
+            UsageError: it cannot be read.
+        """
+        if self.dbt_project is not None:
+            return load_dbt_policy(self.dbt_project, self.dbt_target)
+        return load_policy(self.policy)
+
+
+def gate(
+    policy: str | Path = DEFAULT_POLICY,
+    *,
+    dbt_project: str | Path | None = None,
+    dbt_target: str = "",
+    select: Sequence[str] = (),
+    fail_fast: bool = False,
+    baseline: str | Path | None = None,
+    accept: bool = False,
+    store_failures: str | Path | None = None,
+    show_values: bool = False,
+    limits: Limits | None = None,
+    today: datetime.date | None = None,
+) -> GateResult:
+    """Run the tests of a policy and return what was found.
+
+    Args: as those of `GateRequest`.
+
+    Returns:
+        One result a test, in the policy's order; `result.passed` says whether the tables may be published.
+
+    Raises:
+        UsageError: the policy cannot be read, or a selection fits no test. What goes wrong in one table is part of the
+            result instead.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     _ = Path(folder, "people.csv").write_text("zip,sex\\n1,f\\n1,f\\n2,m\\n")
+        ...     written = Path(folder, "sqlaudit.yml")
+        ...     _ = written.write_text("{version: 1, tables: "
+        ...         "[{file: people.csv, quasi_identifiers: [zip, sex], requirements: [k=2, {k: 3, severity: warn}]}]}")
+        ...     [(test.requirement, test.outcome.value, test.check.failing_rows) for test in gate(written).tests]
+        [('k=2', 'fail', 1), ('k=3', 'warn', 3)]
+    """
+    request = GateRequest(
+        policy,
+        dbt_project,
+        dbt_target,
+        select,
+        fail_fast,
+        baseline,
+        accept,
+        store_failures,
+        show_values,
+        limits or Limits(),
+        today,
+    )
+    return run_gate(request)
+
+
+def run_gate(request: GateRequest, opener: OpenEngine = open_engine, written: Sequence[Path | None] = ()) -> GateResult:
+    """The results of a request, with its history written.
+
+    Args:
+        written: files that will be written from the result, which may be none of those that are read.
+
+    Raises:
+        UsageError: as `gate`.
+        Interrupted: somebody pressed Ctrl-C.
+    """
+    policy = request.read()
+    refuse_overwriting([request.baseline, request.store_failures, *written], files_of(policy))
+    history = History(Path(request.baseline)) if request.baseline is not None else None
+    known = history.accepted() if history is not None and not request.accept else {}
+    store = FailureStore(Path(request.store_failures)) if request.store_failures is not None else None
+
+    def settle(test: GateTest) -> GateTest:
+        return settled(test, known.get(test.key)) if history is not None and not request.accept else test
+
+    options = RunOptions(
+        request.select,
+        request.fail_fast,
+        request.limits,
+        store=store.add if store else None,
+        show_values=request.show_values,
+        opener=opener,
+        settle=settle,
+    )
+    if request.today is not None:
+        options = replace(options, today=request.today)
+    result = run_policy(policy, options)
+    notes = [] if store is None else [_stored(store, request.show_values)]
+    if history is None:
+        return replace(result, notes=tuple(notes))
+    gone = [] if request.accept or request.select else _gone(known, policy, result)
+    notes += _recorded(history, result, accept=request.accept)
+    return replace(result, baseline=str(history.path), gone=tuple(gone), notes=tuple(notes))
+
+
+def _stored(store: FailureStore, show_values: bool) -> str:
+    hidden = "with" if show_values else "without"
+    said = f"{store.classes:,} classes that fall short are in {str(store.path)!r}, {hidden} their values."
+    return " ".join([said, *(f"Not there: {sentence}" for sentence in store.unnamed)])
+
+
+def _gone(known: Mapping[Key, Accepted], policy: Policy, result: GateResult) -> list[str]:
+    """Tests of the baseline that the policy no longer has."""
+    here = {test.key for test in result.tests} | {(test.table, test.requirement, "") for test in result.tests}
+    gone = [key for key in known if key not in here and (key[0], key[1], "") not in here]
+    return [
+        f"{table}: {requirement}" + (f" for {sensitive}" if sensitive else "") for table, requirement, sensitive in gone
+    ]
+
+
+def _recorded(history: History, result: GateResult, *, accept: bool) -> list[str]:
+    """Write the run; a baseline that is only compared with may lie where nothing can be written."""
+    try:
+        kept = history.add(result, accept=accept)
+    except SqlauditError as error:
+        if accept:
+            raise
+        return [f"This run is not part of the history: {error}"]
+    if not accept:
+        return []
+    left = sum(test.outcome in (Outcome.ERROR, Outcome.UNDETERMINED, Outcome.SKIPPED) for test in result.tests)
+    said = f"Accepted the state of {kept:,} tests in {str(history.path)!r}."
+    return [said] + ([f"{left:,} tests said nothing that could be accepted."] if left else [])
+
+
+def drifted(result: GateResult, drift: Drift) -> list[GateTest]:
+    """The tests that moved in one way since they were accepted."""
+    return [test for test in result.tests if test.change is not None and test.change.drift is drift]

@@ -1,0 +1,245 @@
+"""A policy from a dbt project: roles and requirements under the key `sqlaudit` in the `meta` of its manifest.json."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlaudit.base.errors import InputError, SqlauditError, UsageError
+from sqlaudit.base.guard import closest
+from sqlaudit.base.nodes import Node, load_nodes, nodes_of
+from sqlaudit.base.spec import Roles, Target
+from sqlaudit.gates.nodes import place_of
+from sqlaudit.gates.reading import once, table_of, with_originals
+from sqlaudit.gates.result import Mistake, Place
+from sqlaudit.gates.spec import Connection, Policy, TableEntry
+
+KEY = "sqlaudit"
+CONNECTION = "dbt"
+_KINDS = {"model": "models", "seed": "seeds", "snapshot": "snapshots", "source": "sources"}
+_ROLES = {
+    "quasi_identifier": "quasi_identifiers",
+    "sensitive": "sensitive",
+    "identifier": "identifiers",
+    "direct_identifier": "identifiers",
+    "entity": "entity",
+}
+
+
+def load_dbt_policy(project: str | Path, target: str = "") -> Policy:
+    """The policy that a dbt project's manifest holds.
+
+    Args:
+        project: the project's folder; `dbt parse`, `dbt build` and others write its target/manifest.json.
+        target: of the profile; empty = as dbt chooses.
+
+    Raises:
+        InputError: no dbt_project.yml or manifest, or one that cannot be read.
+        UsageError: no table of the project has requirements.
+    """
+    folder = Path(project)
+    profile, target_path = _project(folder)
+    file = folder / target_path / "manifest.json"
+    manifest = _manifest(file)
+    nodes = {**manifest.get("nodes", {}), **manifest.get("sources", {})}
+    wanted = {name: node for name, node in nodes.items() if node.get("resource_type") in _KINDS and _marked(node)}
+    if not wanted:
+        raise UsageError(f"{file}: no model, seed, snapshot or source has {KEY!r} in its meta.")
+    lines = _Lines(folder)
+    mistakes: list[Mistake] = []
+    tables = [_table(name, node, wanted, nodes, folder, lines, mistakes) for name, node in wanted.items()]
+    place = Place(str(folder / "dbt_project.yml"))
+    connection = Connection(CONNECTION, "dbt_profile", profile, place, folder, target=target)
+    return Policy(str(file), {CONNECTION: connection}, tuple(with_originals(once(tables))), tuple(mistakes))
+
+
+def _project(folder: Path) -> tuple[str, str]:
+    """The project's profile, and the folder that dbt writes into."""
+    file = folder / "dbt_project.yml"
+    root = load_nodes(file)
+    if root is None:
+        raise InputError(f"{file}: is empty.")
+    found = {key.value: value for key, value in root.pairs("dbt_project.yml")}
+    if "profile" not in found:
+        raise UsageError(f"{file}: names no profile.")
+    written = found["target-path"].text("target-path") if "target-path" in found else "target"
+    return found["profile"].text("profile"), os.environ.get("DBT_TARGET_PATH") or written
+
+
+def _manifest(file: Path) -> Mapping[str, Any]:
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"), parse_float=str)
+    except OSError:
+        raise InputError(f"{file}: cannot be read; `dbt parse` writes it.") from None
+    except (ValueError, RecursionError):  # no JSON or UTF-8; nested too deeply
+        raise InputError(f"{file}: is no manifest of dbt; `dbt parse` writes it anew.") from None
+    if not isinstance(found, dict) or not isinstance(found.get("nodes"), dict):
+        raise InputError(f"{file}: is no manifest of dbt; `dbt parse` writes it anew.")
+    return found
+
+
+def _meta(node: Mapping[str, Any]) -> dict[str, Any]:
+    """The meta of a node or column: newer releases of dbt keep it under config."""
+    config = node.get("config") or {}
+    return {**(node.get("meta") or {}), **(config.get("meta") or {})}
+
+
+def _marked(node: Mapping[str, Any]) -> bool:
+    columns = (node.get("columns") or {}).values()
+    return KEY in _meta(node) or any(KEY in _meta(column) for column in columns)
+
+
+def _table(
+    unique: str,
+    node: Mapping[str, Any],
+    wanted: Mapping[str, Any],
+    nodes: Mapping[str, Any],
+    folder: Path,
+    lines: _Lines,
+    mistakes: list[Mistake],
+) -> TableEntry:
+    entry, place = lines.find(node)
+    roles = _roles(node, place, mistakes)
+    written = _meta(node).get(KEY)
+    said = _located(entry, written, place)
+    if node.get("config", {}).get("materialized") == "ephemeral":
+        mistakes.append(
+            Mistake(place, f"{_name(node)} is ephemeral: the database holds no table that could be tested.")
+        )
+    owner = _meta(node).get("owner")
+    extra = {
+        "name": _name(node),
+        "roles": roles,
+        "tags": tuple(node.get("tags") or ()),
+        "owner": owner if isinstance(owner, str) else "",
+        "description": str(node.get("description") or "").strip().split("\n")[0],
+        "derived_from": tuple(_name(wanted[parent]) for parent in _parents(unique, wanted, nodes)),
+    }
+    return table_of(said, _target(node), CONNECTION, folder, extra)
+
+
+def _name(node: Mapping[str, Any]) -> str:
+    own = str(node.get("name"))
+    return f"{node['source_name']}.{own}" if node.get("resource_type") == "source" else own
+
+
+def _target(node: Mapping[str, Any]) -> Target:
+    table = str(node.get("identifier") or node.get("alias") or node.get("name"))
+    parts = [part for part in (node.get("schema"), table) if part]
+    relation = ".".join('"' + str(part).replace('"', '""') + '"' for part in parts)
+    return Target(relation=relation, label=_name(node))
+
+
+def _roles(node: Mapping[str, Any], place: Place, mistakes: list[Mistake]) -> Roles:
+    """The roles that columns have in their own meta: `sqlaudit: sensitive`, or `sqlaudit: {role: sensitive}`."""
+    found: dict[str, list[str]] = {}
+    for name, column in (node.get("columns") or {}).items():
+        said = _meta(column).get(KEY)
+        role = said.get("role") if isinstance(said, dict) else said
+        if role is None:
+            continue
+        if role not in _ROLES:
+            hint = closest(str(role), _ROLES)
+            mistakes.append(Mistake(place, f"{_name(node)}: column {name!r} has no role {role!r}.{hint}"))
+            continue
+        found.setdefault(_ROLES[role], []).append(str(column.get("name") or name))
+    entity = found.pop("entity", [])
+    if len(entity) > 1:
+        mistakes.append(
+            Mistake(place, f"{_name(node)}: {' and '.join(entity)} are both the entity; one column can be.")
+        )
+    return Roles(**{role: tuple(names) for role, names in found.items()}, entity=entity[0] if entity else None)  # type: ignore[arg-type]
+
+
+def _parents(unique: str, wanted: Mapping[str, Any], nodes: Mapping[str, Any]) -> Iterator[str]:
+    """The nearest tested tables that a table is made of, through any number of others."""
+    seen: set[str] = set()
+    waiting = list(_depends_on(nodes.get(unique)))
+    while waiting:
+        parent = waiting.pop()
+        if parent in seen:
+            continue
+        seen.add(parent)
+        if parent in wanted:
+            yield parent
+        else:
+            waiting += _depends_on(nodes.get(parent))
+
+
+def _depends_on(node: Mapping[str, Any] | None) -> Sequence[str]:
+    return ((node or {}).get("depends_on") or {}).get("nodes") or ()
+
+
+@dataclass(frozen=True)
+class _Lines:
+    """Where tables stand in a project's YAML files: the manifest names the file, not the line."""
+
+    folder: Path
+
+    def find(self, node: Mapping[str, Any]) -> tuple[Node | None, Place]:
+        """The table's own entry and its place; without an entry the file alone."""
+        path = str(node.get("patch_path") or node.get("original_file_path") or "").rpartition("://")[2]
+        file = self.folder / path
+        try:
+            root = load_nodes(file) if path.endswith((".yml", ".yaml")) else None
+        except SqlauditError:
+            root = None
+        entry = None if root is None else next(self._entries(root, node), None)
+        return entry, Place(str(file)) if entry is None else place_of(entry)
+
+    def _entries(self, root: Node, node: Mapping[str, Any]) -> Iterator[Node]:
+        kind = str(node.get("resource_type"))
+        for entry in _items(root, _KINDS[kind]):
+            if kind == "source" and _text(entry, "name") == node.get("source_name"):
+                yield from (table for table in _items(entry, "tables") if _text(table, "name") == node.get("name"))
+            elif kind != "source" and _text(entry, "name") == node.get("name"):
+                yield entry
+
+
+def _child(node: Node, name: str) -> Node | None:
+    if not node.is_mapping or not isinstance(node.value, list):
+        return None
+    return next((value for key, value in node.value if key.value == name), None)  # type: ignore[misc]
+
+
+def _items(node: Node, name: str) -> list[Node]:
+    child = _child(node, name)
+    return child.value if child is not None and not child.is_mapping and isinstance(child.value, list) else []  # type: ignore[return-value]
+
+
+def _text(node: Node, name: str) -> str:
+    child = _child(node, name)
+    return child.value if child is not None and isinstance(child.value, str) else ""
+
+
+def _located(entry: Node | None, value: Any, place: Place) -> Node:
+    """The meta as nodes: those of the YAML file with their lines where it says the same, else the manifest's."""
+    given = value if value is not None else {}
+    if entry is not None:
+        config = _child(entry, "config")
+        for meta in (_child(entry, "meta"), None if config is None else _child(config, "meta")):
+            own = None if meta is None else _child(meta, KEY)
+            if own is not None and _says(own, given):
+                return own
+    return nodes_of(given, str(place))
+
+
+def _says(node: Node, value: Any) -> bool:
+    """Whether a node of YAML says what a value of the manifest is."""
+    if isinstance(value, dict):
+        if not node.is_mapping or not isinstance(node.value, list) or len(node.value) != len(value):
+            return False
+        pairs = {key.value: child for key, child in node.value}  # type: ignore[misc]
+        return all(key in pairs and _says(pairs[key], child) for key, child in value.items())
+    if isinstance(value, list):
+        items = node.value
+        if node.is_mapping or not isinstance(items, list) or len(items) != len(value):
+            return False
+        return all(_says(item, child) for item, child in zip(items, value, strict=True))  # type: ignore[arg-type]
+    if isinstance(value, bool):
+        return str(node.value).casefold() == str(value).casefold()
+    return node.value == (None if value is None else str(value))

@@ -1,0 +1,106 @@
+"""From a check to the outcome of a test: severity, thresholds on failing rows, and exceptions. Pure."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sqlaudit.base.errors import ExitCode, SqlauditError
+from sqlaudit.base.result import Status
+from sqlaudit.gates.nodes import in_policy_words
+from sqlaudit.gates.reading import excepts
+from sqlaudit.gates.result import Excepted, GateTest, Outcome
+from sqlaudit.gates.spec import PolicyException, TableEntry, TestSpec
+from sqlaudit.models.check import Check
+
+EXIT_CODES = {Outcome.FAIL: ExitCode.REQUIREMENT_FAILED, Outcome.UNDETERMINED: ExitCode.REQUIREMENT_FAILED}
+
+
+def blank(entry: TableEntry, spec: TestSpec, outcome: Outcome = Outcome.SKIPPED, message: str = "") -> GateTest:
+    """A test without figures."""
+    return GateTest(
+        table=entry.name,
+        requirement=spec.requirement,
+        outcome=outcome,
+        place=spec.place,
+        message=message,
+        connection=entry.connection,
+        severity=spec.severity,
+        tags=tuple(dict.fromkeys((*entry.tags, *spec.tags))),
+        owner=spec.owner or entry.owner,
+        description=spec.description or entry.description,
+    )
+
+
+def errored(entry: TableEntry, spec: TestSpec, error: SqlauditError) -> GateTest:
+    """A test that could not be run; at the line of the column when the error is about one of the roles."""
+    message = in_policy_words(str(error))
+    named = [place for column, place in entry.role_places.items() if repr(column) in message]
+    test = blank(entry, spec, Outcome.ERROR, message)
+    return replace(test, exit_code=error.exit_code, place=named[0] if named else test.place)
+
+
+def judged(
+    entry: TableEntry, spec: TestSpec, check: Check, rows: int | None, classes: int | None, today: datetime.date
+) -> GateTest:
+    """The test that a check decides."""
+    outcome, message = outcome_of(spec, check, rows or 0)
+    test = replace(
+        blank(entry, spec, outcome, message), sensitive=check.sensitive, check=check, rows=rows, classes=classes
+    )
+    return with_exit_code(excepted(test, spec, entry.exceptions, today))
+
+
+def with_exit_code(test: GateTest) -> GateTest:
+    """The test with the exit code that its outcome asks for; errors keep their own."""
+    if test.outcome is Outcome.ERROR:
+        return test
+    return replace(test, exit_code=EXIT_CODES.get(test.outcome, ExitCode.OK))
+
+
+def outcome_of(spec: TestSpec, check: Check, rows: int) -> tuple[Outcome, str]:
+    """How a test ends before exceptions, and what its thresholds allowed.
+
+    As in dbt: with severity error, `error_if` decides first and then `warn_if`; with severity warn, `warn_if` alone.
+    """
+    gentle = spec.severity == "warn"
+    if check.status is Status.PASS:
+        return Outcome.PASS, ""
+    if check.status not in (Status.FAIL, Status.WARN):
+        why = check.note or ("there is no row to test" if not rows else "it cannot be decided")
+        return Outcome.WARN if gentle else Outcome.UNDETERMINED, f"{why[0].upper()}{why[1:].rstrip('.')}."
+    failing = check.failing_rows
+    if failing is None:
+        return Outcome.WARN if gentle else Outcome.FAIL, ""
+    if not gentle and (spec.error_if is None or spec.error_if.met(failing, rows)):
+        return Outcome.FAIL, ""
+    if spec.warn_if is None or spec.warn_if.met(failing, rows):
+        return Outcome.WARN, ""
+    limit = spec.error_if if not gentle and spec.error_if is not None else spec.warn_if
+    return Outcome.PASS, f"So few are allowed: the limit is '{limit.text}'."
+
+
+def excepted(test: GateTest, spec: TestSpec, exceptions: Sequence[PolicyException], today: datetime.date) -> GateTest:
+    """The test with the exception that the policy makes for it, if there is one."""
+    found = [
+        one for one in exceptions if excepts(one.requirement, spec) and one.sensitive in ("", test.sensitive or "")
+    ]
+    if not found:
+        return test
+    last = max(found, key=lambda one: one.until)
+    noted = replace(test, exception=Excepted(last.until.isoformat(), last.reason, last.until < today, last.place))
+    if test.outcome not in (Outcome.FAIL, Outcome.WARN):
+        said = "The exception is no longer needed." if test.outcome is Outcome.PASS else ""
+        return replace(noted, message=_joined(test.message, said))
+    if last.until < today:
+        return replace(noted, message=_joined(test.message, f"Its exception expired on {last.until.isoformat()}."))
+    failing = test.check.failing_rows if test.check else None
+    if last.up_to is not None and (failing is None or not last.up_to.met(failing, test.rows or 0)):
+        said = f"Its exception is for up to {last.up_to.text.removeprefix('<= ')} only."
+        return replace(noted, message=_joined(test.message, said))
+    return replace(noted, outcome=Outcome.EXCEPTED)
+
+
+def _joined(*sentences: str) -> str:
+    return " ".join(sentence for sentence in sentences if sentence)

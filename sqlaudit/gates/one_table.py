@@ -1,0 +1,263 @@
+"""The tests of one table over an open engine: one audit for all models, and the searches for column sets."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from sqlaudit.audits.auditor import Auditor
+from sqlaudit.audits.persons import persons_told
+from sqlaudit.audits.result import AuditResult
+from sqlaudit.base.errors import Interrupted, SqlauditError, UsageError
+from sqlaudit.base.result import Status, Warned
+from sqlaudit.base.spec import AuditSpec, Coverage, Requirement, Roles, Target
+from sqlaudit.classes.found import FailingClass
+from sqlaudit.classes.opening import resolve_roles
+from sqlaudit.column_sets import ColumnRequest, Find, find_columns
+from sqlaudit.column_sets.result import ColumnSet, ColumnSets, percent
+from sqlaudit.engines.contract import Engine
+from sqlaudit.gates.judging import blank, errored, judged
+from sqlaudit.gates.losses_run import LossTests
+from sqlaudit.gates.nodes import in_policy_words
+from sqlaudit.gates.result import ColumnSetFigures, GateTest
+from sqlaudit.gates.spec import ColumnLimit, TableEntry, TestSpec
+from sqlaudit.models.check import Check
+from sqlaudit.models.coverage import columns_check, identifier_checks
+from sqlaudit.profiles.warnings import audit_warnings
+
+MOST_SETS = 10_000
+_SETS_SAID = 3
+
+Store = Callable[[str, Iterable[FailingClass]], None]
+"""Takes the classes that fall short in a table."""
+Key = tuple[str, Target, Roles, tuple[str, ...], int]
+
+
+@dataclass
+class TableTests:
+    """Runs the tests of tables over one engine; tables with the same rows and roles share one audit.
+
+    Args:
+        engine: an open engine. entries: all tables that will be tested on it.
+        today: the day that exceptions are compared with.
+        store: takes the classes that fall short. show_values: whether these may have their keys.
+    """
+
+    engine: Engine
+    entries: Sequence[TableEntry]
+    today: datetime.date
+    store: Store | None = None
+    show_values: bool = False
+    _audits: dict[Key, AuditResult] = field(default_factory=dict)
+
+    def run(self, entry: TableEntry) -> tuple[list[GateTest], tuple[Warned, ...]]:
+        """The results of a table's tests in their order, and the warnings of its audit.
+
+        Raises:
+            Interrupted: somebody pressed Ctrl-C.
+        """
+        modelled = [spec for spec in entry.tests if spec.model is not None]
+        found = self._modelled(entry, modelled) if modelled else {}
+        results: list[GateTest] = []
+        known = self._known(entry)
+        losses = LossTests(self.engine, self.today)
+        for position, spec in enumerate(entry.tests):
+            if spec.mistake:
+                results.append(errored(entry, spec, UsageError(spec.mistake)))
+            elif spec.columns is not None:
+                results.append(self._columns(entry, spec, spec.columns))
+            elif spec.loss is not None:
+                results += losses.run(entry, spec, spec.loss)
+            elif spec.identifier or spec.all_named:
+                results.append(self._of_columns(entry, spec, known))
+            else:
+                results += found.get(position, [])
+        said = () if isinstance(known, SqlauditError) else known.warnings
+        return results, tuple(replace(one, message=in_policy_words(one.message)) for one in said)
+
+    def _known(self, entry: TableEntry) -> _Known | SqlauditError:
+        """What is known of a table's columns: from its audit, or from a look at them where no model was tested.
+
+        Raises:
+            Interrupted: somebody pressed Ctrl-C.
+        """
+        assert entry.target is not None
+        audit = self._audits.get(_key(entry))
+        if audit is not None:
+            return _Known(audit.warnings, audit.rows, audit.classes.count)
+        try:
+            relation = self.engine.open(entry.target)
+            roles = resolve_roles(entry.roles, relation, self.engine.dialect)
+            found = audit_warnings(self.engine, relation, roles, insensitive=entry.insensitive)
+            told = persons_told(self.engine, relation, roles, entry.roles)
+        except Interrupted:
+            raise
+        except SqlauditError as error:
+            return error
+        return _Known((*found, *told))
+
+    def _of_columns(self, entry: TableEntry, spec: TestSpec, known: _Known | SqlauditError) -> GateTest:
+        """A test of columns and not of their values: an identifier that is there, or columns without a role."""
+        if isinstance(known, SqlauditError):
+            return errored(entry, spec, known)
+        if spec.identifier:
+            (check,) = identifier_checks([spec.identifier], (), known.rows)
+        else:
+            bare = [name for one in known.warnings if one.code == "columns_without_role" for name in one.columns]
+            check = columns_check(bare, known.rows)
+        return judged(entry, spec, check, known.rows, known.classes, self.today)
+
+    def _modelled(self, entry: TableEntry, specs: Sequence[TestSpec]) -> Mapping[int, list[GateTest]]:
+        """The results of all tests that a privacy model decides, by their position in the entry."""
+        places = {id(spec): position for position, spec in enumerate(entry.tests)}
+        try:
+            result = self._audit(entry)
+        except Interrupted:
+            raise
+        except UsageError:  # one of the requirements may be to blame: each on its own
+            return {places[id(spec)]: self._alone(entry, spec) for spec in specs}
+        except SqlauditError as error:
+            return {places[id(spec)]: [errored(entry, spec, error)] for spec in specs}
+        return {places[id(spec)]: self._of(entry, spec, result) for spec in specs}
+
+    def _audit(self, entry: TableEntry) -> AuditResult:
+        """The audit of a table for all requirements of all entries with the same rows and roles; done once."""
+        key = _key(entry)
+        if key not in self._audits:
+            alike = [other for other in self.entries if _key(other) == key]
+            wanted = {spec.requirement: spec.model for other in alike for spec in other.tests if spec.model}
+            self._audits[key] = self._audit_of(entry, entry.roles, tuple(wanted.values()))
+        return self._audits[key]
+
+    def _audit_of(self, entry: TableEntry, roles: Roles, requirements: tuple[Requirement, ...]) -> AuditResult:
+        assert entry.target is not None
+        keep = None if self.store is None else _Keep(self.store, entry.name)
+        auditor = Auditor(self.engine, 0, self.show_values and self.store is not None, keep)
+        coverage = Coverage(insensitive=entry.insensitive)
+        return auditor.audit(AuditSpec(entry.target, roles, requirements, entry.inputs, coverage))
+
+    def _alone(self, entry: TableEntry, spec: TestSpec) -> list[GateTest]:
+        assert spec.model is not None
+        roles = entry.roles
+        if spec.sensitive and not roles.joint:
+            roles = replace(roles, sensitive=spec.sensitive)
+        try:
+            return self._of(entry, spec, self._audit_of(entry, roles, (spec.model,)))
+        except Interrupted:
+            raise
+        except SqlauditError as error:
+            return [errored(entry, spec, error)]
+
+    def _of(self, entry: TableEntry, spec: TestSpec, result: AuditResult) -> list[GateTest]:
+        assert spec.model is not None
+        checks = [
+            check
+            for check in result.checks
+            if check.text == spec.model.text
+            and (not spec.sensitive or check.sensitive is None or check.sensitive in spec.sensitive)
+        ]
+        return [judged(entry, spec, check, result.rows, result.classes.count, self.today) for check in checks]
+
+    def _columns(self, entry: TableEntry, spec: TestSpec, limit: ColumnLimit) -> GateTest:
+        try:
+            found = self._search(entry, limit)
+        except Interrupted:
+            raise
+        except SqlauditError as error:
+            return errored(entry, spec, error)
+        test = judged(entry, spec, _check_of(spec, limit, found), found.total, None, self.today)
+        sets = tuple(ColumnSetFigures(one.columns, one.rows_at_risk) for one in found.sets)
+        said = " ".join(part for part in (_sets_said(found), test.message) if part)
+        return replace(test, sets=sets, unit=found.unit, message=said)
+
+    def _search(self, entry: TableEntry, limit: ColumnLimit) -> ColumnSets:
+        assert entry.target is not None
+        roles = entry.roles
+        request = ColumnRequest(
+            k=limit.k, tolerance=limit.share, max_size=limit.max_size, find=Find.ALL, limit=MOST_SETS, nulls=roles.nulls
+        )
+        columns: Sequence[str] = () if limit.among == "all" else limit.among
+        if limit.among == "quasi_identifiers":
+            columns = [name for name in roles.quasi_identifiers if name not in limit.exclude]
+        exclude = limit.exclude if columns else (*roles.identifiers, *limit.exclude)
+        if columns:
+            columns, exclude = [name for name in columns if name not in exclude], ()
+        return find_columns(
+            self.engine, entry.target, request, columns=columns, exclude=exclude, entity=roles.entity, effects=False
+        )
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What is known of a table's columns; without an audit nobody counted rows and classes."""
+
+    warnings: tuple[Warned, ...]
+    rows: int | None = None
+    classes: int | None = None
+
+
+@dataclass(frozen=True)
+class _Keep:
+    """Hands the failing classes of a table on."""
+
+    store: Store
+    table: str
+
+    def __call__(self, failing: Iterable[FailingClass]) -> None:
+        self.store(self.table, failing)
+
+
+def _key(entry: TableEntry) -> Key:
+    """What two entries must have in common to share an audit."""
+    assert entry.target is not None
+    inputs: Any = entry.inputs
+    return (
+        entry.connection,
+        replace(entry.target, label=""),
+        entry.roles,
+        entry.insensitive,
+        id(inputs) if inputs else 0,
+    )
+
+
+def _check_of(spec: TestSpec, limit: ColumnLimit, found: ColumnSets) -> Check:
+    """A limit on column sets as a check: how many minimal sets are beyond it, and the rows of the worst of them."""
+    worst = max((one.rows_at_risk for one in found.sets), default=0)
+    status = Status.FAIL if found.sets_found else Status.PASS if found.complete else Status.UNDETERMINED
+    return Check(
+        model="column_sets",
+        sensitive=None,
+        title="column sets beyond the limit",
+        parameters={"max_size": limit.max_size, "k": limit.k, "share": limit.share},
+        level=found.sets_found,
+        levels={"sets": found.sets_found},
+        operator="<=",
+        required=0,
+        status=status if found.total else Status.UNDETERMINED,
+        failing_rows=worst,
+        failing_share=worst / found.total if found.total else None,
+        text=spec.requirement,
+    )
+
+
+def _sets_said(found: ColumnSets) -> str:
+    """The worst sets in words; column names and counts only."""
+    if not found.sets:
+        return ""
+    ranked = sorted(found.sets, key=lambda one: (-one.rows_at_risk, one.columns))
+    said = "; ".join(_set_said(one, found) for one in ranked[:_SETS_SAID])
+    more = f"; and {len(found.sets) - _SETS_SAID} more" if len(found.sets) > _SETS_SAID else ""
+    return f"{said}{more}."
+
+
+def _set_said(one: ColumnSet, found: ColumnSets) -> str:
+    names = ", ".join(one.columns) or "no column at all"
+    share = percent(one.share_at_risk)
+    return f"{names}: {one.rows_at_risk:,} of {found.total:,} {found.unit} ({share}) in classes below {found.k}"
+
+
+def skipped(entry: TableEntry) -> list[GateTest]:
+    """The tests of a table that is not tested any more."""
+    return [blank(entry, spec) for spec in entry.tests]

@@ -1,0 +1,151 @@
+"""`sqlaudit init`: a policy to begin with, from the profiles of tables. Everything in it is for a person to check."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from sqlaudit.base.sql import render
+from sqlaudit.engines.contract import Engine
+from sqlaudit.profiles.result import ColumnProfile, ProfileResult, Role
+
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
+_WORDS = {"y", "n", "yes", "no", "on", "off", "true", "false", "null", "none"}
+_LONGEST = 90
+
+
+@dataclass(frozen=True)
+class ProposedTable:
+    """A table for the policy: how it is named there (`table` or `file`), and its profile."""
+
+    kind: str
+    written: str
+    profile: ProfileResult
+
+
+def tables_of(engine: Engine) -> list[str]:
+    """The tables and views of a database, as a policy names them.
+
+    Raises:
+        EngineError: the database refused or failed.
+    """
+    rows = engine.catalog_tables()
+    if rows is None:
+        listed = engine.run(render("gates/tables.sql", engine.dialect, step="tables of the database"))
+        rows = [(str(schema), str(name)) for schema, name in listed]
+    return [_relation(schema, name, engine.dialect) for schema, name in rows]
+
+
+def _relation(schema: str, name: str, dialect: str) -> str:
+    parts = [name] if not schema or (dialect == "duckdb" and schema == "main") else [schema, name]
+    return ".".join(part if _is_plain(part) else '"' + part.replace('"', '""') + '"' for part in parts)
+
+
+def _is_plain(name: str) -> bool:
+    return re.fullmatch("[a-z_][a-z0-9_]*", name) is not None
+
+
+def proposed_policy(connection: tuple[str, str] | None, tables: Sequence[ProposedTable], schema: str = "") -> str:
+    """The text of a policy.
+
+    Args:
+        connection: what says where the tables are, as (kind, value) of a policy's connection; None for files.
+        tables: what was profiled. schema: a file with the JSON Schema for editors, empty = none.
+    """
+    return "\n".join(_lines(connection, tables, schema)) + "\n"
+
+
+def scalar(text: str) -> str:
+    """A text as YAML writes it: plain where that is safe, else in double quotes.
+
+    Example:
+        >>> scalar("public.patients"), scalar("yes"), scalar("last, first")
+        ('public.patients', '"yes"', '"last, first"')
+    """
+    return text if _PLAIN.fullmatch(text) and text.casefold() not in _WORDS else json.dumps(text)
+
+
+def _lines(connection: tuple[str, str] | None, tables: Sequence[ProposedTable], schema: str) -> Iterator[str]:
+    if schema:
+        yield f"# yaml-language-server: $schema={schema}"
+    yield "# What must hold before these tables are published. `sqlaudit test` checks it, docs/gate.md explains it."
+    yield "# The roles are proposals, from names and counts of values. Who knows the people decides."
+    yield "version: 1"
+    yield ""
+    if connection is not None:
+        yield "connections:"
+        yield "  # A password never stands here: it comes from an environment variable, a service file or ~/.pgpass."
+        yield f"  main: {{{connection[0]}: {scalar(connection[1])}}}"
+        yield ""
+    yield "# What every table has unless it says otherwise."
+    yield "defaults:"
+    yield "  severity: error # or warn"
+    yield "  # owner: data-protection@example.org"
+    yield "  # tags: [release]"
+    yield ""
+    yield "tables:"
+    if not any(_known(table) for table in tables):
+        yield "  [] # no table has columns that others are likely to know; name its roles, and take the # away"
+    for table in tables:
+        lines = [f"  {line}" if line else "" for line in _table(table)]
+        yield from lines if _known(table) else (f"  # {line.strip()}" if line.strip() else "" for line in lines)
+
+
+def _known(table: ProposedTable) -> bool:
+    return any(not column.proposal.by_sets for column in _of(table, Role.QUASI_IDENTIFIER))
+
+
+def _of(table: ProposedTable, role: Role) -> list[ColumnProfile]:
+    return [column for column in table.profile.columns if column.role is role]
+
+
+def _table(table: ProposedTable) -> Iterator[str]:
+    yield f"- {table.kind}: {scalar(table.written)} # {table.profile.rows:,} rows"
+    if not _known(table):
+        yield "  # no column here is one that others are likely to know"
+    yield "  # What others may know about a person:"
+    yield from _role("quasi_identifiers", _of(table, Role.QUASI_IDENTIFIER))
+    if _of(table, Role.SENSITIVE):
+        yield "  # What others should not learn:"
+        yield from _role("sensitive", _of(table, Role.SENSITIVE))
+    if _of(table, Role.DIRECT_IDENTIFIER):
+        yield "  # What names a person: take it out of what is published."
+        yield from _role("identifiers", _of(table, Role.DIRECT_IDENTIFIER))
+    if table.profile.unreadable:
+        yield f"  # Nobody looked at these, because the role may not read them: {_names(table.profile.unreadable)}"
+    yield "  # entity: patient_id # when a person may have several rows"
+    yield "  requirements:"
+    yield "    - k: 5 # everybody shares these values with four others at least"
+    if _of(table, Role.SENSITIVE):
+        yield "    - l: 2 # no class says what a person has"
+        yield "      severity: warn"
+    yield "    # - column_sets: {max_size: 3, k: 5, share: 1%} # nobody stands out by any three columns"
+    yield "    # - disclosure@3: 0.8 # nobody is known with 80% by three more pieces of knowledge"
+    yield "  # exceptions:"
+    yield "  #   - {requirement: k=5, until: 2027-06-30, reason: the old regions go away in May, up_to: 12}"
+    yield ""
+
+
+def _names(names: Sequence[str]) -> str:
+    listed = ", ".join(map(scalar, names))
+    return "".join(character if character.isprintable() else " " for character in listed)
+
+
+def _role(role: str, columns: Sequence[ColumnProfile]) -> Iterator[str]:
+    if not any(not column.proposal.by_sets for column in columns):
+        yield f"  {role}: []"
+    else:
+        yield f"  {role}:"
+    for column in sorted(columns, key=lambda one: one.proposal.by_sets):
+        mark = "# " if column.proposal.by_sets else ""
+        yield f"    {mark}- {scalar(column.name)}{_why(column)}"
+
+
+def _why(column: ColumnProfile) -> str:
+    said = "; ".join(column.proposal.reasons)
+    plain = "".join(character if character.isprintable() else " " for character in said)
+    if len(plain) > _LONGEST:
+        plain = plain[:_LONGEST].rpartition(" ")[0].rstrip(";,") + " ..."
+    return f" # {plain}" if plain else ""

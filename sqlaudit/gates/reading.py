@@ -1,0 +1,407 @@
+"""From a policy file to a `Policy`: every mistake with its line, and whatever can be read is read."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from sqlaudit.base.errors import SqlauditError, UsageError
+from sqlaudit.base.guard import closest
+from sqlaudit.base.nodes import Node, load_nodes
+from sqlaudit.base.spec import NullPolicy, ReadOptions, Roles, Target
+from sqlaudit.classes.inputs import Inputs, inputs_from, load_inputs
+from sqlaudit.gates.connections import read_connections
+from sqlaudit.gates.nodes import (
+    NO_NODES,
+    NO_TEXTS,
+    Mistakes,
+    choice,
+    chosen,
+    day,
+    flag,
+    mistake_of,
+    place_of,
+    text,
+    texts,
+    up_to,
+)
+from sqlaudit.gates.requirements import SEVERITIES, Common, read_requirements
+from sqlaudit.gates.result import Mistake, Place
+from sqlaudit.gates.spec import Connection, Policy, PolicyException, TableEntry, TestSpec, Threshold
+from sqlaudit.models.coverage import ALL_NAMED, no_identifier
+from sqlaudit.models.requirements import find_model
+
+VERSION = "1"
+TOP = ("version", "connections", "defaults", "tables")
+DEFAULTS = ("connection", "severity", "nulls", "tags", "owner", "requirements", "all_columns_named")
+ROLES = ("quasi_identifiers", "sensitive", "identifiers", "entity", "joint", "nulls")
+ABOUT = (
+    "name",
+    "description",
+    "owner",
+    "tags",
+    "severity",
+    "derived_from",
+    "inputs",
+    "requirements",
+    "exceptions",
+    "insensitive",
+    "all_columns_named",
+)
+TABLE = ("table", "file", "query", "connection", "where", "read", *ROLES, *ABOUT)
+READ = ("format", "delimiter", "encoding", "null_values", "all_text", "header", "hive_partitioning")
+FORMATS = ("csv", "json", "parquet", "arrow")
+_EXCEPTION = ("requirement", "identifier", "sensitive", "until", "reason", "up_to")
+_SPELLED = {"tab": "\t", "\\t": "\t"}
+
+
+def load_policy(path: str | Path) -> Policy:
+    """The policy in a YAML file.
+
+    Returns:
+        All that could be read; mistakes stand in the policy, its tables and its tests.
+
+    Raises:
+        InputError: the file cannot be read, or is not YAML.
+        UsageError: it is empty or no mapping, or no policy of this version.
+    """
+    file = Path(path)
+    root = load_nodes(file)
+    if root is None:
+        raise UsageError(f"{path}: is empty; `sqlaudit init` writes a policy to begin with.")
+    mistakes = Mistakes()
+    found = mistakes.section(root, "the policy", TOP)
+    if not root.is_mapping:
+        raise UsageError(f"{path}: a policy is a mapping with the keys {', '.join(TOP)}.")
+    if "version" in found and found["version"].value != VERSION:
+        raise found["version"].fail(f"this sqlaudit reads policies of version {VERSION}.")
+    connections = read_connections(found["connections"], mistakes) if "connections" in found else {}
+    defaults = mistakes.section(found["defaults"], "'defaults'", DEFAULTS) if chosen(found, "defaults") else {}
+    if "tables" not in found:
+        mistakes.append(Mistake(place_of(root), "the policy has no 'tables'; name what is to be tested."))
+    listed = mistakes.attempt(lambda node: tuple(node.items("'tables'")), chosen(found, "tables"), NO_NODES)
+    tables = [_table(node, defaults, connections, file.parent) for node in listed]
+    sound = {name: connection for name, connection in connections.items() if connection is not None}
+    return Policy(str(path), sound, tuple(with_originals(once(tables))), tuple(mistakes))
+
+
+def table_of(node: Node, target: Target, connection: str, folder: Path, extra: Mapping[str, Any]) -> TableEntry:
+    """A table whose target is known already (a model of dbt), with what a node says of its roles and requirements.
+
+    Args:
+        node: roles and requirements as in a policy, without table, file, query and connection.
+        target: what is tested. connection: its name. folder: what relative paths start from.
+        extra: fields of `TableEntry` that are known already; tags and roles are added to those of the node.
+    """
+    mistakes = Mistakes()
+    found = mistakes.section(node, "sqlaudit in 'meta'", (*ROLES, *ABOUT, "where"))
+    if "where" in found:
+        target = replace(target, where=mistakes.attempt(text("where"), found["where"], ""))
+    return _filled(node, found, {}, target, connection, folder, mistakes, extra)
+
+
+def _table(
+    node: Node, defaults: Mapping[str, Node], connections: Mapping[str, Connection | None], folder: Path
+) -> TableEntry:
+    mistakes = Mistakes()
+    found = mistakes.section(node, "a table", TABLE)
+    connection = _connection(found, defaults, connections, node, mistakes)
+    target = _target(found, connection, node, folder, mistakes)
+    return _filled(node, found, defaults, target, connection, folder, mistakes, {})
+
+
+def _filled(
+    node: Node,
+    found: Mapping[str, Node],
+    defaults: Mapping[str, Node],
+    target: Target | None,
+    connection: str,
+    folder: Path,
+    mistakes: Mistakes,
+    extra: Mapping[str, Any],
+) -> TableEntry:
+    attempt = mistakes.attempt
+    roles = _roles(found, defaults, node, mistakes, extra.get("roles"))
+    common = Common(
+        attempt(choice("severity", SEVERITIES), found.get("severity", defaults.get("severity")), "error"),
+        tuple(
+            dict.fromkeys(
+                (
+                    *extra.get("tags", ()),
+                    *attempt(texts("tags"), chosen(defaults, "tags"), NO_TEXTS),
+                    *attempt(texts("tags"), chosen(found, "tags"), NO_TEXTS),
+                )
+            )
+        ),
+        attempt(text("owner"), found.get("owner", defaults.get("owner")), extra.get("owner", "")),
+        folder,
+        connection,
+    )
+    places = _role_places(found)
+    tests = _tests(found, defaults, common, roles, node, mistakes)
+    tests += coverage_tests(roles, places, place_of(node), named=_named(found, defaults, mistakes))
+    derived = attempt(texts("derived_from"), chosen(found, "derived_from"), NO_TEXTS)
+    name = attempt(text("name"), found.get("name"), "") or extra.get("name", "") or (target.name if target else "")
+    return TableEntry(
+        name=name or str(place_of(node)),
+        place=place_of(node),
+        target=target,
+        roles=roles,
+        connection=connection,
+        inputs=_inputs(found, connection, folder, mistakes),
+        tests=tuple(tests),
+        exceptions=tuple(_exceptions(found, tests, mistakes)),
+        tags=common.tags,
+        owner=common.owner,
+        description=attempt(text("description"), found.get("description"), extra.get("description", "")),
+        derived_from=(*extra.get("derived_from", ()), *derived),
+        mistakes=tuple(mistakes),
+        role_places=places,
+        insensitive=attempt(texts("'insensitive'"), chosen(found, "insensitive"), NO_TEXTS),
+    )
+
+
+def _connection(
+    found: Mapping[str, Node],
+    defaults: Mapping[str, Node],
+    connections: Mapping[str, Connection | None],
+    node: Node,
+    mistakes: Mistakes,
+) -> str:
+    """The name of the connection, empty for a file."""
+    if "file" in found and "connection" not in found:
+        return ""
+    given = found.get("connection", defaults.get("connection"))
+    if given is None and len(connections) == 1:
+        return _sound(next(iter(connections)), connections, node, mistakes)
+    if given is None:
+        if "file" not in found:
+            said = (
+                "name its 'connection'" if connections else "the policy has no 'connections'; for a file write 'file'"
+            )
+            mistakes.append(Mistake(place_of(node), f"it is not said where this table is: {said}."))
+        return ""
+    name = mistakes.attempt(text("connection"), given, "")
+    if name and name not in connections:
+        hint = closest(name, connections) or (f" There are: {', '.join(connections)}." if connections else "")
+        mistakes.append(Mistake(place_of(given), f"there is no connection {name!r}.{hint}"))
+        return name
+    return _sound(name, connections, given, mistakes)
+
+
+def _sound(name: str, connections: Mapping[str, Connection | None], node: Node, mistakes: Mistakes) -> str:
+    """The connection's name; a connection with a mistake keeps its tables from being tested."""
+    if name and connections[name] is None:
+        mistakes.append(Mistake(place_of(node), f"there is a mistake in its connection {name!r}."))
+    return name
+
+
+def _target(found: Mapping[str, Node], connection: str, node: Node, folder: Path, mistakes: Mistakes) -> Target | None:
+    kinds = [kind for kind in ("table", "file", "query") if kind in found]
+    if len(kinds) != 1:
+        said = f"has {' and '.join(kinds)}; keep one" if kinds else "needs a table, a file or a query"
+        mistakes.append(Mistake(place_of(node), f"a table of the policy {said}."))
+        return None
+    kind = kinds[0]
+    written = mistakes.attempt(text(kind), found[kind], "")
+    if not written:
+        return None
+    where = mistakes.attempt(text("where"), chosen(found, "where"), "")
+    if kind == "query" and where:
+        mistakes.append(Mistake(place_of(found["where"]), "put the condition into the query itself."))
+    if kind == "file" and connection:
+        mistakes.append(Mistake(place_of(found["file"]), "a file has no connection; for a table write 'table'."))
+    read = _read_options(found["read"], mistakes) if chosen(found, "read") else ReadOptions()
+    if kind == "query" and "name" not in found:
+        mistakes.append(Mistake(place_of(found["query"]), "a query needs a 'name', by which reports call it."))
+    label = mistakes.attempt(text("name"), found.get("name"), "") or ("" if kind == "query" else written)
+    if kind == "query":
+        return Target(query=written, read=read, label=label)
+    return Target(relation=str(folder / written) if kind == "file" else written, where=where, read=read, label=label)
+
+
+def _read_options(node: Node, mistakes: Mistakes) -> ReadOptions:
+    found = mistakes.section(node, "'read'", READ)
+    attempt = mistakes.attempt
+    separator = attempt(lambda one: one.text("delimiter"), found.get("delimiter"), "")
+    no_header: bool | None = None
+    return ReadOptions(
+        attempt(choice("format", FORMATS), found.get("format"), ""),
+        _SPELLED.get(separator, separator),
+        attempt(text("encoding"), found.get("encoding"), ""),
+        attempt(_null_values, found.get("null_values"), NO_TEXTS),
+        attempt(flag("all_text"), found.get("all_text"), False),
+        attempt(flag("header"), found.get("header"), no_header),
+        attempt(flag("hive_partitioning"), found.get("hive_partitioning"), False),
+    )
+
+
+def _null_values(node: Node) -> tuple[str, ...]:
+    return tuple(item.text("null_values") for item in node.items("null_values"))
+
+
+def _roles(
+    found: Mapping[str, Node], defaults: Mapping[str, Node], node: Node, mistakes: Mistakes, known: Roles | None
+) -> Roles:
+    attempt, known = mistakes.attempt, known or Roles()
+    nulls = attempt(choice("nulls", [one.value for one in NullPolicy]), found.get("nulls", defaults.get("nulls")), "")
+    lists = [attempt(texts(f"'{role}'"), chosen(found, role), NO_TEXTS) for role in ROLES[:3]]
+    try:
+        return Roles(
+            tuple(dict.fromkeys((*known.quasi_identifiers, *lists[0]))),
+            tuple(dict.fromkeys((*known.sensitive, *lists[1]))),
+            tuple(dict.fromkeys((*known.identifiers, *lists[2]))),
+            attempt(text("entity"), chosen(found, "entity"), known.entity or "") or None,
+            attempt(flag("joint"), found.get("joint"), known.joint),
+            NullPolicy(nulls or "equal"),
+        )
+    except UsageError as error:
+        mistakes.append(mistake_of(error, node))
+        return Roles()
+
+
+def _role_places(found: Mapping[str, Node]) -> dict[str, Any]:
+    """Where each column is named, for errors that are only seen in the database."""
+    places: dict[str, Any] = {}
+    for role in ROLES[:4]:
+        node = chosen(found, role)
+        if node is None or node.is_mapping:
+            continue
+        items: Sequence[Any] = node.value if isinstance(node.value, list) else [node]
+        places |= {item.value: place_of(item) for item in items if isinstance(item.value, str)}
+    return places
+
+
+def _named(found: Mapping[str, Node], defaults: Mapping[str, Node], mistakes: Mistakes) -> Place | None:
+    """Where it is said that every column needs a role; None when it is not."""
+    node = found.get("all_columns_named", defaults.get("all_columns_named"))
+    wanted = mistakes.attempt(flag("all_columns_named"), node, False)
+    return place_of(node) if wanted and node is not None else None
+
+
+def coverage_tests(roles: Roles, places: Mapping[str, Place], whole: Place, *, named: Place | None) -> list[TestSpec]:
+    """The tests that a table has beside its requirements: no declared identifier is in it, and every column has a role.
+
+    Args:
+        roles: of the table. places: where columns are named. whole: where the table stands.
+        named: where it is said that every column needs a role; None = it need not.
+    """
+    tests = [TestSpec(no_identifier(name), places.get(name, whole), identifier=name) for name in roles.identifiers]
+    return tests + ([TestSpec(ALL_NAMED, named, all_named=True)] if named is not None else [])
+
+
+def _tests(
+    found: Mapping[str, Node],
+    defaults: Mapping[str, Node],
+    common: Common,
+    roles: Roles,
+    node: Node,
+    mistakes: Mistakes,
+) -> list[TestSpec]:
+    given = chosen(found, "requirements") or chosen(defaults, "requirements")
+    if given is None:
+        mistakes.append(Mistake(place_of(node), "this table has no 'requirements'; write for instance [k=5]."))
+        return []
+    nothing: list[TestSpec] = []
+    return mistakes.attempt(lambda one: read_requirements(one, common, roles), given, nothing)
+
+
+def _inputs(found: Mapping[str, Node], connection: str, folder: Path, mistakes: Mistakes) -> Mapping[str, Any]:
+    node = chosen(found, "inputs")
+    nothing = Inputs()
+    if node is None:
+        return nothing
+    if isinstance(node.value, str):
+        inputs = mistakes.attempt(lambda one: load_inputs(folder / one.text("inputs")), node, nothing)
+    else:
+        inputs = mistakes.attempt(lambda one: inputs_from(one, folder), node, nothing)
+    population = inputs.get("population")
+    if not connection and isinstance(population, dict) and "table" in population:
+        inputs["population"] = {**population, "table": str(folder / population["table"])}
+    return inputs
+
+
+def _exceptions(found: Mapping[str, Node], tests: Sequence[TestSpec], mistakes: Mistakes) -> list[PolicyException]:
+    """The exceptions that can be read; one that cannot is a mistake, and excepts nothing."""
+    nodes = mistakes.attempt(lambda node: tuple(node.items("'exceptions'")), chosen(found, "exceptions"), NO_NODES)
+    made = [_exception(node, tests, mistakes) for node in nodes]
+    return [exception for exception in made if exception is not None]
+
+
+def _exception(node: Node, tests: Sequence[TestSpec], mistakes: Mistakes) -> PolicyException | None:
+    own = Mistakes()
+    found = own.section(node, "an exception", _EXCEPTION)
+    subject = "identifier" if "identifier" in found else "requirement"
+    missing = [key for key in (subject, "until", "reason") if key not in found]
+    if missing:
+        own.append(Mistake(place_of(node), f"an exception needs {' and '.join(missing)}."))
+    requirement = own.attempt(text("requirement"), found.get("requirement"), "")
+    if subject == "identifier":
+        requirement = _excepted_identifier(found, tests, own)
+    elif requirement and not any(excepts(requirement, test) for test in tests):
+        hint = closest(requirement, [test.requirement for test in tests])
+        own.append(Mistake(place_of(found["requirement"]), f"no requirement here is {requirement!r}.{hint}"))
+    sensitive = own.attempt(text("sensitive"), found.get("sensitive"), "")
+    reason = own.attempt(text("reason"), found.get("reason"), "")
+    no_limit: Threshold | None = None
+    limit: Threshold | None = own.attempt(up_to("up_to"), found.get("up_to"), no_limit)
+    until = own.attempt(day("until"), found.get("until"), datetime.date.min)
+    mistakes += own
+    return None if own else PolicyException(requirement, sensitive, until, reason, limit, place_of(node))
+
+
+def _excepted_identifier(found: Mapping[str, Node], tests: Sequence[TestSpec], own: Mistakes) -> str:
+    """The requirement that an exception for a direct identifier means."""
+    node = found["identifier"]
+    if "requirement" in found:
+        own.append(Mistake(place_of(node), "an exception is for a requirement or for an identifier; keep one."))
+    name = own.attempt(text("identifier"), node, "")
+    known = [test.identifier for test in tests if test.identifier]
+    if name and name not in known:
+        own.append(Mistake(place_of(node), f"no direct identifier here is {name!r}.{closest(name, known)}"))
+    return no_identifier(name)
+
+
+def excepts(requirement: str, test: TestSpec) -> bool:
+    """Whether an exception's requirement means a test: its text, or the name of its model."""
+    if requirement == test.requirement or requirement == test.requirement.partition("=")[0]:
+        return True
+    try:
+        return test.model is not None and find_model(requirement).name == test.model.model
+    except SqlauditError:
+        return False
+
+
+def once(tables: Sequence[TableEntry]) -> list[TableEntry]:
+    """The tables; where two have one name, both get the mistake, since nobody knows which one is meant."""
+    found = []
+    for table in tables:
+        twin = next((other for other in tables if other is not table and _same(other, table)), None)
+        if twin is not None:
+            said = (
+                f"{table.name!r} also stands in line {twin.place.line}: two policies for one table. Merge them, or "
+                "give each a 'name' of its own."
+            )
+            table = replace(table, mistakes=(*table.mistakes, Mistake(table.place, said)))  # noqa: PLW2901
+        found.append(table)
+    return found
+
+
+def with_originals(tables: Sequence[TableEntry]) -> list[TableEntry]:
+    """The tables; an original that bears the name of another entry of the same connection is that entry's table."""
+    known = {(table.connection, table.name): table.target for table in tables if table.target is not None}
+
+    def named(table: TableEntry, test: TestSpec) -> TestSpec:
+        if test.loss is None:
+            return test
+        target = known.get((table.connection, test.loss.original.name), test.loss.original)
+        return replace(test, loss=replace(test.loss, original=target))
+
+    return [replace(table, tests=tuple(named(table, test) for test in table.tests)) for table in tables]
+
+
+def _same(first: TableEntry, second: TableEntry) -> bool:
+    return first.name.casefold() == second.name.casefold()

@@ -1,0 +1,220 @@
+"""The report of a policy's run: what keeps tables from being published first, every test, and what drifted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from sqlaudit.base.result import MEANING, Status
+from sqlaudit.gates.result import Drift, GateResult, GateTest, Outcome
+from sqlaudit.models.check import Check
+from sqlaudit.models.phrases import WORDS, full_title, level_text, limit_text, short_cell, shortfall, statement_of
+from sqlaudit.reports.document import Bullets, Column, Document, Facts, Paragraph, Section, Table, Toned, Words, section
+from sqlaudit.reports.figures import count, figure, limit, percent, plural
+from sqlaudit.reports.moments import moment
+from sqlaudit.reports.notices import notices_block
+
+OUTCOMES: dict[Outcome, Toned] = {
+    Outcome.PASS: Toned("holds", "good"),
+    Outcome.WARN: Toned("warns", "warn"),
+    Outcome.FAIL: Toned("FAILS", "bad"),
+    Outcome.UNDETERMINED: Toned("undetermined", "bad"),
+    Outcome.ERROR: Toned("ERROR", "bad"),
+    Outcome.EXCEPTED: Toned("excepted", "warn"),
+    Outcome.ACCEPTED: Toned("accepted", "warn"),
+    Outcome.SKIPPED: Toned("not run", "quiet"),
+}
+_COUNTED = {
+    Outcome.FAIL: ("fails", "fail"),
+    Outcome.UNDETERMINED: ("cannot be decided", "cannot be decided"),
+    Outcome.ERROR: ("could not be run", "could not be run"),
+    Outcome.WARN: ("warns", "warn"),
+    Outcome.EXCEPTED: ("is excepted", "are excepted"),
+    Outcome.ACCEPTED: ("is accepted", "are accepted"),
+    Outcome.SKIPPED: ("was not run", "were not run"),
+}
+_STATUS = {Outcome.PASS: Status.PASS, Outcome.UNDETERMINED: Status.UNDETERMINED}
+_NOT_SAID = (
+    "That the roles are right: a policy holds for the columns that it names, not for what else an attacker may know.",
+    "Whether publication is lawful: that is for people to decide, with these figures in hand.",
+    MEANING,
+)
+
+
+def gate_document(result: GateResult) -> Document:
+    """The run of a policy as a document for any layout."""
+    told = [test for test in result.tests if test.outcome in (Outcome.WARN, Outcome.EXCEPTED, Outcome.ACCEPTED)]
+    return Document(
+        gate_headline(result),
+        (_about(result), Bullets(tuple(_lead(result))), *notices_of(result)),
+        (
+            *section("Warnings and exceptions", Bullets(tuple(told_line(test, result.policy) for test in told))),
+            *section("Since the baseline", Bullets(tuple(_drift(result)))),
+            *section("All tests", _tests(result)),
+            *section(
+                "What the audits warn of",
+                Bullets(
+                    tuple(
+                        dict.fromkeys(
+                            f"{table}: {warning.message}"
+                            for table, warning in result.warnings
+                            if (table, warning) not in result.notices
+                        )
+                    )
+                ),
+            ),
+            *section("Notes", Bullets(result.notes)),
+            *_how(result),
+            *section("What this does not say", Bullets(_NOT_SAID)),
+        ),
+        tuple(_worst(result)),
+    )
+
+
+def _worst(result: GateResult) -> Iterator[Words]:
+    """The tests that keep tables back, at most three, in a few words."""
+    for test in [test for test in result.tests if test.blocks][:3]:
+        short = f": {short_cell(test.check, test.rows or 0)} rows" if test.check and test.check.failing_rows else ""
+        yield Toned(f"{test.name} {OUTCOMES[test.outcome].text}{short}", "bad")
+
+
+def gate_headline(result: GateResult) -> Toned:
+    """The verdict in a few words: `FAIL: 2 of 7 tests fail, 1 warns`."""
+    whole, counted = len(result.tests), result.counted()
+    parts = [
+        f"{counted[outcome]} {words[counted[outcome] > 1]}" for outcome, words in _COUNTED.items() if outcome in counted
+    ]
+    if result.mistakes:
+        parts.append(f"the policy has {plural(len(result.mistakes), 'mistake')}")
+    if not parts:
+        return Toned("PASS: the test holds" if whole == 1 else f"PASS: all {whole} tests hold", "good")
+    parts[0] = parts[0].replace(" ", f" of {whole} tests ", 1) if counted.keys() - {Outcome.PASS} else parts[0]
+    word = "PASS" if result.passed else "FAIL" if Outcome.FAIL in counted else "ERROR"
+    if word == "ERROR" and Outcome.ERROR not in counted and not result.mistakes:
+        word = "UNDETERMINED"
+    return Toned(f"{word}: {', '.join(parts)}", "good" if result.passed else "bad")
+
+
+def told_line(test: GateTest, policy: str) -> Toned:
+    """A test in one sentence with its place: `patients: k=5 (line 9) FAILS: k-anonymity is 1; …`.
+
+    The place has its file when that is another one than the policy: a project of dbt has many.
+    """
+    line = f"line {test.place.line}" if test.place.line is not None else ""
+    place = line if test.place.file == policy else str(test.place)
+    verdict = OUTCOMES[test.outcome]
+    return Toned(f"{test.name}{f' ({place})' if place else ''} {verdict.text}: {sentence(test)}", verdict.tone)
+
+
+def sentence(test: GateTest) -> str:
+    """What a test found, and what its policy says of that; column names and counts, never a value."""
+    parts = [_figures(test), test.message, _exception(test), test.change.sentence if test.change else ""]
+    return " ".join(part for part in parts if part) or "It was not run, because an earlier test failed."
+
+
+def _figures(test: GateTest) -> str:
+    check = test.check
+    if check is None:
+        return ""
+    if check.model == "column_sets":
+        return _column_sets(check, test.unit)
+    if (stated := statement_of(check)) is not None:
+        return stated
+    judged = replace(check, status=_STATUS.get(test.outcome, Status.FAIL))
+    said = f"{full_title(check)} is {level_text(judged)}"
+    if check.required is not None:
+        said += f"; {WORDS.get(check.operator, check.operator)} {limit(check.required)} is required".replace("  ", " ")
+    short = replace(check, status=Status.FAIL) if check.status is not Status.PASS else check
+    return f"{said}.{shortfall(short, test.classes or 0, test.rows or 0)}"
+
+
+def _column_sets(check: Check, unit: str) -> str:
+    given = check.parameters
+    found = int(check.level or 0)
+    said = "No column set" if not found else plural(found, "minimal column set")
+    verb = "puts" if found <= 1 else "put"
+    columns = plural(int(given["max_size"]), "column")
+    share = f"any of the {unit}" if not given["share"] else f"more than {percent(given['share'])} of the {unit}"
+    return f"{said} of at most {columns} {verb} {share} into classes below {given['k']}" + ("." if not found else ":")
+
+
+def _exception(test: GateTest) -> str:
+    if test.exception is None or test.exception.expired or test.outcome is not Outcome.EXCEPTED:
+        return ""
+    return f"Excepted until {test.exception.until}: {test.exception.reason.rstrip('.')}."
+
+
+def _about(result: GateResult) -> Paragraph:
+    against = f" Compared with {result.baseline}." if result.baseline else ""
+    tests, tables = plural(len(result.tests), "test"), plural(result.tables, "table")
+    return Paragraph(f"{result.policy}: {tests} on {tables} in {figure(round(result.seconds, 1))} s.{against}")
+
+
+def _lead(result: GateResult) -> Iterator[Words]:
+    for mistake in result.mistakes:
+        yield Toned(f"{mistake.place}: {mistake.message}", "bad")
+    for test in result.tests:
+        if test.blocks:
+            yield told_line(test, result.policy)
+
+
+def notices_of(result: GateResult) -> tuple[Bullets, ...]:
+    """What the verdict does not cover, table by table."""
+    said = (replace(notice, message=f"{table}: {notice.message}") for table, notice in result.notices)
+    return notices_block(said)
+
+
+def _drift(result: GateResult) -> Iterator[Words]:
+    for drift, tone, word in (
+        (Drift.WORSE, "bad", "worse"),
+        (Drift.BETTER, "good", "better"),
+        (Drift.NEW, "plain", "new"),
+    ):
+        for test in result.tests:
+            if test.change is not None and test.change.drift is drift:
+                yield Toned(
+                    f"{word}: {test.name}. {test.change.sentence}".rstrip(), "bad" if tone == "bad" else "plain"
+                )
+    for name in result.gone:
+        yield f"gone: {name}."
+
+
+def _tests(result: GateResult) -> Table:
+    drifted = any(test.change is not None for test in result.tests)
+    heads = [
+        Column("table"),
+        Column("requirement"),
+        Column("outcome"),
+        Column("level", True),
+        Column("limit", True),
+        Column("fall short", True),
+    ]
+    heads += [Column("baseline")] if drifted else []
+    return Table(tuple(heads), tuple(_row(test, drifted) for test in result.tests))
+
+
+def _row(test: GateTest, drifted: bool) -> tuple[Words, ...]:
+    check = test.check
+    wanted = test.requirement + (f" for {test.sensitive}" if test.sensitive is not None else "")
+    figures = (
+        ("", "", "") if check is None else (level_text(check), limit_text(check), short_cell(check, test.rows or 0))
+    )
+    change = (test.change.drift.value if test.change else "",) if drifted else ()
+    return (test.table, wanted, OUTCOMES[test.outcome], *figures, *change)
+
+
+def _how(result: GateResult) -> tuple[Section, ...]:
+    versions = ", ".join(dict.fromkeys(version for name, version in result.versions.items() if name != "sqlaudit"))
+    engines = f" on {versions}" if versions else ""
+    rows = sum({test.table: test.rows or 0 for test in result.tests}.values())
+    return section(
+        "How this was computed",
+        Facts(
+            (
+                ("policy", result.policy),
+                ("rows", count(rows)),
+                ("computed by", f"sqlaudit {result.versions.get('sqlaudit', '')}{engines}"),
+                ("finished", moment(result.time)),
+            )
+        ),
+    )

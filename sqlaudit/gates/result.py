@@ -1,0 +1,268 @@
+"""What a run of a policy found: one result a test, in frozen dataclasses that reports read. No value of a row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, ClassVar
+
+from sqlaudit.base.connection_texts import without_connections
+from sqlaudit.base.errors import ExitCode
+from sqlaudit.base.result import UNDER_VERDICT, Warned
+from sqlaudit.models.check import Check
+from sqlaudit.reports.notebook import Shown
+
+SCHEMA = "sqlaudit-gate/1"
+
+
+class Outcome(StrEnum):
+    """How a test ended.
+
+    `EXCEPTED`: it falls short, and an exception that has not expired allows it. `ACCEPTED`: it falls short, but no
+    more than in the accepted baseline. `SKIPPED`: it was not run, because an earlier test failed (`--fail-fast`).
+    """
+
+    PASS = "pass"
+    WARN = "warn"
+    FAIL = "fail"
+    UNDETERMINED = "undetermined"
+    ERROR = "error"
+    EXCEPTED = "excepted"
+    ACCEPTED = "accepted"
+    SKIPPED = "skipped"
+
+
+class Drift(StrEnum):
+    """How a test compares with the accepted baseline."""
+
+    NEW = "new"
+    SAME = "same"
+    BETTER = "better"
+    WORSE = "worse"
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a test is written: the file as the user named it, and its line (None = the whole file)."""
+
+    file: str
+    line: int | None = None
+
+    def __str__(self) -> str:
+        return self.file if self.line is None else f"{self.file}, line {self.line}"
+
+
+@dataclass(frozen=True)
+class Excepted:
+    """An exception that the policy makes: until when (ISO date), why, and whether that day is over."""
+
+    until: str
+    reason: str
+    expired: bool
+    place: Place
+
+    def to_dict(self) -> dict[str, Any]:
+        """The exception as the JSON schema has it."""
+        return {"until": self.until, "reason": self.reason, "expired": self.expired, "line": self.place.line}
+
+
+@dataclass(frozen=True)
+class Change:
+    """A test against its accepted state: how it moved, and the sentence that says what moved."""
+
+    drift: Drift
+    sentence: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The change as the JSON schema has it."""
+        return {"drift": self.drift.value, "sentence": self.sentence}
+
+
+@dataclass(frozen=True)
+class ColumnSetFigures:
+    """A minimal column set beyond its limit: names, and the rows (persons) it puts into classes that are too small."""
+
+    columns: tuple[str, ...]
+    at_risk: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """The set as the JSON schema has it."""
+        return {"columns": list(self.columns), "at_risk": self.at_risk}
+
+
+@dataclass(frozen=True)
+class GateTest:
+    """One test: a requirement on a table, for one sensitive attribute where the model has one.
+
+    Args:
+        table: the name of the table's entry. requirement: as the policy writes it. sensitive: the attribute, or None.
+        outcome: how it ended. message: what is to be said besides the figures: why it could not be run, or what a
+            tolerance, exception or baseline allowed.
+        place: the policy's line. connection: its name, empty for files.
+        severity, tags, owner, description: as the policy has them.
+        check: the figures; None when there are none. rows, classes: of the table.
+        sets: the column sets beyond their limit. unit: what they count, `rows` or `persons`.
+        exception: the exception that the policy makes for it. change: how it compares with a baseline.
+        exit_code: what it asks the process to end with.
+    """
+
+    table: str
+    requirement: str
+    outcome: Outcome
+    place: Place
+    sensitive: str | None = None
+    message: str = ""
+    connection: str = ""
+    severity: str = "error"
+    tags: tuple[str, ...] = ()
+    owner: str = ""
+    description: str = ""
+    check: Check | None = None
+    rows: int | None = None
+    classes: int | None = None
+    sets: tuple[ColumnSetFigures, ...] = ()
+    unit: str = "rows"
+    exception: Excepted | None = None
+    change: Change | None = None
+    exit_code: ExitCode = ExitCode.OK
+
+    @property
+    def name(self) -> str:
+        """What reports call it: `patients: l=2 for diagnosis`."""
+        return f"{self.table}: {self.requirement}" + (f" for {self.sensitive}" if self.sensitive is not None else "")
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What tells it from all other tests, also from one run to the next."""
+        return self.table, self.requirement, self.sensitive or ""
+
+    @property
+    def blocks(self) -> bool:
+        """Whether it keeps the table from being published."""
+        return self.outcome in (Outcome.FAIL, Outcome.UNDETERMINED, Outcome.ERROR)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The test as the JSON schema has it."""
+        return {
+            "table": self.table,
+            "requirement": self.requirement,
+            "sensitive": self.sensitive,
+            "outcome": self.outcome.value,
+            "severity": self.severity,
+            "message": self.message,
+            "file": self.place.file,
+            "line": self.place.line,
+            "connection": self.connection,
+            "tags": list(self.tags),
+            "owner": self.owner,
+            "description": self.description,
+            "rows": self.rows,
+            "check": None if self.check is None else self.check.to_dict(),
+            "column_sets": [one.to_dict() for one in self.sets],
+            "exception": None if self.exception is None else self.exception.to_dict(),
+            "change": None if self.change is None else self.change.to_dict(),
+            "exit_code": int(self.exit_code),
+        }
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A mistake in the policy that belongs to no test: where it is, and the sentence that says what was meant."""
+
+    place: Place
+    message: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "message", without_connections(self.message))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The mistake as the JSON schema has it."""
+        return {"file": self.place.file, "line": self.place.line, "message": self.message}
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A test in one run, for the history: levels are exact texts."""
+
+    run: int
+    finished: str
+    accepted: bool
+    outcome: str
+    level: str | None
+    failing_rows: int | None
+    rows: int | None
+
+
+@dataclass(frozen=True)
+class GateResult(Shown):
+    """What one run of a policy found.
+
+    Args:
+        policy: the policy's file as the user named it. tests: in the policy's order.
+        mistakes: what is wrong with the policy itself. time: when it ran (ISO 8601). seconds: how long it took.
+        tables: how many tables were tested. warnings: (table, warning) pairs of the audits.
+        baseline: the file with the accepted state, empty without one. gone: tests of the baseline that the policy no
+            longer has. notes: further sentences. versions: of sqlaudit and the engines.
+        places: (table, place) pairs: where each table's entry stands.
+    """
+
+    shown_by: ClassVar = "sqlaudit.gates.report:gate_document"
+
+    policy: str
+    tests: tuple[GateTest, ...]
+    mistakes: tuple[Mistake, ...] = ()
+    time: str = ""
+    seconds: float = 0.0
+    tables: int = 0
+    warnings: tuple[tuple[str, Warned], ...] = ()
+    baseline: str = ""
+    gone: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    versions: Mapping[str, str] = field(default_factory=dict)
+    places: tuple[tuple[str, Place], ...] = ()
+
+    def counted(self) -> dict[Outcome, int]:
+        """How many tests ended in each way; outcomes that none has are left out."""
+        found = {outcome: sum(test.outcome is outcome for test in self.tests) for outcome in Outcome}
+        return {outcome: number for outcome, number in found.items() if number}
+
+    @property
+    def passed(self) -> bool:
+        """True when nothing keeps the tables from being published."""
+        return not self.mistakes and not any(test.blocks for test in self.tests)
+
+    @property
+    def notices(self) -> tuple[tuple[str, Warned], ...]:
+        """What stands directly under the verdict: table by table what it does not cover, worst first."""
+        found = [pair for pair in dict.fromkeys(self.warnings) if pair[1].code in UNDER_VERDICT]
+        return tuple(sorted(found, key=lambda pair: UNDER_VERDICT.index(pair[1].code)))
+
+    def place_of(self, table: str) -> Place:
+        """Where a table stands in the policy: the place of its entry, or the whole file when it is not known."""
+        return dict(self.places).get(table, Place(self.policy))
+
+    @property
+    def exit_codes(self) -> tuple[ExitCode, ...]:
+        """What tests and mistakes ask the process to end with; the command line takes the worst."""
+        return (*(test.exit_code for test in self.tests), *(ExitCode.USAGE for _ in self.mistakes))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as the documented JSON (`sqlaudit/gates/schema.json`)."""
+        return {
+            "schema": SCHEMA,
+            "versions": dict(self.versions),
+            "time": self.time,
+            "seconds": self.seconds,
+            "policy": self.policy,
+            "passed": self.passed,
+            "notices": [{"table": table} | notice.to_dict() for table, notice in self.notices],
+            "tables": self.tables,
+            "counts": {outcome.value: number for outcome, number in self.counted().items()},
+            "tests": [test.to_dict() for test in self.tests],
+            "mistakes": [mistake.to_dict() for mistake in self.mistakes],
+            "warnings": [{"table": table} | warning.to_dict() for table, warning in self.warnings],
+            "baseline": self.baseline or None,
+            "gone": list(self.gone),
+            "notes": list(self.notes),
+        }

@@ -1,0 +1,270 @@
+"""The JSON Schema of a policy, for editors: made from the registry of models, so that it never falls behind."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlaudit.base.spec import NullPolicy
+from sqlaudit.gates.connections import KINDS
+from sqlaudit.gates.losses import FIGURES
+from sqlaudit.gates.reading import FORMATS
+from sqlaudit.gates.requirements import SEVERITIES
+from sqlaudit.models import REGISTRY, Model, Parameter
+from sqlaudit.models.requirements import PRESETS
+from sqlaudit.release.compare.request import DISTANCES
+from sqlaudit.release.losses.registry import MEASURES
+
+_DRAFT = "https://json-schema.org/draft/2020-12/schema"
+_TEXT = {"type": "string", "minLength": 1}
+_WHOLE = {"type": "integer", "minimum": 1}
+_TEXTS = {"oneOf": [_TEXT, {"type": "array", "items": _TEXT}]}
+_NUMBER = {"oneOf": [{"type": "number"}, {"type": "string", "pattern": r"^\s*[0-9]*\.?[0-9]+(/[0-9]+|\s*%)?\s*$"}]}
+_CONDITION = {
+    "type": "string",
+    "pattern": r"^\s*(>=|<=|!=|==|=|>|<)\s*[0-9]+(\.[0-9]+)?\s*(%|rows?)?\s*$",
+    "description": "A condition on the rows that fall short: '> 10' or '> 1%'.",
+}
+_SHARE = {
+    "oneOf": [{"type": "number", "minimum": 0, "exclusiveMaximum": 1}, {"type": "string"}],
+    "description": "A share of the rows: 1% or 0.01.",
+}
+_DATE = {
+    "type": "string",
+    "format": "date",
+    "pattern": r"^\d{4}-\d{2}-\d{2}$",
+    "description": "The last day on which it holds.",
+}
+_ROLE_WORDS = {
+    "quasi_identifiers": "What others may know about a person: columns or SQL expressions.",
+    "sensitive": "What others should not learn; each column is tested on its own.",
+    "identifiers": "What names a person, and must not be published.",
+}
+
+
+def policy_schema() -> dict[str, Any]:
+    """The schema of a policy file, as JSON Schema 2020-12."""
+    properties = {
+        "version": {"const": 1, "description": "The version of the policy's form."},
+        "connections": {
+            "type": "object",
+            "additionalProperties": {"$ref": "#/$defs/connection"},
+            "description": "Where tables are, by a name of your own. Never with a password.",
+        },
+        "defaults": {"$ref": "#/$defs/defaults"},
+        "tables": {"type": "array", "items": {"$ref": "#/$defs/table"}, "description": "What is tested."},
+    }
+    return {
+        "$schema": _DRAFT,
+        "title": "A policy of sqlaudit",
+        "type": "object",
+        "required": ["tables"],
+        "properties": properties,
+        "patternProperties": {"^x-": {}},
+        "additionalProperties": False,
+        "$defs": {
+            "connection": _connection(),
+            "defaults": _defaults(),
+            "table": _table(),
+            "read": _read(),
+            "requirements": {
+                "type": "array",
+                "items": {"oneOf": [_TEXT, {"$ref": "#/$defs/requirement"}, {"$ref": "#/$defs/requirements"}]},
+            },
+            "requirement": _requirement(),
+            "column_sets": _column_sets(),
+            "loss": _loss(),
+            "exception": _exception(),
+        },
+    }
+
+
+def _connection() -> dict[str, Any]:
+    words = {
+        "duckdb": "A DuckDB file, from the folder of the policy.",
+        "env": "The environment variable that holds a PostgreSQL URL or the name of a DuckDB file.",
+        "url": "A PostgreSQL URL without a password; or a Spark: spark:local, spark:yarn, sc://host:15002.",
+        "service": "A service of PostgreSQL's pg_service.conf.",
+        "dbt_profile": "A profile of dbt's profiles.yml.",
+    }
+    own: dict[str, Any] = {kind: _TEXT | {"description": words[kind]} for kind in KINDS}
+    own["password_env"] = _TEXT | {"description": "The environment variable with the password for url or service."}
+    own["target"] = _TEXT | {"description": "The target of the dbt profile."}
+    own["profiles_dir"] = _TEXT | {"description": "The folder of profiles.yml."}
+    own["description"] = _TEXT
+    return _object(own) | {"oneOf": [{"required": [kind]} for kind in KINDS]}
+
+
+def _object(properties: dict[str, Any], *required: str) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "type": "object",
+        "properties": properties,
+        "patternProperties": {"^x-": {}},
+        "additionalProperties": False,
+    }
+    return found | ({"required": list(required)} if required else {})
+
+
+def _common() -> dict[str, Any]:
+    return {
+        "severity": {"enum": list(SEVERITIES), "description": "error keeps the table back, warn only says so."},
+        "tags": _TEXTS | {"description": "For --select tag:…"},
+        "owner": _TEXT | {"description": "Who answers for it."},
+    }
+
+
+def _nulls() -> dict[str, Any]:
+    return {"enum": [one.value for one in NullPolicy], "description": "How a missing quasi-identifier is read."}
+
+
+def _requirements() -> dict[str, Any]:
+    return {"$ref": "#/$defs/requirements", "description": "What must hold."}
+
+
+def _all_named() -> dict[str, Any]:
+    return {"type": "boolean", "description": "A column without a role fails, unless it is insensitive."}
+
+
+def _defaults() -> dict[str, Any]:
+    connection = _TEXT | {"description": "The connection of tables that name none."}
+    return _object(
+        {
+            "connection": connection,
+            "nulls": _nulls(),
+            "requirements": _requirements(),
+            "all_columns_named": _all_named(),
+            **_common(),
+        }
+    )
+
+
+def _table() -> dict[str, Any]:
+    kinds = ("table", "file", "query")
+    own: dict[str, Any] = {
+        "table": _TEXT | {"description": "A table or view of the connection."},
+        "file": _TEXT
+        | {"description": "A CSV, Parquet, JSON or Arrow file, from the folder of the policy; globs work."},
+        "query": _TEXT | {"description": "One SELECT over the connection; give it a name."},
+        "connection": _TEXT | {"description": "A name under connections."},
+        "name": _TEXT | {"description": "What reports call it; unique in the policy."},
+        "description": _TEXT,
+        "where": _TEXT | {"description": "Only the rows for which this SQL condition holds."},
+        "read": {"$ref": "#/$defs/read"},
+        **{role: _TEXTS | {"description": words} for role, words in _ROLE_WORDS.items()},
+        "entity": _TEXT | {"description": "The column that says which person a row is about."},
+        "insensitive": _TEXTS | {"description": "Columns that were looked at and need no role."},
+        "all_columns_named": _all_named(),
+        "joint": {"type": "boolean", "description": "Other sensitive columns count as quasi-identifiers."},
+        "nulls": _nulls(),
+        "derived_from": _TEXTS | {"description": "Names of tables that this one is made of, for --select name+"},
+        "inputs": {
+            "type": ["string", "object"],
+            "description": "What some models need besides: a file, or its content.",
+        },
+        "requirements": _requirements(),
+        "exceptions": {"type": "array", "items": {"$ref": "#/$defs/exception"}},
+        **_common(),
+    }
+    return _object(own) | {"oneOf": [{"required": [kind]} for kind in kinds]}
+
+
+def _read() -> dict[str, Any]:
+    return _object(
+        {
+            "format": {"enum": list(FORMATS)},
+            "delimiter": {"type": "string", "description": "One character, or tab."},
+            "encoding": _TEXT,
+            "null_values": {"type": "array", "items": {"type": "string"}, "description": "Texts that mean NULL."},
+            "all_text": {"type": "boolean"},
+            "header": {"type": "boolean"},
+            "hive_partitioning": {"type": "boolean", "description": "Folders named column=value are columns, too."},
+        }
+    )
+
+
+def _requirement() -> dict[str, Any]:
+    own: dict[str, Any] = {
+        **{name: _model(model) for model in REGISTRY.values() for name in (*model.short_forms, model.name)},
+        "column_sets": {"$ref": "#/$defs/column_sets"},
+        "loss": {"$ref": "#/$defs/loss"},
+        "preset": {"enum": list(PRESETS), "description": "A published rule."},
+        "warn_if": _CONDITION,
+        "error_if": _CONDITION,
+        "sensitive": _TEXTS | {"description": "Only for these sensitive columns."},
+        "description": _TEXT,
+        **_common(),
+    }
+    at = {rf"^({'|'.join((*model.short_forms, model.name))})@[0-9.]+$": _number(_main(model)) for model in _with_at()}
+    found = _object(own)
+    return found | {"patternProperties": {**found["patternProperties"], **at}}
+
+
+def _with_at() -> list[type[Model]]:
+    """The models that can be written `model@parameter: limit`."""
+    return [model for model in REGISTRY.values() if len(model.parameters) > 1]
+
+
+def _main(model: type[Model]) -> Parameter | None:
+    return next((parameter for parameter in model.parameters if parameter.name == model.main), None)
+
+
+def _model(model: type[Model]) -> dict[str, Any]:
+    given = {parameter.name: _number(parameter) for parameter in model.parameters}
+    needed = [parameter.name for parameter in model.parameters if parameter.default is None]
+    described = {"description": f"{model.title or model.name}. {model.definition}"}
+    limits: list[dict[str, Any]] = [
+        {"type": "object", "properties": given, "required": needed, "additionalProperties": False}
+    ]
+    main = _main(model)
+    if main is not None:
+        limits.insert(0, _number(main))
+    return described | {"oneOf": limits}
+
+
+def _number(parameter: Parameter | None) -> dict[str, Any]:
+    """A limit: as a number, or as a text that is one (`1/3`, `20%`)."""
+    if parameter is None or parameter.kind == "text":
+        return {"type": ["string", "number"]}
+    bounds: dict[str, Any] = {"type": "integer" if parameter.kind == "integer" else "number"}
+    if parameter.minimum is not None:
+        bounds["minimum"] = float(parameter.minimum) if parameter.kind != "integer" else int(parameter.minimum)
+    if parameter.maximum is not None:
+        bounds["maximum"] = float(parameter.maximum) if parameter.kind != "integer" else int(parameter.maximum)
+    return {"oneOf": [bounds, _NUMBER["oneOf"][1]], "description": parameter.help}
+
+
+def _column_sets() -> dict[str, Any]:
+    return _object(
+        {
+            "max_size": _WHOLE | {"description": "How many columns an attacker knows at most."},
+            "k": _WHOLE | {"description": "How many must share the values at least."},
+            "share": _SHARE,
+            "among": {"oneOf": [{"enum": ["quasi_identifiers", "all"]}, {"type": "array", "items": _TEXT}]},
+            "exclude": _TEXTS,
+        },
+        "max_size",
+    )
+
+
+def _loss() -> dict[str, Any]:
+    own: dict[str, Any] = {
+        "original": _TEXT | {"description": "The table before it was made safe: of the same connection, or a file."},
+        "measure": {"enum": list(MEASURES), "description": "As for sqlaudit compare."},
+        "of": {"enum": list(FIGURES), "description": "The value, its mean, or its share of complete suppression."},
+        "at_most": _NUMBER,
+        "at_least": _NUMBER,
+        "column": _TEXT | {"description": "Of one quasi-identifier; without it of all together."},
+        "key": _TEXTS | {"description": "The columns that name a row in both tables."},
+        "by_position": {"type": "boolean", "description": "Rows correspond by their order."},
+        "hierarchies": _TEXT | {"description": "A file or folder; without it those of the inputs."},
+        "distance": {"enum": list(DISTANCES), "description": "Of sensitive values."},
+    }
+    bounds = [{"required": ["at_most"]}, {"required": ["at_least"]}]
+    return _object(own, "original", "measure") | {"oneOf": bounds}
+
+
+def _exception() -> dict[str, Any]:
+    bound = {"type": ["integer", "string"], "description": "How many rows may fall short: 12 or 1%."}
+    identifier = _TEXT | {"description": "A direct identifier that may be in the table for a while."}
+    own = {"requirement": _TEXT, "identifier": identifier, "sensitive": _TEXT, "until": _DATE, "reason": _TEXT}
+    subjects = [{"required": ["requirement"]}, {"required": ["identifier"]}]
+    return _object({**own, "up_to": bound}, "until", "reason") | {"oneOf": subjects}

@@ -1,0 +1,69 @@
+"""The Python interface to standalone SQL: `sqlaudit.compile_checks`. Nothing is connected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from sqlaudit.base.spec import NullPolicy, Requirement, Roles, Target
+from sqlaudit.gates import standalone
+from sqlaudit.models.requirements import requirement_from
+
+Checks = Mapping[str, Any] | Iterable[str | Requirement] | str
+
+
+def compile_checks(
+    table: str = "",
+    *,
+    qi: Sequence[str] | str,
+    sensitive: Sequence[str] | str = (),
+    checks: Checks = (),
+    dialect: str = "duckdb",
+    entity: str | None = None,
+    joint: bool = False,
+    nulls: NullPolicy | str = NullPolicy.EQUAL,
+    query: str = "",
+    where: str = "",
+    inputs: Mapping[str, Any] | None = None,
+    exact_names: bool = False,
+) -> list[standalone.Compiled]:
+    """Write each check as one SELECT that returns one row.
+
+    Args:
+        table: a table or view, as the warehouse calls it; empty with `query`, one SELECT in the dialect.
+        qi: quasi-identifiers: column names or SQL expressions in the dialect.
+        sensitive: sensitive attributes, each looked at on its own.
+        checks: `{"k": 5, "recursive_l": {"c": 3, "l": 2}}`, `["k=5", "t=0.2"]`, or names of models for their figures
+            alone; none = the figures of every model.
+        dialect: a key of `sqlaudit.gates.standalone.DIALECTS`, such as "snowflake".
+        entity, joint, nulls: as for `sqlaudit.audit`; NULLs that match anything cannot be written.
+        where: a SQL condition on the rows of `table`.
+        inputs: `population` (a table of the warehouse) and `class_function: identity`.
+        exact_names: whether columns are named in their exact case, and quoted.
+
+    Returns:
+        In the order of the checks, for each sensitive attribute: `sql`, or without checks a reason in `refused`.
+
+    Raises:
+        UsageError: an unknown model or dialect, no table's name, or a check that one SELECT cannot carry.
+
+    Example:
+        >>> (found,) = compile_checks("release.claims", qi=["age", "sex"], checks={"k": 5}, dialect="snowflake")
+        >>> found.check, found.executed, found.sql.splitlines()[-1]
+        ('k=5', False, 'FROM judged')
+    """
+    roles = Roles(_several(qi), _several(sensitive), (), entity, joint, NullPolicy(nulls))
+    target = Target(relation=table, query=query, where=where)
+    return standalone.compile_checks(
+        target, roles, _checks(checks), dialect=dialect, inputs=inputs, exact_names=exact_names
+    )
+
+
+def _several(names: Sequence[str] | str) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
+def _checks(checks: Checks) -> list[str | Requirement]:
+    if isinstance(checks, Mapping):
+        return [requirement_from(name, value) for name, value in checks.items()]
+    return [checks] if isinstance(checks, str) else list(checks)

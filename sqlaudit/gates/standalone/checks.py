@@ -1,0 +1,224 @@
+"""From checks to statements: one SELECT each, in the dialect of any warehouse."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.spec import NullPolicy, Requirement, Roles, Target
+from sqlaudit.base.sql import Raw, render
+from sqlaudit.classes.inputs import population_target, read_inputs
+from sqlaudit.gates.standalone.names import DIALECTS, column, find_dialect, source
+from sqlaudit.gates.standalone.recipes import NotCarried, Recipe, recipe_of
+from sqlaudit.gates.standalone.unknown import StandaloneCells
+from sqlaudit.models import REGISTRY
+from sqlaudit.models.requirements import find_model, parse_requirements
+from sqlaudit.reports.escape import visible
+
+_HOW_TO_READ = (
+    "Each statement reads the table and returns one row. With a limit, the verdict is pass, fail, or undecided: the",
+    "table is empty, rows cannot be judged (unusable), or a figure is too near its limit for floating point.",
+)
+NO_INFINITY = ("CAST('Infinity' AS FLOAT)", "1.7976931348623157E308")
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A check as SQL.
+
+    Args:
+        check: as it was asked for. model: the model's name. sensitive: the attribute it is about, None = none.
+        dialect: what the SQL is written in. sql: one SELECT without parameters; empty when none carries the check.
+        refused: why none does, else empty.
+    """
+
+    check: str
+    model: str
+    sensitive: str | None
+    dialect: str
+    sql: str = ""
+    refused: str = ""
+
+    @property
+    def executed(self) -> bool:
+        """Whether statements in this dialect are executed by the tests."""
+        return DIALECTS[self.dialect].executed
+
+
+def compile_checks(
+    target: Target,
+    roles: Roles,
+    checks: Sequence[str | Requirement] = (),
+    *,
+    dialect: str = "duckdb",
+    inputs: Mapping[str, Any] | None = None,
+    exact_names: bool = False,
+) -> list[Compiled]:
+    """Each check as one SELECT with one row; nothing is connected.
+
+    Args:
+        target: a table by name, or a query in the dialect; `where` is a condition in the dialect.
+        roles: columns or expressions in the dialect.
+        checks: requirements (`k=5`), or names of models for their figures alone; none = the figures of every model.
+        dialect: a key of `DIALECTS`.
+        inputs: further inputs of models; of these a population and `class_function: identity` can be written.
+        exact_names: whether columns are named exactly, in the right case, and quoted.
+
+    Returns:
+        In the order of the checks, for each sensitive attribute: statements of columns classes, table_rows,
+        failing_classes, failing_rows, undecided_classes, unusable, level_…, verdict (`pass`, `fail`, or
+        `undecided`); without a limit only classes, table_rows, level_…. Without checks, models that one SELECT cannot
+        carry are there with the reason in `refused`.
+
+    Raises:
+        NotCarried: one SELECT cannot carry a check that was asked for.
+        UsageError: unknown model, dialect or option; no quasi-identifiers.
+
+    Example:
+        >>> found = compile_checks(Target("patients"), Roles(("age", "zip")), ["k=5"], dialect="bigquery")
+        >>> found[0].sql.splitlines()[-1]
+        'FROM judged'
+    """
+    spelled = find_dialect(dialect)
+    if not roles.quasi_identifiers:
+        raise UsageError("Name the quasi-identifiers: what others may know about a person, for instance --qi age,sex.")
+    if roles.nulls is NullPolicy.WILDCARD:
+        raise NotCarried("--nulls wildcard: classes overlap there, so no GROUP BY makes them; use equal or distinct.")
+    given = read_inputs(inputs or {})
+    asked = [one for check in checks for one in _requirements(check)] or [Requirement(name) for name in REGISTRY]
+    compiled = []
+    for requirement in asked:
+        for attribute in _attributes(requirement, roles):
+            job = _Job(target, roles, attribute, requirement, _inputs_of(given, attribute, roles), spelled, exact_names)
+            compiled.append(job.compiled(lenient=not checks))
+    return compiled
+
+
+def _requirements(check: str | Requirement) -> tuple[Requirement, ...]:
+    if isinstance(check, Requirement):
+        return (check,)
+    if {"=", "<", ">"} & set(check):
+        return parse_requirements(check)
+    return (Requirement(find_model(check).name, {}, check),)
+
+
+def _attributes(requirement: Requirement, roles: Roles) -> tuple[str | None, ...]:
+    """The sensitive attributes that a check is made for; classes depend on them with `joint`."""
+    named = REGISTRY[requirement.model].needs_sensitive or (roles.joint and len(roles.sensitive) > 1)
+    return (roles.sensitive or (None,)) if named else (None,)
+
+
+def _inputs_of(inputs: Mapping[str, Any], attribute: str | None, roles: Roles) -> dict[str, Any]:
+    """The inputs of one attribute: those at the top level, or in its section."""
+    sections = inputs.get("sensitive", {})
+    for name in sections:
+        if name not in roles.sensitive:
+            raise UsageError(f"The inputs have a section for {name!r}, which is no sensitive attribute.")
+    return {**inputs, **sections.get(attribute, {})}
+
+
+@dataclass(frozen=True)
+class _Job:
+    """One check for one attribute."""
+
+    target: Target
+    roles: Roles
+    attribute: str | None
+    requirement: Requirement
+    inputs: Mapping[str, Any]
+    dialect: str
+    exact_names: bool
+
+    def compiled(self, *, lenient: bool) -> Compiled:
+        """The statement; where `lenient`, the reason why there is none."""
+        check = self.requirement.text or self.requirement.model
+        model = REGISTRY[self.requirement.model]
+        attribute = self.attribute if model.needs_sensitive else None
+        try:
+            recipe = recipe_of(self.requirement, self.inputs, attribute, entity=self.roles.entity is not None)
+            sql = self._sql(recipe)
+        except UsageError as reason:
+            if not lenient:
+                raise
+            return Compiled(check, model.name, self.attribute, self.dialect, refused=str(reason))
+        return Compiled(check, model.name, self.attribute, self.dialect, sql)
+
+    def _sql(self, recipe: Recipe) -> str:
+        roles = self.roles
+        entity = None if roles.entity is None else self._raw(roles.entity, "--entity")
+        solo = roles.nulls is NullPolicy.DISTINCT
+        keys = [self._raw(name, "--qi") for name in self._keys()]
+        statement = render(
+            "gates/standalone/standalone.sql",
+            self.dialect,
+            step="standalone check",
+            plain_order=True,
+            source=Raw(source(self.target, self.dialect)),
+            keys=keys,
+            entity=entity,
+            solo=solo,
+            sensitive=self._raw(self.attribute, "--sensitive") if recipe.by_value and self.attribute else None,
+            levels=list(recipe.levels),
+            required=bool(recipe.table_fails),
+            table_fails=recipe.table_fails,
+            table_doubtful=recipe.table_doubtful,
+            cells=StandaloneCells(),
+            form="cells",
+            total="total",
+            **self._population(recipe, keys, entity),
+            **recipe.parameters(),
+        )
+        sql = statement.sql.partition("\n")[2]  # headed by comments of its own
+        return sql.replace(*NO_INFINITY) if self.dialect == "tsql" else sql
+
+    def _keys(self) -> tuple[str, ...]:
+        others = tuple(name for name in self.roles.sensitive if name != self.attribute) if self.roles.joint else ()
+        return self.roles.quasi_identifiers + (others if self.attribute is not None else ())
+
+    def _population(self, recipe: Recipe, keys: list[Raw], entity: Raw | None) -> dict[str, Any]:
+        if not recipe.population:
+            return {"population": None}
+        if self.roles.nulls is NullPolicy.DISTINCT:
+            raise NotCarried(
+                f"{self.requirement.text or self.requirement.model}: matches the classes of the table with those of "
+                "the population, which --nulls distinct rules out: use --nulls equal."
+            )
+        population = Raw(source(population_target(self.inputs, self.target), self.dialect))
+        return {"population": population, "population_keys": keys, "population_entity": entity}
+
+    def _raw(self, text: str, option: str) -> Raw:
+        return Raw(column(text, self.dialect, option, exact=self.exact_names))
+
+
+def script(compiled: Sequence[Compiled], target: Target, version: str) -> str:
+    """All statements as one SQL script, each under comments that say what it is."""
+    dialect = DIALECTS[compiled[0].dialect]
+    written = sum(1 for one in compiled if one.sql)
+    lines = [
+        f"sqlaudit {version}: {written} {'check' if written == 1 else 'checks'} of {target.name} for {dialect.title}.",
+        *_HOW_TO_READ,
+    ]
+    if not dialect.executed:
+        lines += [
+            f"Not executed: the tests have no {dialect.title}. Every statement parses there and keeps to constructs",
+            "that mean the same everywhere; the same text is executed on DuckDB, PostgreSQL and Spark.",
+        ]
+    lines += [dialect.note] if dialect.note else []
+    parts = [_comment(lines), *(_section(one) for one in compiled)]
+    return "\n".join(parts)
+
+
+def _section(one: Compiled) -> str:
+    of = f" of {one.sensitive}" if one.sensitive else ""
+    if one.refused:
+        return _comment([f"{one.model}{of} is not here. {one.refused}"])
+    notes = [f"{one.check}{of}", f"{REGISTRY[one.model].title}: {REGISTRY[one.model].definition}"]
+    if one.model == "t_closeness_ordered":
+        notes.append("The attribute must be a number, a date or a time: text has no order that everybody agrees on.")
+    return _comment(notes) + one.sql + ";\n"
+
+
+def _comment(lines: Sequence[str]) -> str:
+    return "".join(f"-- {visible(line)}\n" for line in lines)

@@ -1,0 +1,220 @@
+"""Names as somebody writes them, as SQL of a warehouse that nobody has asked what it holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.guard import closest, guard_expression, guard_query, quote
+from sqlaudit.base.spec import Target
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """A dialect that statements are written for.
+
+    Args:
+        title: the product's name. executed: whether the tests execute what is written for it.
+        note: what somebody who runs it has to know, empty = nothing.
+    """
+
+    title: str
+    executed: bool = False
+    note: str = ""
+
+
+DIALECTS = {
+    "bigquery": Dialect("BigQuery", note="Columns of type FLOAT64 cannot make groups there: round them."),
+    "clickhouse": Dialect("ClickHouse", note="Needs version 25.6 or later, which has LEAD."),
+    "databricks": Dialect("Databricks", note="Wants ANSI mode, so that an overflow is an error and not NULL."),
+    "duckdb": Dialect("DuckDB", executed=True),
+    "postgres": Dialect("PostgreSQL", executed=True),
+    "presto": Dialect("Presto"),
+    "redshift": Dialect("Redshift"),
+    "snowflake": Dialect("Snowflake"),
+    "spark": Dialect("Spark", executed=True, note="Wants ANSI mode, so that an overflow is an error and not NULL."),
+    "trino": Dialect("Trino"),
+    "tsql": Dialect(
+        "T-SQL", note="Needs SQL Server 2022 or later. Its FLOAT has no infinity: 1.7976931348623157E308 stands for it."
+    ),
+}
+
+RESERVED = frozenset(
+    {
+        "all",
+        "and",
+        "any",
+        "array",
+        "as",
+        "asc",
+        "at",
+        "between",
+        "both",
+        "by",
+        "case",
+        "cast",
+        "check",
+        "column",
+        "create",
+        "cross",
+        "current",
+        "desc",
+        "distinct",
+        "else",
+        "end",
+        "except",
+        "exists",
+        "false",
+        "fetch",
+        "for",
+        "from",
+        "full",
+        "group",
+        "having",
+        "hash",
+        "in",
+        "inner",
+        "interval",
+        "into",
+        "is",
+        "join",
+        "lateral",
+        "left",
+        "like",
+        "limit",
+        "natural",
+        "new",
+        "no",
+        "not",
+        "null",
+        "of",
+        "on",
+        "or",
+        "order",
+        "outer",
+        "over",
+        "partition",
+        "qualify",
+        "range",
+        "recursive",
+        "right",
+        "row",
+        "rows",
+        "select",
+        "set",
+        "some",
+        "table",
+        "tablesample",
+        "then",
+        "to",
+        "top",
+        "treat",
+        "true",
+        "union",
+        "unique",
+        "unnest",
+        "user",
+        "using",
+        "values",
+        "when",
+        "where",
+        "window",
+        "with",
+        "within",
+    }
+)
+"""Words that some dialect here wants in quotes when they name a column."""
+
+
+def find_dialect(name: str) -> str:
+    """The name of a dialect.
+
+    Raises:
+        UsageError: there is none; the sentence names the closest.
+
+    Example:
+        >>> find_dialect("Snowflake")
+        'snowflake'
+    """
+    wanted = {"postgresql": "postgres", "sqlserver": "tsql", "mssql": "tsql"}.get(name.lower(), name.lower())
+    if wanted not in DIALECTS:
+        raise UsageError(f"There is no dialect {name!r}.{closest(name, DIALECTS)} There are: {', '.join(DIALECTS)}.")
+    return wanted
+
+
+def column(text: str, dialect: str, option: str, *, exact: bool = False) -> str:
+    """A column or an expression over columns, in the dialect.
+
+    A plain name is written as it stands, so that the warehouse finds it in the case it keeps; one in double quotes, or
+    with spaces, is quoted for the dialect, and every name where they are `exact`.
+
+    Raises:
+        UsageError: neither a name nor an expression over the columns of one row.
+
+    Example:
+        >>> column('"Blood Type"', "bigquery", "--qi"), column("year(birth)", "postgres", "--qi")
+        ('`Blood Type`', 'EXTRACT(YEAR FROM birth)')
+    """
+    bare = text.strip()
+    if len(bare) > 2 and bare[0] == bare[-1] == '"' and '"' not in bare[1:-1]:
+        return quote(bare[1:-1], dialect)
+    if bare.isidentifier():
+        return bare if not exact and _is_plain(bare, dialect) else quote(bare, dialect)
+    if bare.replace(" ", "_").isidentifier():
+        return quote(bare, dialect)
+    tree = guard_expression(bare, dialect, option)
+    if not list(tree.find_all(exp.Column)):
+        raise UsageError(
+            f"{option}: {text!r} is no column and no expression over columns; put odd names into double quotes."
+        )
+    return tree.sql(dialect=dialect)
+
+
+def source(target: Target, dialect: str) -> str:
+    """A table or a query, with its condition, as a FROM item in the dialect.
+
+    Raises:
+        UsageError: not a table's name, not one SELECT, or not a condition.
+
+    Example:
+        >>> source(Target("public.patients", where="age > 17"), "snowflake")
+        '(SELECT * FROM public.patients WHERE age > 17)'
+    """
+    if target.frame is not None:
+        raise UsageError("A frame is in this process; standalone SQL needs a table.")
+    if target.query:
+        return f"({guard_query(target.query, dialect).sql(dialect=dialect)})"
+    table = _table(target.relation, dialect)
+    if not target.where:
+        return table.sql(dialect=dialect)
+    condition = guard_expression(target.where, dialect, "--where")
+    return f"({exp.select('*').from_(table).where(condition).sql(dialect=dialect)})"
+
+
+def _table(text: str, dialect: str) -> exp.Table:
+    wrong = UsageError(f"--table: {text!r} is not a table's name; write schema.table.")
+    try:
+        table = sqlglot.parse_one(text, into=exp.Table, dialect=dialect)
+    except SqlglotError:
+        raise wrong from None
+    if not isinstance(table, exp.Table) or not isinstance(table.this, exp.Identifier):
+        raise wrong
+    if {key for key, value in table.args.items() if value} - {"this", "db", "catalog"}:
+        raise wrong
+    return table
+
+
+def _is_plain(name: str, dialect: str) -> bool:
+    """Whether the dialect reads a name as a column when it is not quoted."""
+    if name.lower() in RESERVED:
+        return False
+    try:
+        tree = sqlglot.parse_one(f"SELECT {name}, 1 FROM t GROUP BY {name}", dialect=dialect)
+    except SqlglotError:
+        return False
+    first = tree.expressions[0] if isinstance(tree, exp.Select) else None
+    return isinstance(first, exp.Column) and first.name == name

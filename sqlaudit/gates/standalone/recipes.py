@@ -1,0 +1,285 @@
+"""From a privacy model to what one SELECT needs of it: facts, aggregates over classes, predicates. Or why none can."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.spec import Requirement
+from sqlaudit.classes.facts import Fact
+from sqlaudit.gates.standalone.pieces import partitions, piece
+from sqlaudit.gates.standalone.unknown import NaturallyOrdered, unknown_table
+from sqlaudit.models import REGISTRY, Context
+from sqlaudit.models.base import HistogramModel, Model, QueryModel, SignatureModel, SizeModel, band, expression
+from sqlaudit.models.diversity import head
+from sqlaudit.models.functions import RangeControl
+from sqlaudit.models.population import PopulationModel
+
+MOST_KNOWLEDGE = 3
+"""Up to so many pieces of knowledge maximum disclosure is written out."""
+RATIO_BAND = 1e-12
+"""Relative width of the band around a limit of disclosure; the products of up to five quotients err by 1e-15."""
+_STAND_INS: Mapping[str, type[Model]] = {"t_closeness_ordered": NaturallyOrdered}
+
+
+class NotCarried(UsageError):
+    """One statement cannot carry this check exactly; the message says why."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What the statement of a check is made of.
+
+    Args:
+        facts, more_facts: facts of a class, by macro of `_facts.sql` or as (name, aggregate).
+        levels: (name, aggregate over the classes), the main one first.
+        failing, doubtful: predicates of a class, empty = none. table_fails: the same of the whole table.
+        by_value: whether sensitive values are counted. uses: see `_standalone.sql`.
+        unusable: counts of what rules the check out, as subqueries.
+        table_doubtful: a predicate of the whole table that floats cannot tell. where: which classes count, empty = all.
+        population: whether the classes of a population stand beside those of the table.
+        atoms: of maximum disclosure, 0 = another model.
+    """
+
+    facts: tuple[Fact, ...] = ()
+    more_facts: tuple[tuple[str, str], ...] = ()
+    levels: tuple[tuple[str, str], ...] = ()
+    failing: str = ""
+    doubtful: str = ""
+    table_fails: str = ""
+    by_value: bool = False
+    uses: tuple[str, ...] = ()
+    unusable: tuple[str, ...] = ()
+    table_doubtful: str = ""
+    where: str = ""
+    population: bool = False
+    atoms: int = 0
+
+    def parameters(self) -> dict[str, Any]:
+        """As the templates take them."""
+        split = [partitions(atoms) for atoms in range(1, self.atoms + 1)]
+        return {
+            "facts": list(self.facts),
+            "more_facts": list(self.more_facts),
+            "by_value": self.by_value,
+            "uses": list(self.uses),
+            "atoms": self.atoms,
+            "partitions": split,
+            "failing": self.failing,
+            "doubtful": self.doubtful,
+            "unusable": list(self.unusable),
+            "where": self.where,
+        }
+
+
+def recipe_of(requirement: Requirement, inputs: Mapping[str, Any], sensitive: str | None, *, entity: bool) -> Recipe:
+    """The recipe of a requirement (or, without parameters, of a model's figures).
+
+    Args:
+        requirement: a model by name, with its parameters.
+        inputs: further inputs, as `read_inputs` gives them. sensitive: the attribute's name, None when there is none.
+        entity: whether rows belong to persons.
+
+    Raises:
+        NotCarried: one SELECT cannot carry the model exactly.
+        UsageError: the model needs a sensitive attribute.
+
+    Example:
+        >>> recipe_of(Requirement("k_anonymity", {"k": 5}), {}, None, entity=False).failing
+        'size < 5'
+    """
+    kind = _STAND_INS.get(requirement.model, REGISTRY[requirement.model])
+    if kind.needs_sensitive and sensitive is None:
+        raise UsageError(f"{requirement.text or kind.name!r} needs a sensitive attribute; name one with --sensitive.")
+    _refuse(kind, requirement, inputs)
+    context = Context(unknown_table(sensitive) if sensitive is not None else None, 0, {})
+    model = kind(requirement.parameters, context)
+    if isinstance(model, RangeControl):
+        recipe = _range(requirement)
+    elif isinstance(model, SignatureModel):
+        recipe = _disclosure(model)
+    elif isinstance(model, SizeModel):
+        recipe = _sizes(model)
+    elif isinstance(model, PopulationModel):
+        recipe = population_recipe(model)
+    else:
+        recipe = _general(model)
+    return _with_persons(recipe, model) if entity else recipe
+
+
+def _with_persons(recipe: Recipe, model: Model) -> Recipe:
+    """What further rules the check out when rows belong to persons."""
+    further = [piece("count_where", relation="target", condition="e IS NULL")]
+    if model.one_value_per_person:
+        further.append(piece("persons_in_several_places"))
+    return replace(recipe, unusable=(*recipe.unusable, *further))
+
+
+def _refuse(kind: type[Model], requirement: Requirement, inputs: Mapping[str, Any]) -> None:
+    """Nothing when the model can be carried.
+
+    Raises:
+        NotCarried: it cannot.
+    """
+    said = requirement.text or kind.name
+    if issubclass(kind, PopulationModel):
+        if "population" not in inputs:
+            raise NotCarried(f"{said}: needs population; give it in a file with --inputs.")
+        return
+    if issubclass(kind, SignatureModel) and kind.main == "c":
+        pieces = int(requirement.parameters.get("k", 3))
+        if pieces > MOST_KNOWLEDGE:
+            raise NotCarried(
+                f"{said}: the statement writes out every way to spread k + 1 atoms over persons, which it does for k "
+                f"of at most {MOST_KNOWLEDGE}; `sqlaudit audit` takes k = {pieces}."
+            )
+        return
+    if issubclass(kind, RangeControl):
+        numbers = inputs.get("class_function")
+        if numbers is not None and numbers.values is None:
+            return
+        raise NotCarried(
+            f"{said}: only 'class_function: identity' can be written; another one maps values, and the SQL would hold "
+            "them."
+        )
+    if issubclass(kind, HistogramModel):
+        raise NotCarried(f"{said}: a cover is searched for in Python, once the database has told which values meet.")
+    if issubclass(kind, QueryModel):
+        raise NotCarried(
+            f"{said}: figures at its limit are decided exactly in Python, from further statements; one SELECT cannot."
+        )
+    if kind.needs:
+        listed = " and ".join(kind.needs)
+        raise NotCarried(f"{said}: {listed} name sensitive values, and the SQL would hold them.")
+
+
+def _general(model: Model) -> Recipe:
+    """A model that facts carry."""
+    levels = [
+        (name, piece("folded", fold=level.fold, expression=level.expression)) for name, level in model.levels().items()
+    ]
+    failing, doubtful = (model.failing(), model.doubtful()) if model.is_required else ("", "")
+    facts = tuple({fact.name: fact for fact in model.facts()}.values())
+    ordered = any(fact.macro == "ordered_distance" for fact in facts)
+    spoken = " ".join([failing, doubtful, *(aggregate for _, aggregate in levels)])
+    uses = []
+    if ordered or "value_count" in spoken:
+        uses.append("values")
+    if any(fact.macro in ("head", "largest_l") for fact in facts):
+        uses.append("positions")
+    if ordered:
+        uses.append("gaps")
+    return Recipe(
+        facts=facts,
+        levels=tuple(levels),
+        failing=failing,
+        doubtful=doubtful,
+        table_fails=piece("some_class") if failing else "",
+        by_value=model.needs_sensitive,
+        uses=tuple(uses),
+        unusable=(_without_value(),) if ordered else (),
+    )
+
+
+def _sizes(model: SizeModel) -> Recipe:
+    """A model that the sizes of the classes decide: figures of the whole table."""
+    limit = model.required
+    condition = model.failing_sizes() if model.is_required or model.verdict_by_level else ""
+    if model.name == "prosecutor_risk":
+        level, fails = piece("highest_risk"), piece("some_class") if condition else ""
+    elif not condition:
+        level, fails = piece("mean_risk"), "" if limit is None else piece("mean_risk_above", limit=Fraction(limit))
+    else:
+        level = piece("share_where", condition=condition)
+        fails = "" if limit is None else piece("share_where_above", condition=condition, limit=Fraction(limit))
+    return Recipe(levels=((model.main, level),), failing=condition, table_fails=fails)
+
+
+def population_recipe(model: PopulationModel) -> Recipe:
+    """A risk against a population."""
+    limit = model.values[model.main]
+    exact = None if limit is None else Fraction(limit)
+    recipe = Recipe(
+        population=True,
+        where=piece("met"),
+        unusable=(piece("count_where", relation="facts", condition=piece("more_than_population")),),
+    )
+    if model.name == "marketer_risk":
+        level = piece("marketer_risk")
+        if exact is None:
+            return replace(recipe, levels=((model.main, level),))
+        low, high = band(float(exact))
+        fails, doubtful = (
+            expression("above", fact=level, limit=high),
+            expression("between", expression=level, low=low, high=high),
+        )
+        return replace(recipe, levels=((model.main, level),), table_fails=fails, table_doubtful=doubtful)
+    if model.name == "delta_presence":
+        share = piece("presence")
+        levels = tuple(
+            (name, piece("folded", fold=fold, expression=share)) for name, fold in (("max", "MAX"), ("min", "MIN"))
+        )
+        low_limit = Fraction(model.values["min"])
+        failing = "" if exact is None else piece("presence_outside", low=low_limit, high=exact)
+        recipe = replace(recipe, where="")
+    elif model.name == "journalist_risk":
+        levels = ((model.main, piece("journalist_risk")),)
+        failing = "" if exact is None else expression("reciprocal_above", fact="population_size", limit=exact)
+    else:
+        levels = ((model.main, piece("folded", fold="MIN", expression="population_size")),)
+        failing = "" if limit is None else piece("fewer_people", k=limit)
+    fails = piece("some_class") if failing else ""
+    return replace(recipe, levels=levels, failing=failing, table_fails=fails)
+
+
+def _disclosure(model: SignatureModel) -> Recipe:
+    """Maximum disclosure, written out."""
+    atoms = model.pieces() + 1
+    levels = (
+        ("disclosure", piece("folded", fold="MAX", expression=piece("disclosure"))),
+        ("negated", piece("folded", fold="MAX", expression=piece("negated_disclosure"))),
+    )
+    failing = doubtful = ""
+    if model.is_required:
+        failing, doubtful = disclosure_limits(Fraction(model.values["c"]), atoms)
+    return Recipe(
+        facts=tuple(head(rank) for rank in range(1, atoms + 1)),
+        levels=levels,
+        failing=failing,
+        doubtful=doubtful,
+        table_fails=piece("some_class") if failing else "",
+        by_value=True,
+        uses=("positions",),
+        atoms=atoms,
+    )
+
+
+def disclosure_limits(c: Fraction, atoms: int) -> tuple[str, str]:
+    """Predicates of a class whose disclosure is at least c, and of one that floats cannot tell."""
+    if c == 0:
+        return "1 = 1", ""
+    limit = (1 - c) / c
+    low, high = float(limit) * (1 - RATIO_BAND), float(limit) * (1 + RATIO_BAND)
+    arguments = {"atoms": atoms, "limit": limit, "low": low, "high": high}
+    return piece("reaches_ratio", **arguments), piece("near_ratio", **arguments)
+
+
+def _range(requirement: Requirement) -> Recipe:
+    """How far apart the values of a class are, for a class function that is the value itself."""
+    limit = requirement.parameters.get("delta")
+    failing = "" if limit is None else piece("range_below", limit=Fraction(limit))
+    return Recipe(
+        more_facts=(("highest_value", piece("highest_value")), ("lowest_value", piece("lowest_value"))),
+        levels=(("delta", piece("folded", fold="MIN", expression=piece("range_of_values"))),),
+        failing=failing,
+        table_fails=piece("some_class") if failing else "",
+        by_value=True,
+        unusable=(_without_value(),),
+    )
+
+
+def _without_value() -> str:
+    return piece("count_where", relation="target", condition="s IS NULL")

@@ -1,0 +1,85 @@
+"""What a model may know of a sensitive attribute that nobody has looked at: everything is a column of the statement."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlaudit.classes.cells import LongCells, _macro
+from sqlaudit.classes.facts import SensitiveTable
+from sqlaudit.gates.standalone.pieces import piece
+from sqlaudit.models.closeness import OrderedTCloseness
+
+PORTABLE = "portable"
+"""Not DuckDB: macros that have a short form there take the one that every dialect understands."""
+
+
+@dataclass(frozen=True)
+class Later:
+    """A positive whole number that only the database will know, as SQL; products with it are SQL, too.
+
+    Example:
+        >>> str(2 * Later("total"))
+        'total * 2'
+    """
+
+    sql: str
+
+    def __str__(self) -> str:
+        return self.sql
+
+    def __mul__(self, other: object) -> Later:
+        return Later(f"{self.sql} * {other}")
+
+    __rmul__ = __mul__
+
+    def __gt__(self, other: object) -> bool:
+        """It is at least 1, and nothing else is ever compared with it: `max(1, …)`."""
+        return True
+
+
+class UnknownTable(SensitiveTable):
+    """A sensitive attribute whose totals are columns of the statement: `total` and `value_count`."""
+
+    @property
+    def total(self) -> Any:
+        """N."""
+        return Later("total")
+
+    @property
+    def distinct(self) -> Any:
+        """M."""
+        return Later("value_count")
+
+
+def unknown_table(name: str) -> UnknownTable:
+    """The table of an attribute of that name."""
+    return UnknownTable(name, (), has_null=False, ordered=True, text=False)
+
+
+@dataclass(frozen=True)
+class StandaloneCells(LongCells):
+    """Cells as rows, with the places and running sums that windows have added before."""
+
+    dialect: str = PORTABLE
+
+    def largest_l(self, numerator: int, denominator: int, lanes: Any, wide: str) -> str:
+        """The largest l of recursive (c,l), for c = numerator/denominator."""
+        return _macro(
+            "largest_l_of_rows", top="greatest_count", numerator=numerator, denominator=denominator, wide=wide
+        )
+
+
+class NaturallyOrdered(OrderedTCloseness):
+    """Ordered t-closeness over all values that occur, in their natural order."""
+
+    def prepare(self) -> None:
+        """NULLs are counted by the statement: their check stays undecided."""
+
+    def unit(self) -> Any:
+        """M − 1, at least 1."""
+        return Later(piece("values_less_one"))
+
+    def arguments(self) -> dict[str, Any]:
+        """The gaps are there when the fact is folded."""
+        return {"order": None}

@@ -1,0 +1,242 @@
+"""From what a search found to the result that reports read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from sqlaudit.classes.opening import shown_roles
+from sqlaudit.engines.contract import Engine
+from sqlaudit.engines.provenance import provenance
+from sqlaudit.hierarchies import Hierarchy, Use
+from sqlaudit.hierarchies.dictionary import Dictionary
+from sqlaudit.lattices.costs import CostTable
+from sqlaudit.lattices.evaluate import Evaluator
+from sqlaudit.lattices.losses import Losses
+from sqlaudit.lattices.request import Find, LatticeRequest
+from sqlaudit.lattices.result import LatticeColumn, LatticeNode, LatticeResult, Shortfall
+from sqlaudit.lattices.search.along import climb
+from sqlaudit.lattices.search.found import Found
+from sqlaudit.lattices.search.loss import NodeLoss
+from sqlaudit.lattices.verdicts import Node, Verdict
+
+MOST_PRICED = 20_000
+"""Nodes of which a result tells one by one whether they are safe, and what they lose."""
+
+
+@dataclass(frozen=True)
+class Searched:
+    """What was searched, and how its nodes are decided and priced.
+
+    Args:
+        request: what was asked. hierarchies: of the quasi-identifiers, in their order. dictionaries: of those that take
+            part, by place. evaluator: decides. losses, costs: price. values: counts the different
+            ones of a sensitive attribute.
+    """
+
+    request: LatticeRequest
+    hierarchies: tuple[Hierarchy, ...]
+    dictionaries: Mapping[int, Dictionary]
+    evaluator: Evaluator
+    losses: Losses
+    costs: CostTable
+    values: Callable[[str], int]
+
+    def node_loss(self) -> NodeLoss:
+        """The loss as a search needs it: what the levels say of it, and how the rest is asked."""
+        measure, limit = self.losses.measure, self.evaluator.limit_rows
+        bounded = measure.separable and (measure.bounded or not limit)
+        terms = self.losses.terms() if bounded else [[0.0] * (height + 1) for height in self.evaluator.heights]
+        if self._by_levels:
+            return NodeLoss(terms, self.losses.transform)
+        return NodeLoss(terms, self.losses.transform, self.exact, monotone=measure.monotone and not limit)
+
+    @property
+    def _by_levels(self) -> bool:
+        """Whether the levels of a safe node alone say what it loses."""
+        measure = self.losses.measure
+        return measure.separable and (not self.evaluator.limit_rows or not measure.cell)
+
+    def exact(self, nodes: Sequence[Node]) -> list[float]:
+        """The losses of safe nodes."""
+        if self._by_levels:
+            return [self.losses.whole(node) for node in nodes]
+        bits = self.losses.measure.cell == "size_bits"
+        parts = self.evaluator.loss_parts(nodes, self.costs.labels, bits=bits)
+        return [self.losses.of(part) for part in parts]
+
+
+class _Nodes:
+    """Nodes of a result: verdicts that are known already, and those that are asked for now."""
+
+    def __init__(self, searched: Searched, known: Iterable[Verdict]) -> None:
+        self._searched = searched
+        self._known = {verdict.node: verdict for verdict in known}
+
+    def of(self, nodes: Sequence[Node], *, priced: bool) -> tuple[LatticeNode, ...]:
+        """The nodes with their figures, and their loss where that was asked for."""
+        unknown = [node for node in nodes if node not in self._known]
+        self._known.update(zip(unknown, self._searched.evaluator.decide(unknown), strict=True))
+        losses: Sequence[float | None] = [None] * len(nodes)
+        if priced and len(nodes) <= MOST_PRICED:
+            losses = self._searched.exact(nodes)
+        return tuple(node_of(self._known[node], loss) for node, loss in zip(nodes, losses, strict=True))
+
+    def asked(self, nodes: Iterable[Node]) -> list[Node]:
+        """Those whose verdict is known with its figures."""
+        return [node for node in nodes if node in self._known]
+
+
+def node_of(verdict: Verdict, loss: float | None = None) -> LatticeNode:
+    """A verdict as results have it."""
+    fails = tuple(Shortfall(one.text, one.sensitive, one.classes, one.rows, one.level) for one in verdict.fails)
+    return LatticeNode(verdict.node, verdict.safe, verdict.classes, verdict.smallest, verdict.failing_rows, fails, loss)
+
+
+def result_of(engine: Engine, searched: Searched, found: Found | None, already: int) -> LatticeResult:
+    """The result.
+
+    Args:
+        engine: where the table lies. searched: what was searched. found: None for a table without rows.
+        already: how many statements had run before.
+    """
+    request, evaluator = searched.request, searched.evaluator
+    nodes = _Nodes(searched, found.walk if found else ())
+    answers = _answers(request.find, searched, found, nodes) if found else _nothing(evaluator)
+    return LatticeResult(
+        target=request.target.name,
+        rows=evaluator.rows,
+        roles=shown_roles(request.roles),
+        columns=_columns(searched),
+        requirements=tuple(one.text for one in request.requirements if one.severity != "warn"),
+        warn_only=tuple(one.text for one in request.requirements if one.severity == "warn"),
+        suppression=request.suppression,
+        limit_rows=evaluator.limit_rows,
+        find=request.find.value,
+        measure=request.measure,
+        monotone=evaluator.monotone,
+        **provenance(engine, already),
+        **answers,  # type: ignore[arg-type]
+    )
+
+
+def _nothing(evaluator: Evaluator) -> dict[str, object]:
+    """The answers for a table without rows."""
+    nodes = math.prod(height + 1 for height in evaluator.heights)
+    return {
+        "algorithm": "exhaustive",
+        "nodes": nodes,
+        "checked": 0,
+        "tagged_safe": 0,
+        "tagged_unsafe": 0,
+        "safe": None,
+        "minimal": None,
+        "best": None,
+        "unknown": nodes,
+        "why": ("The table has no rows.",),
+    }
+
+
+def _answers(find: Find, searched: Searched, found: Found, nodes: _Nodes) -> dict[str, object]:
+    counts = found.counts
+    best = nodes.of([found.best.node], priced=True) if found.best else ()
+    minimal = nodes.of(found.minimal, priced=True) if found.all_minimal else None
+    top: tuple[LatticeNode, ...] = ()
+    if not best and found.complete:
+        top = nodes.of([tuple(searched.evaluator.heights)], priced=False)
+    safe = nodes.of(nodes.asked(found.safe_nodes()), priced=True) if find is Find.ALL else ()
+    show = searched.request.walk or find is Find.CHAIN
+    return {
+        "algorithm": found.algorithm,
+        "nodes": counts.nodes,
+        "checked": counts.checked,
+        "tagged_safe": counts.tagged_safe,
+        "tagged_unsafe": counts.tagged_unsafe,
+        "unknown": counts.unknown,
+        "safe": counts.safe,
+        "minimal": minimal,
+        "best": best[0] if best else None,
+        "top": top[0] if top else None,
+        "chain": _chain(searched, found),
+        "safe_nodes": tuple(sorted(safe, key=lambda node: (node.loss is None, node.loss or 0.0, node.levels))),
+        "bound": found.lower_bound,
+        "verdicts": _verdicts(found),
+        "complete": found.complete,
+        "stopped": found.stopped,
+        "walk": tuple(node_of(verdict) for verdict in found.walk) if show else (),
+        "why": tuple(_why(searched, top[0])) if top else (),
+    }
+
+
+def _verdicts(found: Found) -> tuple[bool | None, ...]:
+    """What is known of every node, in the order of their levels; nothing of a chain or of too many nodes."""
+    nodes = math.prod(height + 1 for height in found.heights)
+    if found.find == Find.CHAIN or nodes > MOST_PRICED:
+        return ()
+    return tuple(map(found.known, product(*(range(height + 1) for height in found.heights))))
+
+
+def _chain(searched: Searched, found: Found) -> tuple[Node, ...]:
+    """The nodes of the chain that was searched."""
+    if found.find != Find.CHAIN:
+        return ()
+    given = tuple(tuple(node) for node in searched.request.chain)
+    return given or climb(found.heights, searched.node_loss().terms)
+
+
+def _columns(searched: Searched) -> tuple[LatticeColumn, ...]:
+    """The quasi-identifiers, those that are dropped last."""
+    weights = dict(zip((c.name for c in searched.losses.columns), searched.losses.weights, strict=False))
+    taking: list[LatticeColumn] = []
+    dropped: list[LatticeColumn] = []
+    for place, hierarchy in enumerate(searched.hierarchies):
+        made = searched.dictionaries.get(place)
+        column = LatticeColumn(
+            hierarchy.column,
+            hierarchy.height,
+            _level_names(hierarchy),
+            hierarchy.form,
+            hierarchy.use.value,
+            made.values if made else None,
+            weights.get(hierarchy.column),
+        )
+        (dropped if hierarchy.use is Use.DROP else taking).append(column)
+    return (*taking, *dropped)
+
+
+def _level_names(hierarchy: Hierarchy) -> tuple[str, ...]:
+    """What the levels are called, with their number where several are called the same."""
+    names = hierarchy.level_names()
+    return tuple(f"{name} {place}" if name in ("listed", "SQL") else name for place, name in enumerate(names))
+
+
+def _why(searched: Searched, top: LatticeNode) -> Iterator[str]:
+    """Why even the coarsest node is not safe (Hsu, section 3.3: feasibility comes before any search)."""
+    kept = [hierarchy.column for hierarchy in searched.hierarchies if hierarchy.use is Use.KEEP]
+    for short in top.fails:
+        about = f" for {short.sensitive}" if short.sensitive else ""
+        if short.classes is None:
+            yield f"{short.requirement}{about} does not hold even at the coarsest node."
+        elif top.classes == 1:
+            yield (
+                f"{short.requirement}{about} does not hold for all rows together, with no quasi-identifier known at "
+                f"all, so no coarsening can help{_feasibility(searched, short)}."
+            )
+        else:
+            yield (
+                f"{short.requirement}{about}: {short.classes:,} of {top.classes:,} classes with {short.rows:,} rows "
+                "fall short even at the coarsest node."
+            )
+    if kept and top.classes > 1:
+        yield f"Kept as they are, at every node: {', '.join(kept)}. Give them a hierarchy, or drop them."
+
+
+def _feasibility(searched: Searched, short: Shortfall) -> str:
+    """What the whole table has of what is required."""
+    if short.sensitive is None:
+        rows = searched.evaluator.rows
+        return f": the table has {rows:,} row{'s'[: rows != 1]}"
+    values = searched.values(short.sensitive)
+    return f": {short.sensitive} has {values:,} different value{'s'[: values != 1]}"

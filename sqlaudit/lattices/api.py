@@ -1,0 +1,213 @@
+"""The Python interface to the generalization lattice: `sqlaudit.lattice`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from sqlaudit.audits.auditor import Auditor
+from sqlaudit.base.errors import EngineError, UsageError
+from sqlaudit.base.files import check_destination
+from sqlaudit.base.numbers import Share, exact_share
+from sqlaudit.base.spec import AuditSpec, Limits, NullPolicy, ReadOptions, Roles, Target
+from sqlaudit.base.targets import make_target
+from sqlaudit.classes.inputs import further_targets
+from sqlaudit.engines import connect
+from sqlaudit.engines.contract import Database, Engine
+from sqlaudit.engines.overwriting import files_read, refuse_overwriting
+from sqlaudit.engines.view import View
+from sqlaudit.engines.writing import check_view, create_view
+from sqlaudit.lattices.release_audit import audit_of, checkable
+from sqlaudit.lattices.releasing import publish
+from sqlaudit.lattices.request import RELEASE_SUFFIXES, Find, LatticeRequest, Publication, Suppressed
+from sqlaudit.lattices.result import Checked, LatticeResult
+from sqlaudit.lattices.run import find_nodes, open_table
+from sqlaudit.lattices.search.inquiry import Tell, silent
+from sqlaudit.models.requirements import Require, requirements
+from sqlaudit.profiles.suspects import refuse_suspected
+
+NO_VIEW = Publication()
+
+
+def lattice(
+    target: Any = None,
+    *,
+    qi: Sequence[str] = (),
+    require: Require = None,
+    sensitive: Sequence[str] | str = (),
+    hierarchies: Any = None,
+    suppress: Share = 0,
+    find: Find | str = Find.BEST,
+    measure: str = "loss",
+    weights: Mapping[str, Share] | None = None,
+    algorithm: str = "auto",
+    chain: Sequence[Sequence[int]] = (),
+    time_budget: float | None = None,
+    walk: bool = True,
+    identifier: Sequence[str] = (),
+    entity: str | None = None,
+    joint: bool = False,
+    nulls: NullPolicy | str = NullPolicy.EQUAL,
+    publish_view: str = "",
+    execute: bool = False,
+    replace_view: bool = False,
+    to: str | Path | None = None,
+    suppressed: Suppressed | str = Suppressed.DROP,
+    keep_column: Sequence[str] | str = (),
+    db: Database = None,
+    query: str = "",
+    where: str = "",
+    inputs: Mapping[str, Any] | None = None,
+    read: ReadOptions | None = None,
+    limits: Limits | None = None,
+) -> LatticeResult:
+    """Find out how little a table must be coarsened to be safe (`sqlaudit lattice`).
+
+    Args:
+        target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
+        qi: the quasi-identifiers, in the order of a node's levels. require: what a release must satisfy.
+        sensitive, identifier, entity, joint, nulls, inputs: as for `audit`, and so is `require`.
+        hierarchies: how each quasi-identifier becomes coarser: a YAML file, a folder of CSV files, or a mapping such as
+            `{"age": {"widths": [5, 10]}, "sex": "keep"}`; a column without one is kept or suppressed.
+        suppress: the share of the rows that may be left out, in classes that fall short.
+        find: `best`, `minimal`, `all` or `chain`. measure: the loss that is minimized. weights: of columns in it.
+        algorithm: `auto`, `bounds`, `best-first`, `ola`, `incognito`, `exhaustive` or `chain`.
+        chain: with `chain`: nodes from fine to coarse. time_budget: seconds. walk: keep every node that was counted.
+        publish_view: write the view of the best node; with `execute` make it in the database, over a connection of its
+            own, replacing a view only with `replace_view`. to: write the release to a .parquet or .csv file instead, or
+            its SELECT to a .sql file.
+        suppressed: `drop` or `star`: what a release does with rows in classes that fall short.
+        keep_column: columns that are written though they look like direct identifiers.
+        db, query, where, read, limits: as for `audit`.
+
+    Raises:
+        UsageError: a column, hierarchy, requirement or option that does not fit.
+        EngineError: the database refused, failed or went away, or a release contradicts the search.
+
+    Example:
+        >>> import pandas as pd, sqlaudit
+        >>> people = pd.DataFrame({"age": [31, 34, 38, 52, 57], "sex": list("fmfmf")})
+        >>> found = sqlaudit.lattice(people, qi=["age", "sex"], require={"k": 2}, hierarchies={"age": {"widths": [10]}})
+        >>> found.best.levels, found.named(found.best.levels)
+        ((2, 0), {'age': '*', 'sex': 'values'})
+    """
+    request = LatticeRequest(
+        make_target(target, query=query, where=where, read=read),
+        Roles(_names(qi), _names(sensitive), _names(identifier), entity, joint, NullPolicy(nulls)),
+        requirements(require),
+        hierarchies,
+        inputs or {},
+        exact_share(suppress),
+        Find(find),
+        measure,
+        algorithm,
+        {name: exact_share(weight) for name, weight in (weights or {}).items()},
+        tuple(tuple(node) for node in chain),
+        time_budget,
+        walk,
+    )
+    publication = Publication(
+        publish_view,
+        execute,
+        replace_view,
+        Path(to) if to is not None else None,
+        Suppressed(suppressed),
+        _names(keep_column),
+    )
+    check_publication(publication, db if isinstance(db, str) else None)
+    refuse_overwriting([publication.file], files_read(db, targets_of(request)))
+    if isinstance(db, Engine):
+        return search_and_publish(db, request, publication)
+    with connect(db, limits or Limits(), *targets_of(request)) as engine:
+        result = search_and_publish(engine, request, publication)
+    return (
+        make(db if isinstance(db, str) else None, request, publication, result, limits or Limits())
+        if execute
+        else result
+    )
+
+
+def check_publication(publication: Publication, db: str | None) -> None:
+    """Nothing when the release can be put where it is wanted, as far as that can be said before any work.
+
+    Raises:
+        UsageError: a file that cannot be written, or a view without the name of its database.
+    """
+    if publication.file is not None:
+        check_destination(publication.file, RELEASE_SUFFIXES)
+    if publication.execute and not db:
+        raise UsageError("--execute makes a view in a database, over a connection of its own; name it with --db.")
+    if publication.view:
+        view = View(publication.view, "")
+        view.parts()
+        if publication.execute and db:
+            check_view(db, view)
+
+
+def targets_of(request: LatticeRequest) -> tuple[Target, ...]:
+    """Everything that a search reads."""
+    spec = AuditSpec(request.target, request.roles, request.requirements, request.inputs)
+    return (request.target, *further_targets(spec))
+
+
+def search_and_publish(
+    engine: Engine, request: LatticeRequest, publication: Publication = NO_VIEW, tell: Tell = silent
+) -> LatticeResult:
+    """Search, and write the release of the best node; a view is not made yet.
+
+    Args:
+        engine: an open engine. request, publication: what is asked. tell: told of progress.
+
+    Raises:
+        UsageError, EngineError: as `lattice`.
+    """
+    table = open_table(engine, request)
+    written = table.written(engine, publication.keep)
+    if publication.wanted:
+        refuse_suspected(engine, written)
+    if publication.is_sql:
+        engine.lasting(table.relation)  # before long work: a view over a frame cannot be written
+    result = find_nodes(engine, request, tell=tell, table=table)
+    if not publication.wanted or result.best is None or result.stopped == "interrupted":
+        return result
+    return replace(result, published=publish(engine, request, table, result, publication))
+
+
+def make(
+    db: str | None, request: LatticeRequest, publication: Publication, result: LatticeResult, limits: Limits
+) -> LatticeResult:
+    """Make the view of a result over a connection of its own, and audit the view.
+
+    Raises:
+        UsageError: no database, or a relation of that name is there already.
+        EngineError: the database refused, or the audit of the view contradicts that of its SQL.
+    """
+    written = result.published
+    if written is None or not publication.execute:
+        return result
+    view = View(publication.view, written.select)
+    create_view(db, view, replace=publication.replace)
+    checked = _audited(db, request, written.keys, publication.view, limits, written.audit)
+    return replace(result, published=replace(written, executed=True, audit=checked))
+
+
+def _audited(
+    db: str | None, request: LatticeRequest, keys: Sequence[str], view: str, limits: Limits, before: Checked | None
+) -> Checked | None:
+    """The audit of the view as others will read it; it must find what was found before the view was made."""
+    if before is None or request.roles.entity is not None:  # persons are not in the view
+        return before
+    target = Target(relation=view)
+    spec = audit_of(request, keys, target, alone=True)
+    with connect(db, limits, target, *further_targets(spec)) as engine:
+        found = Auditor(engine, failing_classes=0).audit(spec)
+    agrees = found.status.value == before.status or checkable(request, alone=True) != request.requirements
+    if (found.rows, found.classes.count) != (before.rows, before.classes) or not agrees:
+        raise EngineError(f"The view {view!r} does not hold what was searched; the table changed meanwhile. Drop it.")
+    return before
+
+
+def _names(names: Sequence[str] | str) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names)

@@ -1,0 +1,113 @@
+"""The sensitive attributes of a lattice search: their lanes in words that add up, and what is required of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlaudit.audits.auditor import asked_models
+from sqlaudit.base.columns_of import Resolved
+from sqlaudit.base.relation import Relation
+from sqlaudit.base.spec import Requirement, Roles
+from sqlaudit.classes.attribute_inputs import inputs_of
+from sqlaudit.classes.facts import SensitiveTable
+from sqlaudit.classes.histogram import HistogramBuilder, Packing
+from sqlaudit.classes.opening import ResolvedRoles, frame_of, sensitive_table
+from sqlaudit.engines.contract import Engine
+from sqlaudit.models import Context
+from sqlaudit.models.base import Model, QueryModel, SignatureModel
+from sqlaudit.models.judge import Asked, merged_facts
+
+LANES = 200
+"""Up to this many sensitive values a class is one count vector; beyond, classes are counted node by node."""
+_WORD = 62
+_OF_PRESENCE = {"distinct_values", "presence", "first_place", "last_place", "first_lane", "last_lane"}
+"""Facts that only ask which values occur: a bit a value is enough for them."""
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """A sensitive attribute (or none: `resolved` is None) with the models that are asked of it.
+
+    Args:
+        position: its place among the attributes.
+        table: the attribute over the whole table.
+        asked: the models, each with the requirement that it stands for.
+    """
+
+    position: int
+    resolved: Resolved | None
+    table: SensitiveTable | None
+    asked: tuple[Asked, ...]
+
+    @property
+    def counted(self) -> bool:
+        """Whether any model looks at sensitive values, and not at sizes alone."""
+        models = [item.model for item in self.asked]
+        return self.table is not None and (
+            bool(merged_facts(models)) or any(isinstance(m, SignatureModel | QueryModel) for m in models)
+        )
+
+    @property
+    def presence_only(self) -> bool:
+        """Whether it is enough to know which values occur in a class."""
+        models = [item.model for item in self.asked]
+        only = {fact.macro for fact in merged_facts(models)} <= _OF_PRESENCE
+        return only and not any(isinstance(model, SignatureModel | QueryModel) for model in models)
+
+    @property
+    def packing(self) -> Packing:
+        """The lanes' places in words of 62 bits: wide enough for the most frequent value, or one bit for presence."""
+        if not self.counted or self.table is None:
+            return Packing((), 1, "BIGINT")
+        bits = 1 if self.presence_only else max(1, max(self.table.totals, default=1).bit_length())
+        per_word = _WORD // bits
+        lanes = range(self.table.distinct)
+        chunks = [lanes[start : start + per_word] for start in range(0, len(lanes), per_word)]
+        words = tuple(tuple((lane, place * bits) for place, lane in enumerate(chunk)) for chunk in chunks)
+        return Packing(words, bits, "BIGINT")
+
+    @property
+    def words(self) -> list[tuple[str, str]]:
+        """(name, aggregate) of its words in a histogram of classes."""
+        aggregate = "BIT_OR" if self.presence_only else "SUM"
+        return [(f"w{self.position}_{word}", aggregate) for word in range(len(self.packing.words))]
+
+
+def read_attributes(
+    engine: Engine,
+    relation: Relation,
+    roles: ResolvedRoles,
+    given: Roles,
+    requirements: Sequence[Requirement],
+    inputs: Mapping[str, Any],
+) -> list[Attribute]:
+    """Every sensitive attribute of the roles (or one for none) with its models, made for a search.
+
+    Raises:
+        UsageError: a requirement that does not fit the roles, or an attribute that can't be audited.
+    """
+    found = []
+    for position, attribute in enumerate(roles.sensitive or (None,)):
+        builder = HistogramBuilder(engine, frame_of(relation, roles, attribute, given), given.nulls, position)
+        table, _ = sensitive_table(builder, attribute)
+        context = Context(
+            table,
+            0,
+            inputs_of(inputs, attribute.label if attribute else None, table),
+            frozenset(requirement.model for requirement in requirements),
+        )
+        asked = asked_models(requirements, context, given, attribute, position)
+        found.append(Attribute(position, attribute, table, tuple(asked)))
+    return found
+
+
+def decides(item: Asked) -> bool:
+    """Whether a model's verdict makes a node unsafe: it is required, and not only to be warned of."""
+    return item.model.is_required and item.requirement.severity != "warn"
+
+
+def inherited(model: Model, limit_rows: int) -> bool:
+    """Whether coarser nodes inherit a model's verdict under a suppression limit of so many rows (SPEC: section 4)."""
+    return model.inherited_with_limit if limit_rows else model.inherited

@@ -1,0 +1,253 @@
+"""Every node audited on its own: slower than count vectors, and right for every model and every role.
+
+The key of a node is a few masked words over coded rows; from there on it is the audit that everybody knows. Used for
+models that bring statements of their own (populations, beliefs), for entities, for NULLs that are distinct or match
+anything, for joint classes and for attributes with very many values; and in the tests, to check the fast way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.relation import Statement
+from sqlaudit.base.result import Status
+from sqlaudit.base.spec import NullPolicy
+from sqlaudit.base.sql import Raw, render
+from sqlaudit.classes.facts import ClassHistogram, Frame
+from sqlaudit.classes.found import ClassSizes
+from sqlaudit.classes.histogram import HistogramBuilder
+from sqlaudit.engines.contract import Engine
+from sqlaudit.lattices.attributes import Attribute, decides, inherited
+from sqlaudit.lattices.coded_rows import node_keys
+from sqlaudit.lattices.coding import KeyLayout
+from sqlaudit.lattices.verdicts import Failure, Node, Verdict
+from sqlaudit.models.base import Population, QueryModel, SignatureModel
+from sqlaudit.models.check import Check
+from sqlaudit.models.judge import Asked, judge, merged_facts
+
+
+@dataclass(frozen=True)
+class CodedTable:
+    """The coded rows that nodes are audited on.
+
+    Args:
+        rows: their FROM item. entity: the person's expression over it. nulls: how missing labels are read.
+        sensitive: each attribute's expression over it. joint: whether the other attributes belong to the key.
+        population: the coded population; its keys follow from a node. None when no model asks for one.
+    """
+
+    rows: str
+    entity: str | None
+    nulls: NullPolicy
+    sensitive: tuple[str | None, ...]
+    joint: bool = False
+    population: Population | None = None
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """A requirement over the classes of one attribute: its check, and the predicate of the classes that fall short."""
+
+    item: Asked
+    check: Check
+    predicate: str
+
+    @property
+    def short(self) -> bool:
+        """Whether the requirement is not met."""
+        return self.check.status is Status.FAIL
+
+    @property
+    def of_classes(self) -> bool:
+        """Whether classes fall short, and not the table as a whole."""
+        model = self.item.model
+        return not (model.verdict_by_level or isinstance(model, SignatureModel | QueryModel))
+
+
+@dataclass(frozen=True)
+class _Part:
+    """The classes of a node for one sensitive attribute, judged."""
+
+    histogram: ClassHistogram
+    keys: int
+    rows: int
+    sizes: ClassSizes
+    judged: tuple[_Judged, ...]
+
+
+class NodeAudits:
+    """Audits nodes one by one.
+
+    Args:
+        engine: where the coded rows are read. table: the rows. layout: the columns' places in the key.
+        attributes: what is required of each sensitive attribute. limit_rows: how many rows may be suppressed.
+        inherits: whether coarser nodes inherit what models say they do.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        table: CodedTable,
+        layout: KeyLayout,
+        attributes: Sequence[Attribute],
+        limit_rows: int,
+        *,
+        inherits: bool = True,
+    ) -> None:
+        self._engine, self._table, self._layout = engine, table, layout
+        self._attributes, self.limit_rows, self._inherits = attributes, limit_rows, inherits
+
+    def verdict(self, node: Node) -> Verdict:
+        """The verdict of a node.
+
+        Raises:
+            UsageError: a model has no answer for this table.
+        """
+        parts = [self._part(node, attribute) for attribute in self._attributes]
+        every = [judged for part in parts for judged in part.judged]
+        inherits = [one for one in every if self._inherits and inherited(one.item.model, self.limit_rows)]
+        failing = self._failing_rows(parts, every)
+        return Verdict(
+            node=node,
+            safe=self._holds(every, failing),
+            prunable_safe=self._holds(inherits, self._failing_rows(parts, inherits)),
+            classes=parts[0].sizes.count,
+            failing_rows=failing,
+            smallest=parts[0].sizes.min_size or 0,
+            fails=tuple(_failure(judged) for judged in every if judged.short),
+        )
+
+    def _holds(self, requirements: Sequence[_Judged], failing_rows: int) -> bool:
+        return failing_rows <= self.limit_rows and not any(one.short and not one.of_classes for one in requirements)
+
+    def _part(self, node: Node, attribute: Attribute) -> _Part:
+        frame = self._frame(node, attribute)
+        nulls = NullPolicy.WILDCARD if self._wild else NullPolicy.EQUAL
+        builder = HistogramBuilder(self._engine, frame, nulls, attribute.position)
+        histogram = builder.build(frame.sensitive, attribute.table, keep_keys=self._together)
+        asked = [item for item in attribute.asked if decides(item)]
+        alone = replace(frame, solo=self._table.nulls is NullPolicy.DISTINCT)
+        judged = judge(histogram, asked, alone, self._population(node, attribute))
+        predicates = dict(judged.failing)
+        found = []
+        for item, check in zip(asked, judged.checks, strict=True):
+            if check.status is Status.UNDETERMINED and judged.rows:
+                raise UsageError(f"{check.text!r} cannot be decided for every node: {check.note}.")
+            found.append(_Judged(item, check, predicates.get(item.requirement.text, "")))
+        return _Part(histogram, len(frame.keys), judged.rows, judged.sizes, tuple(found))
+
+    @property
+    def _together(self) -> bool:
+        """Whether classes are told apart by keys: to compare those of several attributes, or to leave some out."""
+        return (len(self._attributes) > 1 or self.limit_rows > 0) and not self._table.joint
+
+    def failing_classes(self, node: Node) -> Statement | None:
+        """The classes of a node that fail, with the words of their keys (k0, k1, …) and their rows; None when none do.
+
+        `id` is 0. Only under a suppression limit.
+        """
+        parts = [self._part(node, attribute) for attribute in self._attributes]
+        failing = [(part, [one for one in part.judged if one.short and one.of_classes]) for part in parts]
+        listed = [Raw("(" + self._failing(part, found) + ")") for part, found in failing if found]
+        if not listed:
+            return None
+        masks = self._layout.masks(node)
+        places = {word: place for place, word in enumerate((w for w, mask in enumerate(masks) if mask), 1)}
+        words = [f"q{places[word]}" if word in places else "0" for word in range(len(masks))]
+        return render(
+            "lattices/lattice_failing_classes.sql",
+            self._engine.dialect,
+            step="failing classes",
+            parts=listed,
+            words=words,
+        )
+
+    def sizes(self, node: Node) -> tuple[int, int]:
+        """How many classes a node has, and the sum of their squared rows."""
+        keys = node_keys(self._layout, node, NullPolicy.EQUAL if self._wild else self._table.nulls)
+        statement = render(
+            "lattices/lattice_squares.sql",
+            self._engine.dialect,
+            step="classes",
+            rows=Raw(self._table.rows),
+            keys=[Raw(key) for key in keys],
+        )
+        classes, squares = self._engine.run(statement)[0]
+        return int(classes), int(squares)
+
+    @property
+    def _wild(self) -> bool:
+        return self._table.nulls is NullPolicy.WILDCARD
+
+    def _frame(self, node: Node, attribute: Attribute) -> Frame:
+        sensitive = self._table.sensitive
+        others = [sql for i, sql in enumerate(sensitive) if sql and i != attribute.position]
+        keys = node_keys(self._layout, node, self._table.nulls, others if self._table.joint else ())
+        return Frame(
+            self._table.rows, keys, self._table.entity, False, (False,) * len(keys), sensitive[attribute.position]
+        )
+
+    def _population(self, node: Node, attribute: Attribute) -> Population | None:
+        found = self._table.population
+        if found is None:
+            return None
+        sensitive = self._table.sensitive[attribute.position] if found.original else None
+        return replace(found, keys=node_keys(self._layout, node, NullPolicy.EQUAL), sensitive=sensitive)
+
+    def refuse_several_places(self) -> None:
+        """Refuse models that need one class and one value a person, when somebody has more at the finest node.
+
+        Raises:
+            UsageError: there is such a person.
+        """
+        finest = (0,) * len(self._layout.columns)
+        for attribute in self._attributes:
+            wanting = [item for item in attribute.asked if decides(item) and item.model.one_value_per_person]
+            frame = self._frame(finest, attribute)
+            if not wanting or frame.entity is None or frame.sensitive is None:
+                continue
+            persons = HistogramBuilder(self._engine, frame).persons_in_several_places(frame.sensitive)
+            if persons:
+                raise UsageError(
+                    f"{wanting[0].requirement.text!r} needs one class and one value of {wanting[0].sensitive} for each "
+                    f"person; {persons:,} persons have more."
+                )
+
+    def _failing_rows(self, parts: Sequence[_Part], wanted: Sequence[_Judged]) -> int:
+        """The rows in classes that fail, each class once; for joint classes those of the worst attribute."""
+        short = [[one for one in part.judged if one in wanted and one.short and one.of_classes] for part in parts]
+        if self._table.joint and len(parts) > 1:
+            return max(self._rows_of([(part, found)]) for part, found in zip(parts, short, strict=True))
+        return self._rows_of([(part, found) for part, found in zip(parts, short, strict=True) if found])
+
+    def _rows_of(self, failing: Sequence[tuple[_Part, Sequence[_Judged]]]) -> int:
+        failing = [(part, found) for part, found in failing if found]
+        every = [one for _, found in failing for one in found]
+        if len(every) <= 1:
+            return sum(one.check.failing_rows or 0 for one in every)
+        if not all(one.predicate for one in every):
+            raise UsageError(
+                f"{every[0].item.requirement.text!r} and others fail in too many ways to count the rows together."
+            )
+        listed = [Raw("(" + self._failing(part, found) + ")") for part, found in failing]
+        statement = render("lattices/lattice_failing_rows.sql", self._engine.dialect, step="failing rows", parts=listed)
+        return int(self._engine.run(statement)[0][0])
+
+    def _failing(self, part: _Part, found: Sequence[_Judged]) -> str:
+        """The classes of one attribute that any of these requirements names."""
+        facts = merged_facts([one.item.model for one in part.judged if not isinstance(one.item.model, QueryModel)])
+        keys = [f"q{position}" for position in range(1, part.keys + 1)] if self._together else []
+        condition = " OR ".join(f"({one.predicate})" for one in found)
+        statement = part.histogram.statement(
+            "lattices/lattice_failing.sql", facts, "failing rows", key_names=keys, condition=condition
+        )
+        return statement.sql
+
+
+def _failure(judged: _Judged) -> Failure:
+    check = judged.check
+    if judged.item.model.verdict_by_level or isinstance(judged.item.model, SignatureModel):
+        return Failure(check.text, check.sensitive, None, None, check.level)
+    return Failure(check.text, check.sensitive, check.failing_classes, check.failing_rows)

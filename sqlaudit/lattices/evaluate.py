@@ -1,0 +1,213 @@
+"""Verdicts of nodes of the lattice: the coded histogram made once, and everything that is asked of it.
+
+A node is safe when the rows in classes that fail any requirement number at most floor(limit * rows). Figures of the
+whole table are compared with their limits as an audit does. Where a model or a role needs more than count vectors (a
+population, an entity, NULLs that match anything), every node is audited on its own instead; slower, and the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.relation import Relation
+from sqlaudit.base.spec import NullPolicy, Requirement, Roles
+from sqlaudit.base.sql import Raw, render
+from sqlaudit.classes.opening import ResolvedRoles
+from sqlaudit.engines.contract import Engine
+from sqlaudit.lattices.attributes import LANES, Attribute, decides, inherited, read_attributes
+from sqlaudit.lattices.audited_nodes import AuditedNodes, AuditedTable, audited_nodes
+from sqlaudit.lattices.base_histogram import base_histogram
+from sqlaudit.lattices.coding import KeyLayout, LatticeColumn, code_values
+from sqlaudit.lattices.figures import NodeFigures
+from sqlaudit.lattices.parts import NodeLosses
+from sqlaudit.lattices.rollup import Rollup
+from sqlaudit.lattices.verdicts import CellWeight, LossParts, Node, Verdict
+from sqlaudit.models.base import QueryModel, SignatureModel
+
+
+class Evaluator:
+    """Decides nodes on a coded histogram.
+
+    Args:
+        workbench: where the histogram lies. layout: the columns' places in its key. base: the histogram.
+        attributes: what is required of each sensitive attribute. rows: rows of the table.
+        limit_rows: how many of them may be suppressed.
+        audited: decides node by node instead, where count vectors do not tell what is asked.
+        inherits: whether coarser nodes inherit what models say they do.
+    """
+
+    def __init__(
+        self,
+        workbench: Engine,
+        layout: KeyLayout,
+        base: Relation,
+        attributes: Sequence[Attribute],
+        rows: int,
+        limit_rows: int,
+        audited: AuditedNodes | None = None,
+        *,
+        inherits: bool = True,
+    ) -> None:
+        self.layout = layout
+        self.rows = rows
+        self.limit_rows = limit_rows
+        self._audited = audited
+        words = [] if audited else [word for attribute in attributes for word in attribute.words]
+        self._rollup = Rollup(workbench, layout, base, words)
+        self._figures = NodeFigures(workbench, attributes, rows, limit_rows)
+        self._losses = NodeLosses(workbench, layout, base, self._figures, rows, self.tuples)
+        self._monotone = inherits and all_inherited(attributes, self.limit_rows)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the lattice, in the order of a node's levels."""
+        return tuple(column.label for column in self.layout.columns)
+
+    @property
+    def heights(self) -> tuple[int, ...]:
+        """The highest level of every column; 0 for a column that is kept as it is."""
+        return self.layout.heights
+
+    @property
+    def monotone(self) -> bool:
+        """Whether every node coarser than a safe one is safe, under this limit."""
+        return self._monotone
+
+    @property
+    def tuples(self) -> int:
+        """Classes of the finest node."""
+        return self._rollup.base.rows
+
+    def decide(self, nodes: Sequence[Node]) -> list[Verdict]:
+        """The verdicts in the order of the nodes.
+
+        Raises:
+            UsageError: a node that the lattice does not have.
+        """
+        for node in nodes:
+            self.layout.check(node)
+        if self._audited is not None:
+            return [self._audited.verdict(node) for node in nodes]
+        found: dict[Node, Verdict] = {}
+        for chunk in self._rollup.walk(nodes):
+            found.update((verdict.node, verdict) for verdict in self._figures.verdicts(chunk))
+        return [found[node] for node in nodes]
+
+    def loss_parts(
+        self, nodes: Sequence[Node], weights: Iterable[CellWeight] = (), bits: bool = False
+    ) -> list[LossParts]:
+        """What losses need to know of the nodes, in their order; see `LossParts`.
+
+        Args:
+            nodes: of the lattice. weights: of the labels of columns; the same ones at every call.
+            bits: whether to add up what the cells leave open about their values, too.
+        """
+        for node in nodes:
+            self.layout.check(node)
+        given = tuple(weights)
+        if self._audited is not None:
+            return [self._audited.parts(node, given, bits) for node in nodes]
+        found: dict[Node, LossParts] = {}
+        for chunk in self._rollup.walk(nodes):
+            found.update((part.node, part) for part in self._losses.parts(chunk, given, bits))
+        return [found[node] for node in nodes]
+
+    def release(self) -> None:
+        """Drop what was kept between questions."""
+        self._rollup.release()
+
+
+def all_inherited(attributes: Sequence[Attribute], limit_rows: int) -> bool:
+    """Whether all that decides stays satisfied when a node is coarsened."""
+    return all(
+        inherited(item.model, limit_rows) for attribute in attributes for item in attribute.asked if decides(item)
+    )
+
+
+def needs_audits(attributes: Sequence[Attribute], roles: Roles) -> bool:
+    """Whether nodes must be audited one by one: count vectors do not tell what is asked."""
+    models = [item.model for attribute in attributes for item in attribute.asked if decides(item)]
+    return (
+        roles.nulls is not NullPolicy.EQUAL
+        or roles.entity is not None
+        or (roles.joint and len(roles.sensitive) > 1)
+        or any(isinstance(model, QueryModel) for model in models)
+        or any(a.counted and a.table is not None and a.table.distinct > LANES for a in attributes)
+    )
+
+
+def names_missing(workbench: Engine, columns: Sequence[LatticeColumn]) -> bool:
+    """Whether a missing value of some column has a label below `*`.
+
+    Where NULL matches any value it matches less once it is called something, so coarser is not always safer then.
+    """
+    listed = [(Raw(one.dictionary.relation.sql), list(range(1, one.height))) for one in columns if one.height > 1]
+    if not listed:
+        return False
+    statement = render(
+        "lattices/lattice_missing_named.sql", workbench.dialect, step="named missing values", dictionaries=listed
+    )
+    return bool(workbench.run(statement)[0][0])
+
+
+def refuse_limit(attributes: Sequence[Attribute], roles: Roles, limit: Fraction) -> None:
+    """Refuse to suppress rows where nothing says which rows fail.
+
+    Raises:
+        UsageError: a limit above 0 with such a requirement or reading of NULLs.
+    """
+    if not limit:
+        return
+    for attribute in attributes:
+        for item in attribute.asked:
+            if decides(item) and (item.model.verdict_by_level or isinstance(item.model, SignatureModel | QueryModel)):
+                raise UsageError(
+                    f"{item.requirement.text!r} is about the whole table and names no rows to leave out, so it cannot "
+                    "be required together with suppression; search without --suppress."
+                )
+    if roles.nulls is NullPolicy.WILDCARD:
+        raise UsageError("--nulls wildcard: rows that are left out no longer match others; search without --suppress.")
+    if roles.joint and len(roles.sensitive) > 1:
+        raise UsageError("--joint: every sensitive attribute has classes of its own; search without --suppress.")
+
+
+def open_evaluator(
+    engine: Engine,
+    workbench: Engine,
+    relation: Relation,
+    roles: ResolvedRoles,
+    columns: Sequence[LatticeColumn],
+    given: Roles,
+    requirements: Sequence[Requirement],
+    *,
+    inputs: Mapping[str, Any] | None = None,
+    limit: Fraction = Fraction(0),
+    population: Relation | None = None,
+) -> Evaluator:
+    """What decides the nodes of a lattice.
+
+    Args:
+        engine: where the table lies. workbench: where its histogram is kept (see `workbench_of`).
+        relation: the table. roles: its columns, resolved. given: the roles as they were given.
+        columns: the quasi-identifiers that take part, with their dictionaries, in the order of a node's levels.
+        requirements: what the table must satisfy. inputs: further inputs, as `read_inputs` gives them.
+        limit: the share of the rows that may be suppressed. population: the population table, if a model needs one.
+
+    Raises:
+        UsageError: requirements that do not fit the roles, or a limit that has no meaning with them.
+    """
+    attributes = read_attributes(engine, relation, roles, given, requirements, inputs or {})
+    refuse_limit(attributes, given, limit)
+    layout = code_values(workbench, columns)
+    one_by_one = needs_audits(attributes, given)
+    base = base_histogram(engine, workbench, relation, columns, layout, [] if one_by_one else attributes)
+    rows = int(workbench.run(render("lattices/lattice_rows.sql", workbench.dialect, base=Raw(base.sql)))[0][0])
+    inherits = given.nulls is not NullPolicy.WILDCARD or not names_missing(workbench, columns)
+    audited = None
+    if one_by_one:
+        table = AuditedTable(engine, workbench, relation, roles, given, columns, layout, attributes, inherits)
+        audited = audited_nodes(table, population, base, rows, int(limit * rows))
+    return Evaluator(workbench, layout, base, attributes, rows, int(limit * rows), audited, inherits=inherits)

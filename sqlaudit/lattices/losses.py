@@ -1,0 +1,300 @@
+"""What a node of the lattice costs: the information that its generalization and its suppressed rows take away.
+
+Every measure is a loss, smaller is better. Losses of cells add up column by column, so they need little of a node:
+what each column costs at its level when no row is suppressed, and, for the suppressed rows, what their cells would
+have cost. `LossParts` is what the database says of a node; the rest is arithmetic.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.guard import closest
+from sqlaudit.lattices.verdicts import LossParts, Node
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A loss measure: what it is, and what a search may conclude from it.
+
+    Args:
+        name, title, definition, source: for people. lowest, highest: its range, in words.
+        cell: which cost of a cell it adds up (`leaves`, `level`, `entropy`, `monotone_entropy`, `size_bits`), empty
+            when it counts classes or levels alone.
+        monotone: without suppressed rows it never falls when a node is coarsened.
+        separable: without suppressed rows it is an increasing function of a sum over the columns, so that weights of
+            columns have a meaning.
+        bounded: suppressing rows never lowers it.
+    """
+
+    name: str
+    title: str
+    definition: str
+    source: str
+    lowest: str
+    highest: str
+    cell: str = ""
+    monotone: bool = True
+    separable: bool = True
+    bounded: bool = True
+
+
+_LM = "Iyengar: Transforming Data to Satisfy Privacy Constraints, KDD 2002; ARX's Loss, aggregated as there"
+_PREC = "Sweeney: Achieving k-Anonymity Privacy Protection Using Generalization and Suppression, 2002"
+_GT = "Gionis, Tassa: k-Anonymization with Minimal Loss of Information, ESA 2007; Hsu, Database Anonymization, "
+MEASURES: Mapping[str, Measure] = {
+    one.name: one
+    for one in (
+        Measure(
+            "loss",
+            "loss",
+            "For each column the mean over all rows of the share of the column's values that the cell may stand for "
+            "(leaves under the cell over all leaves, moved and scaled so that a value that was kept costs 0 and * "
+            "costs 1); all columns together: the geometric mean of 1 + these, minus 1. A suppressed row costs 1.",
+            _LM,
+            "0",
+            "1",
+            cell="leaves",
+        ),
+        Measure(
+            "precision",
+            "loss of precision",
+            "The mean over all cells of level / height: 1 - Prec. A suppressed row costs 1 in every column.",
+            _PREC,
+            "0",
+            "1",
+            cell="level",
+        ),
+        Measure(
+            "discernibility",
+            "discernibility",
+            "The sum over the kept classes of rows squared, and the rows of the table for every suppressed row.",
+            "Bayardo, Agrawal: Data Privacy through Optimal k-Anonymization, ICDE 2005",
+            "rows",
+            "rows squared",
+            separable=False,
+        ),
+        Measure(
+            "class-size",
+            "average class size",
+            "Rows over classes; the suppressed rows are one class.",
+            "LeFevre, DeWitt, Ramakrishnan: Mondrian, ICDE 2006, without the division by k",
+            "1",
+            "rows",
+            separable=False,
+        ),
+        Measure(
+            "entropy",
+            "entropy",
+            "The sum over all cells of H(X | cell) in bits, X the column over the table. A suppressed row costs H(X).",
+            _GT + "4.2.1",
+            "0",
+            "rows times the sum of the columns' entropies",
+            cell="entropy",
+            bounded=False,
+        ),
+        Measure(
+            "monotone-entropy",
+            "monotone entropy",
+            "The sum over all cells of Pr(cell) H(X | cell) in bits. A suppressed row costs H(X).",
+            _GT + "4.2.4",
+            "0",
+            "rows times the sum of the columns' entropies",
+            cell="monotone_entropy",
+        ),
+        Measure(
+            "non-uniform-entropy",
+            "non-uniform entropy",
+            "The sum over all cells of -log2 Pr(value | cell). A suppressed row costs -log2 Pr(value).",
+            _GT + "4.2.6",
+            "0",
+            "rows times the sum of the columns' entropies",
+            cell="size_bits",
+        ),
+        Measure(
+            "height",
+            "height",
+            "The sum of the levels; suppressed rows cost nothing.",
+            "Samarati: Protecting Respondents' Identities in Microdata Release, TKDE 2001",
+            "0",
+            "the sum of the heights",
+        ),
+    )
+}
+"""The loss measures by name. `entropy` is monotone here because every row is recoded alike: the sum over the rows of a
+cell of H(X | cell) and of -log2 Pr(value | cell) is the same number. Cell by cell it is not (Hsu, 4.2.3)."""
+
+
+def find_measure(name: str) -> Measure:
+    """The measure of that name.
+
+    Raises:
+        UsageError: there is none; the sentence names the closest.
+    """
+    if name not in MEASURES:
+        raise UsageError(f"There is no measure {name!r}.{closest(name, MEASURES)} There are: {', '.join(MEASURES)}.")
+    return MEASURES[name]
+
+
+@dataclass(frozen=True)
+class ColumnCosts:
+    """What one column costs under a measure.
+
+    Args:
+        name: the column. height: its highest level; 0 = it is kept as it is.
+        kept: for each level from 0 on, the sum over all rows of the cost of their cell.
+        value: what a cell at level 0 costs. suppressed: what the cell of a suppressed row costs.
+        leaves: the values that a cell may stand for, those included that only the hierarchy knows.
+    """
+
+    name: str
+    height: int
+    kept: tuple[float, ...]
+    value: float = 0.0
+    suppressed: float = 0.0
+    leaves: int = 0
+
+
+@dataclass(frozen=True)
+class Losses:
+    """Losses of nodes under one measure over one table.
+
+    Args:
+        measure: the measure. rows: rows of the table. columns: what each column costs, in the order of a node.
+        weights: of the columns, in their order; empty = all equal.
+
+    Raises:
+        UsageError: weights for a measure that knows no columns.
+
+    Example:
+        >>> age = ColumnCosts("age", 2, (4, 8, 12), 1, 3, leaves=3)
+        >>> sex = ColumnCosts("sex", 1, (4, 8), 1, 2, leaves=2)
+        >>> losses = Losses(MEASURES["loss"], 4, (age, sex))
+        >>> losses.whole((0, 0)), round(losses.whole((1, 0)), 6), round(losses.whole((2, 1)), 6)
+        (0.0, 0.224745, 1.0)
+    """
+
+    measure: Measure
+    rows: int
+    columns: tuple[ColumnCosts, ...]
+    weights: tuple[Fraction, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.weights and not self.measure.separable:
+            raise UsageError(
+                f"Weights of columns have no meaning for {self.measure.name}: it counts classes, not columns. "
+                f"They have one for {', '.join(name for name, one in MEASURES.items() if one.separable)}."
+            )
+
+    @property
+    def by_columns(self) -> bool:
+        """Whether a node's loss is known from its levels alone when no row is suppressed."""
+        return self.measure.separable
+
+    def of(self, parts: LossParts) -> float:
+        """The loss of a node, the rows in failing classes suppressed."""
+        if self.measure.name == "discernibility":
+            return float(parts.kept_squares + self.rows * parts.failing_rows)
+        if self.measure.name == "class-size":
+            classes = parts.kept_classes + (parts.failing_rows > 0)
+            return self.rows / classes if classes else 0.0
+        costs = [
+            self._kept(column, level) + (self._added(position, parts) if parts.failing_rows else 0.0)
+            for position, (column, level) in enumerate(zip(self.columns, parts.node, strict=True))
+        ]
+        return self._together([self._scaled(column, cost) for column, cost in zip(self.columns, costs, strict=True)])
+
+    def whole(self, node: Node) -> float:
+        """The loss of a node when no row is suppressed; for `bounded` measures a lower bound of the loss otherwise.
+
+        Raises:
+            ValueError: the measure counts classes, so levels do not tell.
+        """
+        if not self.by_columns:
+            raise ValueError(self.measure.name)
+        costs = (self._kept(column, level) for column, level in zip(self.columns, node, strict=True))
+        return self._together([self._scaled(column, cost) for column, cost in zip(self.columns, costs, strict=True)])
+
+    def terms(self) -> list[list[float]]:
+        """For each column and level a number whose sum over the columns orders the nodes as their losses do, without
+        suppressed rows; it never falls from one level to the next when the measure is monotone."""
+        found = []
+        for position, column in enumerate(self.columns):
+            costs = (self._kept(column, level) for level in range(column.height + 1))
+            found.append([self._term(position, self._scaled(column, cost)) for cost in costs])
+        return found
+
+    def transform(self, total: Any) -> Any:
+        """The loss of nodes from the sums of their terms: a number or a numpy array."""
+        weight = self._weight or 1.0
+        if self.measure.cell == "leaves":
+            return np.expm1(total / weight)
+        return total / weight if self.measure.cell == "level" else total
+
+    @property
+    def _weight(self) -> float:
+        return float(sum(self.weights)) if self.weights else float(len(self.columns))
+
+    def _kept(self, column: ColumnCosts, level: int) -> float:
+        return column.kept[level] if self.measure.cell else level
+
+    def _added(self, position: int, parts: LossParts) -> float:
+        """By how much more the suppressed rows cost than their cells would."""
+        column, level = self.columns[position], parts.node[position]
+        if not self.measure.cell:
+            return 0.0
+        if self.measure.cell == "size_bits":
+            return parts.failing_bits_at_top[position] - parts.failing_bits[position]
+        if self.measure.cell == "level":
+            return parts.failing_rows * (1 - (level / column.height if column.height else 0.0))
+        cells: float = parts.failing_rows * (column.value if level == 0 else column.suppressed)
+        if 0 < level < column.height:
+            cells = parts.failing_weights[position]
+        return parts.failing_rows * column.suppressed - cells
+
+    def _scaled(self, column: ColumnCosts, cost: float) -> float:
+        """What the column adds: for shares a number between 0 and 1, else bits or levels."""
+        if self.measure.cell not in ("leaves", "level"):
+            return cost
+        if not self.rows:
+            return 0.0
+        if self.measure.cell == "level":
+            return cost / self.rows
+        # (x - 1/L) / (1 - 1/L) for x = cost / (rows L), in whole numbers as long as it can be
+        return (cost - self.rows) / (self.rows * (column.leaves - 1)) if column.leaves > 1 else 0.0
+
+    def _term(self, position: int, scaled: float) -> float:
+        weight = float(self.weights[position]) if self.weights else 1.0
+        return weight * (math.log1p(scaled) if self.measure.cell == "leaves" else scaled)
+
+    def _together(self, scaled: Sequence[float]) -> float:
+        return float(self.transform(math.fsum(self._term(position, one) for position, one in enumerate(scaled))))
+
+
+def column_weights(given: Mapping[str, Fraction], columns: Sequence[str]) -> tuple[Fraction, ...]:
+    """The weights in the order of the columns, 1 where none is given; empty when none is given at all.
+
+    Raises:
+        UsageError: a weight for no such column, a negative one, or all of them 0.
+    """
+    if not given:
+        return ()
+    folded = {name.casefold(): name for name in columns}
+    weights = dict.fromkeys(columns, Fraction(1))
+    for name, weight in given.items():
+        column = name if name in weights else folded.get(name.casefold())
+        if column is None:
+            raise UsageError(f"--weights: {name!r} is none of the columns that take part.{closest(name, columns)}")
+        if weight < 0:
+            raise UsageError(f"--weights: a weight is 0 or more; that of {name!r} is {weight}.")
+        weights[column] = weight
+    if not any(weights.values()):
+        raise UsageError("--weights: at least one column needs a weight above 0.")
+    return tuple(weights[name] for name in columns)

@@ -1,0 +1,98 @@
+"""Which algorithm answers which question, and why.
+
+**Safety is inherited** (every node coarser than a safe one is safe): one verdict decides many nodes.
+
+- `minimal`: `incognito` while no column has more than `LOW` levels above its own: nodes of few columns are cheap, fail
+  often and settle much, and its questions are large (Adult, 12,960 nodes, k = 5: 163 verdicts in 15 questions where
+  `ola` takes 150 in 27; with 5% suppressed 2,754 in 40 against 3,070 in 199). With higher columns `ola`: binary search
+  along chains pays (three columns of 20 to 30 levels: 208 verdicts where `incognito` takes 2,582). Beyond `TAGGED`
+  nodes `bounds`, which keeps only the border.
+- `best`: when the loss of a node is known from its levels, `bounds`: the cheapest node that nothing speaks against is
+  asked first, so a lattice of any size takes as many questions as the proof of the answer needs. When suppressed rows
+  or classes decide the loss, `best-first`: all nodes whose lower bound is below the best loss must be settled, and
+  chains settle them with few questions; beyond `TAGGED` nodes `bounds` again.
+- `all`: `exhaustive`, since a verdict with its figures is wanted on every node; beyond `ASKED` nodes `ola`, which says
+  of every node whether it is safe and gives figures of those that were asked.
+- `chain`: binary search (Theorem 14 of Worst case).
+
+**Safety is not inherited** (suppression together with models that it makes so): a verdict speaks for its node alone,
+except that a failure of the requirements that *are* inherited decides all finer nodes. `ola` and `incognito` find where
+those hold and ask every node above, `minimal` without the nodes above a safe one; `best-first` asks in the order of the
+lower bounds; a chain is scanned from there on. `bounds` finds the best node only. A lattice beyond `TAGGED` nodes is
+then refused for `minimal` and `all`: the answer itself may be that large.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from sqlaudit.base.errors import UsageError
+from sqlaudit.lattices.search.loss import NodeLoss
+
+AUTO, EXHAUSTIVE, INCOGNITO, OLA, CHAIN = "auto", "exhaustive", "incognito", "ola", "chain"
+BEST_FIRST, BOUNDS = "best-first", "bounds"
+TAGGED = 20_000_000
+"""Nodes that are tagged one by one, a byte each (and eight for their loss)."""
+LOW = 5
+"""Levels of a column up to which asking them one by one is no worse than binary search."""
+ASKED = 100_000
+"""Nodes that are all asked without being told to."""
+
+FITS: Mapping[str, tuple[str, ...]] = {
+    "best": (BOUNDS, BEST_FIRST, OLA, INCOGNITO, EXHAUSTIVE),
+    "minimal": (OLA, INCOGNITO, BOUNDS, EXHAUSTIVE),
+    "all": (EXHAUSTIVE, OLA, INCOGNITO),
+    "chain": (CHAIN,),
+}
+"""The algorithms that answer each question."""
+
+
+def choose(
+    find: str, algorithm: str, heights: Sequence[int], *, monotone: bool, loss: NodeLoss | None, tagged: int = TAGGED
+) -> str:
+    """The algorithm to take: the one that was named, when it can answer the question, else the one that fits best.
+
+    Args:
+        find: `best`, `minimal`, `all` or `chain`. algorithm: a name, or `auto`. heights: of the columns.
+        monotone: whether safety is inherited. loss: what `best` minimizes. tagged: nodes that can be tagged.
+
+    Raises:
+        UsageError: the algorithm does not answer the question, or the lattice is too large for it.
+
+    Example:
+        >>> choose("minimal", "auto", (4, 3), monotone=True, loss=None)
+        'incognito'
+    """
+    if find not in FITS:
+        raise UsageError(f"There is no way to find {find!r}; there are: {', '.join(FITS)}.")
+    if find == "best" and loss is None:
+        raise UsageError("The best node needs a loss measure.")
+    nodes = math.prod(height + 1 for height in heights)
+    chosen = _fitting(find, heights, monotone, loss, tagged) if algorithm == AUTO else algorithm
+    if chosen not in FITS[find]:
+        raise UsageError(f"{chosen!r} does not find {find}; there are: {', '.join((AUTO, *FITS[find]))}.")
+    if chosen == BOUNDS and find == "minimal" and not monotone:
+        raise UsageError(
+            "Suppression makes these requirements lose their inheritance, so the minimal nodes cannot be found by "
+            "bounds; name another algorithm."
+        )
+    if chosen not in (BOUNDS, CHAIN) and nodes > tagged:
+        raise UsageError(
+            f"The lattice has {nodes:,} nodes; {chosen} keeps track of every one and takes up to {tagged:,}. "
+            "Leave out levels, drop columns, or search for the best node."
+        )
+    return chosen
+
+
+def _fitting(find: str, heights: Sequence[int], monotone: bool, loss: NodeLoss | None, tagged: int) -> str:
+    nodes = math.prod(height + 1 for height in heights)
+    if find == "chain":
+        return CHAIN
+    if find == "all":
+        return EXHAUSTIVE if nodes <= ASKED or not monotone else OLA
+    if find == "minimal":
+        flat = OLA if max(heights, default=0) > LOW else INCOGNITO
+        return BOUNDS if monotone and nodes > tagged else flat
+    by_levels = loss is not None and loss.exact is None and loss.rising
+    return BOUNDS if nodes > tagged or (monotone and by_levels) else BEST_FIRST

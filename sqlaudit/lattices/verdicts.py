@@ -1,0 +1,128 @@
+"""What is found out about a node of the generalization lattice. Standard library only.
+
+A node chooses one level for every column, in the order of the columns: 0 is the value as it is, the column's height is
+one value for all. Node u is finer than v when no level of u is higher. Source: Martin et al., Worst-Case Background
+Knowledge, section 3.4; LeFevre, DeWitt, Ramakrishnan: Incognito, SIGMOD 2005.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from sqlaudit.base.result import Number
+
+Node = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A requirement that a node does not meet.
+
+    Args:
+        text: the requirement as it was written.
+        sensitive: the sensitive attribute it speaks of, None for requirements on sizes.
+        classes, rows: the classes that fall short and their rows; None for a figure of the whole table.
+        level: the figure of the whole table that was compared with the limit, None where classes decide.
+    """
+
+    text: str
+    sensitive: str | None
+    classes: int | None
+    rows: int | None
+    level: Number | None = None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A decided node.
+
+    Args:
+        node: its levels.
+        safe: whether the rows in failing classes are within the suppression limit.
+        prunable_safe: the same for those requirements alone that every coarser node inherits (under this limit): when
+            it is False, every finer node is unsafe, too.
+        classes: equivalence classes, failing ones included.
+        failing_rows: rows in classes that fail any requirement that decides, each row once.
+        smallest: rows (persons, with an entity) of the smallest class; 0 for an empty table.
+        fails: the requirements not met (of severity error), empty when all are.
+    """
+
+    node: Node
+    safe: bool
+    prunable_safe: bool
+    classes: int
+    failing_rows: int
+    smallest: int
+    fails: tuple[Failure, ...] = ()
+
+
+@dataclass(frozen=True)
+class CellWeight:
+    """What a generalized cell costs: the weight of one label of one level of one column.
+
+    `label` is the level's text, None for NULL; weights are given for levels from 1 to one below the top.
+    """
+
+    position: int
+    level: int
+    label: str | None
+    weight: float
+
+
+@dataclass(frozen=True)
+class LossParts:
+    """What losses need to know about a node beyond the counts of each column's own values.
+
+    Args:
+        node: its levels.
+        classes, kept_classes: all classes, and those that stay when failing classes are suppressed.
+        rows, failing_rows: all rows, and those in failing classes (the suppressed ones).
+        kept_squares: the sum of the squared sizes of the kept classes.
+        failing_weights: for each column the sum of its cells' weights over the rows in failing classes; 0 for a column
+            whose level has no weights.
+        failing_bits: for each column the sum over the rows in failing classes of −log2 Pr(value | cell); empty unless
+            asked for.
+        failing_bits_at_top: the same against the whole table: −log2 Pr(value).
+    """
+
+    node: Node
+    classes: int
+    kept_classes: int
+    rows: int
+    failing_rows: int
+    kept_squares: int
+    failing_weights: tuple[float, ...] = ()
+    failing_bits: tuple[float, ...] = ()
+    failing_bits_at_top: tuple[float, ...] = ()
+
+
+class Decides(Protocol):
+    """What a search may ask: verdicts of nodes, many at a time."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the lattice, in the order of a node's levels."""
+
+    @property
+    def heights(self) -> tuple[int, ...]:
+        """The highest level of every column; 0 for a column that is kept as it is."""
+
+    @property
+    def rows(self) -> int:
+        """Rows of the table."""
+
+    @property
+    def limit_rows(self) -> int:
+        """How many rows may be suppressed."""
+
+    @property
+    def monotone(self) -> bool:
+        """Whether every node coarser than a safe one is safe, under this limit."""
+
+    def decide(self, nodes: Sequence[Node]) -> list[Verdict]:
+        """The verdicts in the order of the nodes.
+
+        A column of height 0 may be given level 1, which leaves it out: searches over subsets of columns ask so.
+        """

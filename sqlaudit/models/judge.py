@@ -1,0 +1,281 @@
+"""From the figures that came back to checks with verdicts. Pure, apart from asking for the few classes at a limit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from sqlaudit.base.relation import Row, Statement
+from sqlaudit.base.result import Number, Status
+from sqlaudit.base.spec import Requirement
+from sqlaudit.classes.facts import ClassHistogram, Fact, Frame
+from sqlaudit.classes.found import ClassSizes
+from sqlaudit.classes.listing import Short
+from sqlaudit.classes.signatures import Signatures
+from sqlaudit.models.base import (
+    HistogramModel,
+    Judgement,
+    Model,
+    Population,
+    QueryModel,
+    Question,
+    SignatureModel,
+    SizeModel,
+    expression,
+)
+from sqlaudit.models.check import Check
+
+MAX_VECTORS = 200_000
+"""At most so many different count vectors are decided one by one; beyond, the check stays undetermined."""
+MAX_COMBINATIONS = 200_000
+"""At most so many combinations of facts are judged in Python; beyond, the check stays undetermined."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A model to evaluate, the requirement it stands for, and the sensitive attribute that its check names."""
+
+    model: Model
+    requirement: Requirement
+    sensitive: str | None
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The checks of one sensitive attribute.
+
+    `short` says of what failed which classes fall short, `unnamed` (sentences) where nothing tells. `signatures` are
+    those that a model asked for.
+    """
+
+    rows: int
+    sizes: ClassSizes
+    checks: tuple[Check, ...]
+    short: tuple[Short, ...] = ()
+    unnamed: tuple[str, ...] = ()
+    signatures: Signatures | None = None
+
+    @property
+    def failing(self) -> tuple[tuple[str, str], ...]:
+        """(requirement text, predicate) of what failed, where a predicate over facts tells the classes."""
+        return tuple((short.text, short.predicate) for short in self.short if short.predicate)
+
+    @property
+    def blamed(self) -> tuple[str, ...]:
+        """Predicates of what failed on sensitive values, not on sizes alone."""
+        return tuple(short.predicate for short in self.short if short.predicate and short.of_values)
+
+
+def judge(
+    histogram: ClassHistogram, asked: Sequence[Asked], frame: Frame, population: Population | None = None
+) -> Judged:
+    """All models over the classes of one sensitive attribute: one statement for all that facts carry."""
+    carried = [a for a in asked if not isinstance(a.model, HistogramModel | QueryModel | SignatureModel)]
+    rows = _figures(histogram, carried)
+    per_row = histogram.form == "wildcard"
+    sizes = ClassSizes(tuple((int(row["size"]), int(row["classes"])) for row in rows), per_row)
+    table_rows = sum(int(row["table_rows"]) for row in rows)
+    question = Question(histogram, frame, population, _remembering(histogram))
+    signatures = _signatures(histogram, asked)
+    checks, named, unnamed = [], [], []
+    for item in asked:
+        judgement = _judgement(question, item, sizes, rows, carried, signatures)
+        check = _check(item, judgement, table_rows)
+        checks.append(check)
+        if not table_rows or check.status in (None, Status.PASS):
+            continue
+        if short := _short(item, judgement, check):
+            named.append(short)
+        else:
+            unnamed.append(_why_unnamed(item, judgement))
+    return Judged(table_rows, sizes, tuple(checks), tuple(named), tuple(unnamed), signatures)
+
+
+def _short(item: Asked, judgement: Judgement, check: Check) -> Short | None:
+    """What names the classes that fall short; None when nothing does."""
+    predicate = "" if judgement.unnamed or judgement.listing else _predicate(item.model, judgement)
+    if check.status is Status.UNDETERMINED or not (predicate or judgement.listing):
+        return None
+    text = item.requirement.text or item.model.name
+    of_values = item.model.needs_sensitive
+    return Short(text, item.sensitive, predicate, judgement.listing, of_values, check.failing_classes)
+
+
+def _why_unnamed(item: Asked, judgement: Judgement) -> str:
+    """A sentence on why no classes are told of a requirement that does not hold."""
+    text = item.requirement.text or item.model.name
+    about = f"{text!r} for {item.sensitive}" if item.sensitive is not None else repr(text)
+    if judgement.unnamed:
+        return f"{about} {judgement.unnamed}."
+    if item.model.verdict_by_level:
+        return f"{about} is a figure of the whole table: no class is to blame."
+    return f"{about} cannot be decided, so nothing tells which classes fall short."
+
+
+def _signatures(histogram: ClassHistogram, asked: Sequence[Asked]) -> Signatures | None:
+    """The signatures for the most pieces of knowledge that any model asks about, read once."""
+    knowledge = [item.model.knowledge() for item in asked if isinstance(item.model, SignatureModel)]
+    return histogram.signatures(max(knowledge)) if knowledge else None
+
+
+def _remembering(histogram: ClassHistogram) -> Callable[[Statement], list[Row]]:
+    """Runs statements of models, and each text once: several models may ask the same."""
+    answers: dict[str, list[Row]] = {}
+
+    def ask(statement: Statement) -> list[Row]:
+        if statement.sql not in answers:
+            answers[statement.sql] = histogram.engine.run(statement)
+        return answers[statement.sql]
+
+    return ask
+
+
+def _predicate(model: Model, judgement: Judgement) -> str:
+    """SQL over facts: true for a class that falls short; empty when no short one says so."""
+    if not judgement.at_limit or not model.failing():
+        return judgement.at_limit or model.failing()
+    return expression("either", first=model.failing(), second=judgement.at_limit)
+
+
+def _figures(histogram: ClassHistogram, carried: Sequence[Asked]) -> list[dict[str, Any]]:
+    levels, verdicts = [], []
+    for position, item in enumerate(carried):
+        model = item.model
+        for name, level in model.levels().items():
+            levels.append((f"m{position}_{name}", level.fold, level.expression))
+        if model.is_required and model.failing():
+            verdicts.append((f"m{position}", model.failing(), model.doubtful()))
+    return histogram.figures(merged_facts([item.model for item in carried]), levels, verdicts)
+
+
+def merged_facts(models: Sequence[Model]) -> list[Fact]:
+    """The facts of all models, each once."""
+    return list({fact.name: fact for model in models for fact in model.facts()}.values())
+
+
+def _judgement(
+    question: Question,
+    item: Asked,
+    sizes: ClassSizes,
+    rows: Sequence[dict[str, Any]],
+    carried: Sequence[Asked],
+    signatures: Signatures | None,
+) -> Judgement:
+    model, histogram = item.model, question.histogram
+    if isinstance(model, SizeModel):
+        return _counted(model.judge_sizes(sizes), model, rows, f"m{carried.index(item)}")
+    if isinstance(model, HistogramModel):
+        return _combined(histogram, model)
+    if isinstance(model, SignatureModel) and signatures is not None:
+        return model.judge_signatures(signatures)
+    if isinstance(model, QueryModel):
+        return model.judge_query(question)
+    return _carried(histogram, model, rows, carried.index(item))
+
+
+def _combined(histogram: ClassHistogram, model: HistogramModel) -> Judgement:
+    """A model that the combinations of its facts answer, unless there are too many."""
+    rows = histogram.histogram(model.facts(), limit=MAX_COMBINATIONS + 1)
+    if len(rows) > MAX_COMBINATIONS:
+        note = f"the classes have more than {MAX_COMBINATIONS:,} different combinations of values, too many to decide"
+        return Judgement({model.main: None}, None, None, note=note)
+    return model.judge_histogram(rows)
+
+
+def _carried(histogram: ClassHistogram, model: Model, rows: Sequence[dict[str, Any]], position: int) -> Judgement:
+    """A model that the common statement answered: fold its figures over the class sizes."""
+    prefix = f"m{position}"
+    folded: dict[str, Any] = {}
+    for name, level in model.levels().items():
+        values = [row[f"{prefix}_{name}"] for row in rows if row[f"{prefix}_{name}"] is not None]
+        fold = min if level.fold == "MIN" else max
+        folded[name] = fold(values) if values else None
+    levels = model.conclude(folded)
+    judgement = _counted(Judgement(levels), model, rows, prefix)
+    doubtful = sum(int(row.get(f"{prefix}_doubtful", 0)) for row in rows)
+    return _decided(histogram, model, judgement) if doubtful else judgement
+
+
+def _counted(judgement: Judgement, model: Model, rows: Sequence[dict[str, Any]], prefix: str) -> Judgement:
+    """The judgement with the classes and rows that the database found to fall short."""
+    if not model.is_required or not model.failing():
+        return judgement
+    classes = sum(int(row[f"{prefix}_classes"]) for row in rows)
+    return replace(judgement, failing_classes=classes, failing_rows=sum(int(row[f"{prefix}_rows"]) for row in rows))
+
+
+def _decided(histogram: ClassHistogram, model: Model, judgement: Judgement) -> Judgement:
+    """The judgement with the classes at the limit, too, each decided exactly from its counts."""
+    vectors = histogram.vectors(model.facts(), model.doubtful(), MAX_VECTORS)
+    if len(vectors) == MAX_VECTORS:
+        note = "too many classes lie within float error of the limit to decide"
+        return replace(judgement, failing_classes=None, failing_rows=None, note=note)
+    short = [vector for vector in vectors if not model.holds(vector[0])]
+    # classes at the limit that hold and others that do not have different sizes, unless they are very large
+    sizes = sorted({sum(counts.values()) for counts, _, _ in short})
+    at_limit = (
+        model.doubtful()
+        if len(short) == len(vectors)
+        else expression("of_sizes", condition=model.doubtful(), sizes=sizes)
+    )
+    return replace(
+        judgement,
+        failing_classes=(judgement.failing_classes or 0) + sum(classes for _, classes, _ in short),
+        failing_rows=(judgement.failing_rows or 0) + sum(rows for _, _, rows in short),
+        at_limit=at_limit if short else "",
+    )
+
+
+def _check(item: Asked, judgement: Judgement, table_rows: int) -> Check:
+    model = item.model
+    level = next(iter(judgement.levels.values()), None)
+    required = model.is_required
+    return Check(
+        model=model.name,
+        sensitive=item.sensitive,
+        parameters=model.shown_parameters(),
+        level=level,
+        levels=judgement.levels,
+        operator=model.operator,
+        required=model.required,
+        status=_status(item, judgement, table_rows) if required else None,
+        failing_classes=judgement.failing_classes if required else None,
+        failing_rows=judgement.failing_rows if required else None,
+        failing_share=_share(judgement.failing_rows, table_rows) if required else None,
+        severity=item.requirement.severity,
+        text=item.requirement.text,
+        note=judgement.note or model.note,
+        details=judgement.details,
+        title=model.title,
+    )
+
+
+def _share(rows: int | None, table_rows: int) -> float | None:
+    return None if rows is None or not table_rows else rows / table_rows
+
+
+def _status(item: Asked, judgement: Judgement, table_rows: int) -> Status:
+    level = next(iter(judgement.levels.values()), None)
+    if not table_rows:
+        return Status.UNDETERMINED
+    if item.model.verdict_by_level:
+        if level is None:
+            return Status.UNDETERMINED
+        failed = not compares(level, item.model.operator, item.model.required)
+    elif judgement.failing_classes is None:
+        return Status.UNDETERMINED
+    else:
+        failed = judgement.failing_classes > 0
+    if not failed:
+        return Status.PASS
+    return Status.WARN if item.requirement.severity == "warn" else Status.FAIL
+
+
+def compares(level: Number, operator: str, limit: Number | None) -> bool:
+    """Whether `level operator limit` holds."""
+    if limit is None:
+        return False
+    exact = level if isinstance(level, float) else Fraction(level)
+    return {">=": exact >= limit, "<=": exact <= limit, "<": exact < limit, ">": exact > limit}[operator]

@@ -1,0 +1,141 @@
+"""How a check is said in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from sqlaudit.base.result import Status
+from sqlaudit.models.check import Check
+from sqlaudit.models.coverage import COLUMNS_NAMED, IDENTIFIER
+from sqlaudit.reports.document import Tone, Toned
+from sqlaudit.reports.figures import count, figure, level_against, limit, percent, plural
+
+WORDS = {">=": "at least", "<=": "at most", "<": "below", ">": "above"}
+_SIGNS = {">=": "≥", "<=": "≤"}
+_TITLES = {
+    "k_anonymity": "k-anonymity",
+    "alpha_k_anonymity": "(α,k)-anonymity",
+    "basic_beta_likeness": "Basic β-likeness",
+    "enhanced_beta_likeness": "Enhanced β-likeness",
+    "delta_disclosure": "δ-disclosure privacy",
+}
+VERDICTS: dict[Status | None, Toned] = {
+    Status.PASS: Toned("holds", "good"),
+    Status.FAIL: Toned("FAILS", "bad"),
+    Status.WARN: Toned("warns", "warn"),
+    Status.UNDETERMINED: Toned("undetermined", "warn"),
+    None: Toned("–", "quiet"),
+}
+
+
+def listing(names: Iterable[str], most: int = 6) -> str:
+    """Names as a sentence has them: `a, b and c`; past `most` the rest is counted."""
+    known = list(names)
+    if len(known) > most:
+        return ", ".join(known[: most - 1]) + f" and {len(known) - most + 1} more"
+    return " and ".join([", ".join(known[:-1]), known[-1]]) if len(known) > 1 else "".join(known)
+
+
+def title_of(check: Check) -> str:
+    """The model's name for people."""
+    if check.title or check.model in _TITLES:
+        return check.title or _TITLES[check.model]
+    words = check.model.replace("_l_diversity", " l-diversity").replace("t_closeness", "t-closeness")
+    words = words.replace("_", " ")
+    return words[:1].upper() + words[1:] if not words.startswith("t-") else words
+
+
+def full_title(check: Check) -> str:
+    """The model's name with its parameters: `Recursive (c,l)-diversity (c = 3, l = 2)`."""
+    given = parameters(check.parameters)
+    return title_of(check) + (f" ({given})" if given else "")
+
+
+def parameters(given: Mapping[str, Any]) -> str:
+    """Parameters as `c = 3, l = 2`."""
+    return ", ".join(f"{name} = {parameter(value)}" for name, value in given.items() if value is not None)
+
+
+def parameter(value: Any) -> str:
+    """One parameter: numbers exactly, everything else as its text."""
+    return str(value) if isinstance(value, str | bool | Sequence | Mapping) else limit(value)
+
+
+def level_text(check: Check) -> str:
+    """The level with as many digits as the limit beside it asks for."""
+    holds = None if check.status is None else check.status is Status.PASS
+    return level_against(check.level, check.required, check.operator, holds)
+
+
+def limit_text(check: Check) -> str:
+    """The limit as a table has it: `≥ 5`, empty when nothing was required."""
+    if check.required is None:
+        return ""
+    return f"{_SIGNS.get(check.operator, check.operator)} {limit(check.required)}".strip()
+
+
+def other_levels(check: Check) -> dict[str, str]:
+    """The figures beside the main one, by name; those that say again what stands elsewhere are left out."""
+    known = {next(iter(check.levels), ""), "k", *check.parameters}
+    return {name.replace("_", " "): figure(value) for name, value in check.levels.items() if name not in known}
+
+
+def required_sentence(check: Check, classes: int, rows: int) -> Toned:
+    """The verdict on one requirement as a sentence, with what falls short."""
+    about = f" for {check.sensitive}" if check.sensitive is not None else ""
+    verdict, tone = _opening(check)
+    if (stated := statement_of(check)) is not None:
+        return Toned(verdict + stated, tone)
+    said = f"{verdict}{full_title(check)}{about} is {level_text(check)}"
+    if check.required is not None:
+        wanted = f"{WORDS.get(check.operator, check.operator)} {limit(check.required)}"
+        said += f"; {wanted.strip()} is required"
+    return Toned(f"{said}.{shortfall(check, classes, rows)}{_why(check)}", tone)
+
+
+def statement_of(check: Check) -> str | None:
+    """The sentence of a check that is about columns and not about a figure; None for the checks of models."""
+    if check.model == IDENTIFIER:
+        there = f"{check.parameters['column']} is a direct identifier in the table"
+        accepted = check.details.get("accepted")
+        return f"{there}, which was accepted by its name." if accepted else f"{there}: leave it out, or accept it."
+    if check.model == COLUMNS_NAMED:
+        names = check.details.get("columns", ())
+        verb = "column has" if len(names) == 1 else "columns have"
+        return f"{len(names):,} {verb} no role: {listing(names)}." if names else "Every column has a role."
+    return None
+
+
+def shortfall(check: Check, classes: int, rows: int) -> str:
+    """` 3 of 10 classes with 7 rows (1.2%) fall short.`, empty when nothing does or nobody counted."""
+    if not check.failing_classes or check.status is Status.PASS:
+        return ""
+    verb = "falls" if check.failing_classes == 1 else "fall"
+    said = f" {count(check.failing_classes)} of {plural(classes, 'class', 'classes')}"
+    if check.failing_rows is None:
+        return f"{said} {verb} short."
+    share = check.failing_share if check.failing_share is not None else (check.failing_rows / rows if rows else None)
+    return f"{said} with {plural(check.failing_rows, 'row')} ({percent(share)}) {verb} short."
+
+
+def short_cell(check: Check, rows: int) -> str:
+    """What falls short, as a table has it: `640 (9.0%)`."""
+    if check.failing_rows is None:
+        return ""
+    share = check.failing_share if check.failing_share is not None else (check.failing_rows / rows if rows else None)
+    return f"{count(check.failing_rows)} ({percent(share)})" if check.failing_rows else "0"
+
+
+def _opening(check: Check) -> tuple[str, Tone]:
+    if check.status is Status.PASS:
+        return "Holds: ", "good"
+    if check.status is Status.FAIL:
+        return "FAILS: ", "bad"
+    return ("Warns: " if check.status is Status.WARN else "Undetermined: "), "warn"
+
+
+def _why(check: Check) -> str:
+    if check.status is not Status.UNDETERMINED or not check.note:
+        return ""
+    return f" {check.note[0].upper()}{check.note[1:].rstrip('.')}."

@@ -1,0 +1,204 @@
+"""Requirements as people write them: `k=5`, `t=0.2`, `recursive_l=c:3,l:2`, `disclosure@3=0.8`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from typing import Any
+
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.guard import closest
+from sqlaudit.base.spec import Requirement
+from sqlaudit.models import REGISTRY, Model, Parameter
+
+_FORM = re.compile(r"^\s*(?P<name>[^=<>@\s]+)\s*(@\s*(?P<at>[^=<>\s]+))?\s*(?P<sign>>=|<=|=|<|>)\s*(?P<value>.+?)\s*$")
+_NEXT = re.compile(r",(?=\s*[^=<>@,:\s]+\s*(?:@[^=<>,]*)?[=<>])")
+"""A comma between two requirements; one between parameters is followed by a name with a colon."""
+_SIDES = {">=": "below (at least)", "<=": "above (at most)", "<": "above (below)"}
+MAX_DECIMALS = 9
+_MOST_DIGITS = 30
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A named set of requirements, with where it comes from."""
+
+    requirements: tuple[str, ...]
+    source: str
+
+
+PRESETS: Mapping[str, Preset] = {
+    "ema-0070": Preset(
+        ("prosecutor_risk=0.09",),
+        "European Medicines Agency, Policy 0070 external guidance (2016/2018): re-identification risk at most 0.09",
+    ),
+    "cells-11": Preset(
+        ("k=11",), "US Centers for Medicare & Medicaid Services, cell size suppression policy: no cell below 11"
+    ),
+    "cells-5": Preset(("k=5",), "El Emam, Dankar, JAMIA 15(5), 2008: k = 5, risk 0.2, common in health data releases"),
+    "cells-3": Preset(("k=3",), "Threshold rule of 3 of many statistics offices (Hundepool et al., SDC, Wiley 2012)"),
+}
+
+
+def parse_requirement(text: str, severity: str = "error") -> Requirement:
+    """A requirement from its text.
+
+    Args:
+        text: `model=number`, `model=parameter:value,parameter:value`, or `model@parameter=number`.
+        severity: `error` or `warn`.
+
+    Raises:
+        UsageError: unknown model or parameter, a value of the wrong kind, or a sign that contradicts the model's.
+
+    Example:
+        >>> parse_requirement("t=0.2").parameters
+        {'t': Fraction(1, 5)}
+    """
+    match = _FORM.match(text)
+    if match is None:
+        raise UsageError(f"A requirement is written model=number, for instance k=5; this one is {text!r}.")
+    model = find_model(match["name"])
+    if match["sign"] not in ("=", model.operator):
+        raise UsageError(f"{text.strip()!r}: {contradiction(match['name'], model.operator)}.")
+    given = _given(model, match["value"])
+    if match["at"] is not None:
+        given[_at_parameter(model, text).name] = match["at"]
+    return _requirement(model, given, text.strip(), severity)
+
+
+def parse_requirements(text: str, severity: str = "error") -> tuple[Requirement, ...]:
+    """The requirements of a text, one or several with commas between them.
+
+    Args:
+        text: as for `parse_requirement`, or several such. severity: `error` or `warn`.
+
+    Raises:
+        UsageError: as `parse_requirement`.
+
+    Example:
+        >>> [one.text for one in parse_requirements("k=5, recursive_l=c:3,l:2,t<=0.2")]
+        ['k=5', 'recursive_l=c:3,l:2', 't<=0.2']
+    """
+    return tuple(parse_requirement(part, severity) for part in _NEXT.split(text))
+
+
+def contradiction(name: str, operator: str) -> str:
+    """What to say of a sign that turns a model round: nobody should get `at least 5` for having written `at most 5`.
+
+    Example:
+        >>> contradiction("k", ">=")
+        'k is a limit from below (at least); write >= or ='
+    """
+    return f"{name} is a limit from {_SIDES[operator]}; write {operator} or ="
+
+
+def requirement_from(name: str, value: Any, severity: str = "error") -> Requirement:
+    """A requirement from Python: `("k", 5)`, `("recursive_l", {"c": 3, "l": 2})`, `("disclosure@3", 0.8)`."""
+    base, _, at = name.partition("@")
+    model = find_model(base)
+    given = dict(value) if isinstance(value, Mapping) else {model.main: value}
+    if at:
+        given[_at_parameter(model, name).name] = at
+    shown = ",".join(f"{k}:{v}" for k, v in value.items()) if isinstance(value, Mapping) else value
+    return _requirement(model, given, f"{name}={shown}", severity)
+
+
+def find_model(name: str) -> type[Model]:
+    """The model of that name or short form.
+
+    Raises:
+        UsageError: there is none; the sentence names the closest.
+    """
+    wanted = name.strip().replace("-", "_")
+    names = {short: model for model in REGISTRY.values() for short in (*model.short_forms, model.name)}
+    if wanted not in names:
+        raise UsageError(f"There is no privacy model {name!r}.{closest(wanted, names)} 'sqlaudit models' lists them.")
+    return names[wanted]
+
+
+def _given(model: type[Model], value: str) -> dict[str, Any]:
+    if ":" not in value:
+        return {model.main: value}
+    pairs = [part.partition(":") for part in value.split(",")]
+    return {name.strip(): text.strip() for name, _, text in pairs}
+
+
+def _at_parameter(model: type[Model], text: str) -> Parameter:
+    others = [p for p in model.parameters if p.name != model.main]
+    if not others:
+        raise UsageError(f"{text!r}: {model.name} has no parameter for the part after '@'.")
+    return others[0]
+
+
+def _requirement(model: type[Model], given: Mapping[str, Any], text: str, severity: str) -> Requirement:
+    known = {p.name: p for p in model.parameters}
+    for name in given:
+        if name not in known:
+            listed = ", ".join(known) or "none"
+            raise UsageError(f"{text!r}: {model.name} has no parameter {name!r}; it has {listed}.")
+    for p in model.parameters:
+        if p.default is None and p.name not in given:
+            raise UsageError(f"{text!r}: {model.name} also needs {p.name} ({p.help}).")
+    values = {name: parse_value(known[name], value, text) for name, value in given.items()}
+    return Requirement(model.name, values, text, severity)
+
+
+def parse_value(parameter: Parameter, value: Any, text: str) -> int | Fraction | str:
+    """A parameter's value as an exact number (or a text), checked against its bounds."""
+    if parameter.kind == "text":
+        return str(value)
+    exact = _exact(value, text, parameter.name)
+    if parameter.kind == "integer":
+        if exact.denominator != 1:
+            raise UsageError(f"{text!r}: {parameter.name} is a whole number, not {value}.")
+        _check_bounds(parameter, exact, text)
+        return exact.numerator
+    _check_bounds(parameter, exact, text)
+    return exact
+
+
+def _exact(value: Any, text: str, name: str) -> Fraction:
+    """A number read as a decimal or a fraction, never as a float."""
+    if isinstance(value, Fraction):
+        return value
+    written = str(value).strip()
+    percent = written.endswith("%")
+    try:
+        if "/" in written:
+            exact = Fraction(written)
+        else:
+            decimal = Decimal(written.removesuffix("%"))
+            if abs(decimal.adjusted()) > _MOST_DIGITS:
+                raise OverflowError  # 1e999999999 would take minutes to write out
+            exact = Fraction(decimal) / (100 if percent else 1)
+    except (InvalidOperation, ValueError, ZeroDivisionError, OverflowError):
+        raise UsageError(f"{text!r}: {name} is a number, for instance 5 or 0.2.") from None
+    if exact.denominator > 10**MAX_DECIMALS or abs(exact.numerator) > 10**18:
+        raise UsageError(f"{text!r}: {name} may have at most {MAX_DECIMALS} decimal places.")
+    return exact
+
+
+def _check_bounds(parameter: Parameter, value: Fraction, text: str) -> None:
+    low, high = parameter.minimum, parameter.maximum
+    if low is not None and value < low:
+        raise UsageError(f"{text!r}: {parameter.name} is at least {low}, not {value}.")
+    if high is not None and value > high:
+        raise UsageError(f"{text!r}: {parameter.name} is at most {high}, not {value}.")
+
+
+Require = Mapping[str, Any] | Iterable[str | Requirement] | None
+
+
+def requirements(require: Require) -> tuple[Requirement, ...]:
+    """Requirements from a mapping, from texts, or from one text."""
+    if require is None:
+        return ()
+    if isinstance(require, Mapping):
+        return tuple(requirement_from(name, value) for name, value in require.items())
+    if isinstance(require, str):
+        return parse_requirements(require)
+    given = ((item,) if isinstance(item, Requirement) else parse_requirements(item) for item in require)
+    return tuple(one for several in given for one in several)

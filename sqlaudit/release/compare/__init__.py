@@ -1,0 +1,1 @@
+"""A release beside its original: what it is, what it lost, what queries still get."""

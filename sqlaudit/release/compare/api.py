@@ -1,0 +1,100 @@
+"""The Python interface to comparisons: `sqlaudit.compare`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from sqlaudit.base.numbers import exact_number
+from sqlaudit.base.spec import Limits, ReadOptions
+from sqlaudit.base.targets import make_target
+from sqlaudit.engines import connect
+from sqlaudit.engines.contract import Database, Engine
+from sqlaudit.models.requirements import Require, requirements
+from sqlaudit.release.compare.request import CompareRequest
+from sqlaudit.release.compare.result import CompareResult
+from sqlaudit.release.compare.run import compare_tables
+
+
+def compare(
+    original: Any,
+    release: Any,
+    *,
+    qi: Sequence[str],
+    sensitive: Sequence[str] | str = (),
+    key: Sequence[str] | str = (),
+    by_position: bool = False,
+    hierarchies: Any = None,
+    other: Any = None,
+    measures: Sequence[str] = (),
+    beta: int | float | str | Fraction = 1,
+    distance: str = "equal",
+    queries: Sequence[str] | str = (),
+    workload: int = 100,
+    noise_queries: int = 100,
+    seed: int = 0,
+    require: Require = None,
+    inputs: Mapping[str, Any] | None = None,
+    show_values: bool = False,
+    db: Database = None,
+    read: ReadOptions | None = None,
+    limits: Limits | None = None,
+) -> CompareResult:
+    """Compare a release with its original (`sqlaudit compare`).
+
+    Args:
+        original, release: tables, views, file paths, frames or `Target`s, both in one database or both files or frames.
+        qi: the quasi-identifiers, which both have. sensitive: sensitive attributes, which the release leaves unchanged.
+        key: columns that name a row in both. by_position: rows correspond by their order. Without either, counts alone
+            say which rows belong together, where they leave no choice.
+        hierarchies: a file, a folder or a mapping, as `sqlaudit.hierarchies.read_hierarchies` takes it.
+        other: another release of the same original; the result says which of the two is coarser.
+        measures: names of loss measures, all by default. beta: the exponent of height weights.
+        distance: of sensitive values: equal, ordered or hierarchical.
+        queries: aggregate queries (one text may hold several) that are asked of both tables.
+        workload: how many random counting queries. noise_queries: how many for the range-query noise. seed: of both.
+        require, inputs: as for `sqlaudit.audit`, for the audit of the release.
+        show_values: whether answers of grouped queries name their groups.
+        db, read, limits: as for `sqlaudit.audit`.
+
+    Raises:
+        UsageError: columns, cells, keys, hierarchies or queries that do not fit.
+        EngineError: the database refused, failed or went away.
+
+    Example:
+        >>> import pandas as pd, sqlaudit
+        >>> people = pd.DataFrame({"age": [31, 38, 52, 57], "disease": list("aabb")})
+        >>> public = pd.DataFrame({"age": ["30-39", "30-39", "50-59", "50-59"], "disease": list("aabb")})
+        >>> found = sqlaudit.compare(people, public, qi=["age"], sensitive="disease")
+        >>> found.generalization.answer.value, found.loss("modification-rate").value, found.loss("entropy").value
+        ('yes', Fraction(1, 1), 4.0)
+    """
+    request = CompareRequest(
+        original=make_target(original, read=read),
+        release=make_target(release, read=read),
+        qi=_names(qi),
+        sensitive=_names(sensitive),
+        key=_names(key),
+        by_position=by_position,
+        hierarchies=hierarchies,
+        other=None if other is None else make_target(other, read=read),
+        measures=tuple(measures),
+        beta=exact_number(beta),
+        distance=distance,
+        noise_queries=noise_queries,
+        workload=workload,
+        seed=seed,
+        queries=_names(queries),
+        requirements=requirements(require),
+        inputs=inputs or {},
+        show_values=show_values,
+    )
+    if isinstance(db, Engine):
+        return compare_tables(db, request)
+    with connect(db, limits or Limits(), *request.targets) as engine:
+        return compare_tables(engine, request)
+
+
+def _names(names: Sequence[str] | str) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names)

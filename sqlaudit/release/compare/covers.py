@@ -1,0 +1,84 @@
+"""What each cell of the release stands for: the values of the original under it, its level, and what that costs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlaudit.base.relation import Relation
+from sqlaudit.release.compare.bench import Bench
+from sqlaudit.release.compare.cells_read import parsed
+from sqlaudit.release.compare.coding import Coded, Column
+
+
+@dataclass(frozen=True)
+class Covered:
+    """The cells of one column.
+
+    Args:
+        cover: cell, word (a value's number), fits (false: the cell stands for no value, and so counts as any).
+        cells: one row a cell: code, m (rows), fits, is_value, is_odd (neither value nor label), level, covered_rows,
+            covered_values, entropy, width, is_whole.
+    """
+
+    column: Column
+    cover: Relation
+    cells: Relation
+
+
+def read_cover(bench: Bench, column: Column) -> Relation:
+    """Which values each cell of a column stands for.
+
+    Raises:
+        UsageError: a cell that cannot be read; the sentence names the column, not the cell.
+    """
+    place, levels = column.place, levels_of(column)
+    values = column.words.relation
+    readings = bench.make(
+        f"readings_{place}",
+        "release/compare/release_readings.sql",
+        f"cells of {column.label}",
+        cells=column.cells,
+        values=values,
+        levels=levels,
+    )
+    parts = parsed(bench, column, readings)
+    return bench.make(
+        f"cover_{place}",
+        "release/compare/release_cover.sql",
+        f"values under cells of {column.label}",
+        readings=readings,
+        values=values,
+        levels=levels,
+        members=parts.members,
+        exact=parts.exact,
+    )
+
+
+def measured_cells(bench: Bench, coded: Coded, covers: Sequence[Relation]) -> tuple[Covered, ...]:
+    """The facts of all cells, column by column."""
+    return tuple(_measured(bench, coded, column, cover) for column, cover in zip(coded.columns, covers, strict=True))
+
+
+def _measured(bench: Bench, coded: Coded, column: Column, cover: Relation) -> Covered:
+    levels = levels_of(column)
+    cells = bench.make(
+        f"facts_{column.place}",
+        "release/compare/release_cells.sql",
+        f"cells of {column.label}",
+        place=column.place,
+        release=coded.release,
+        cover=cover,
+        values=column.words.relation,
+        readings=bench.kept[f"readings_{column.place}"],
+        levels=levels[:-1],
+        height=column.height,
+        numeric=column.numeric,
+        all_values=column.words.values,
+    )
+    return Covered(column, cover, cells)
+
+
+def levels_of(column: Column) -> list[int]:
+    """The numbers of a column's levels above its values."""
+    return list(range(1, column.words.hierarchy.height + 1))

@@ -1,0 +1,168 @@
+"""How original and released rows are brought together: by a key, by position, or by what the cells contain."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from sqlaudit.base.columns_of import Resolved, resolve
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.guard import quote
+from sqlaudit.base.relation import Kind, Relation
+from sqlaudit.base.spec import Target
+from sqlaudit.base.sql import Raw, render
+from sqlaudit.engines.contract import Engine
+from sqlaudit.release.compare.bench import Bench
+from sqlaudit.release.compare.request import CompareRequest
+
+_NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
+_POSITION = Resolved("position", "ROW_NUMBER() OVER ()", Kind.INTEGER)
+"""Numbers rows as they are read: DuckDB numbers in order whatever else it does at once."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the tables: where it lies, and its columns in the order of the request.
+
+    `opened` is the table as it was opened, with all of its columns; `relation` may be a copy of those that matter.
+    """
+
+    relation: Relation
+    opened: Relation
+    columns: tuple[Resolved, ...]
+    sensitive: tuple[Resolved, ...]
+    keys: tuple[Resolved, ...]
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """How rows are paired: `key`, `position` or `containment`, and the SQL of the keys on both sides."""
+
+    by: str
+    original_keys: tuple[str, ...] = ()
+    release_keys: tuple[str, ...] = ()
+
+
+def open_side(engine: Engine, target: Target, request: CompareRequest) -> Side:
+    """A table with the columns of the request found in it.
+
+    Raises:
+        UsageError: a column that is not there.
+    """
+    opened = engine.open(target)
+    found = {
+        option: tuple(resolve(name, opened, engine.dialect, option) for name in names)
+        for option, names in (("--qi", request.qi), ("--sensitive", request.sensitive), ("--key", request.key))
+    }
+    named = [one.sql for group in found.values() for one in group]
+    if len(set(named)) < len(named):
+        raise UsageError("A column is named twice among --qi, --sensitive and --key; give every column one role.")
+    keys = (_POSITION,) if request.by_position else found["--key"]
+    return Side(opened, opened, found["--qi"], found["--sensitive"], keys)
+
+
+def copied(bench: Bench, side: Side, name: str) -> Side:
+    """The columns that matter, copied where every reading would parse text again."""
+    if not side.relation.parsed or not bench.is_local:
+        return side
+    roles = [*side.columns, *side.sensitive, *side.keys]
+    statement = render(
+        "classes/copy_columns.sql",
+        bench.engine.dialect,
+        step="read the columns",
+        source=Raw(side.relation.sql),
+        columns=[Raw(role.sql) for role in roles],
+    )
+    kept = bench.count(name, statement, [])
+    kinds = {column.name: column for column in kept.columns}
+    moved = []
+    for place, role in enumerate(roles, 1):
+        column = kinds[f"c{place}"]
+        sql = quote(column.name, bench.engine.dialect)
+        moved.append(replace(role, sql=sql, kind=column.kind, column=column.name, type=column.type))
+    qi, values = len(side.columns), len(side.sensitive)
+    relation = replace(kept, label=side.opened.label)
+    return Side(relation, side.opened, tuple(moved[:qi]), tuple(moved[qi : qi + values]), tuple(moved[qi + values :]))
+
+
+def alike(original: Side, release: Side) -> tuple[Side, Side]:
+    """Sensitive values and keys of one type on both sides, so that 1 equals 1.0."""
+    own, other = [], []
+    for one, two in zip((*original.sensitive, *original.keys), (*release.sensitive, *release.keys), strict=True):
+        first, second = _alike(one, two)
+        own.append(first)
+        other.append(second)
+    values = len(original.sensitive)
+    return (
+        replace(original, sensitive=tuple(own[:values]), keys=tuple(own[values:])),
+        replace(release, sensitive=tuple(other[:values]), keys=tuple(other[values:])),
+    )
+
+
+def _alike(one: Resolved, two: Resolved) -> tuple[Resolved, Resolved]:
+    if one.kind is two.kind:
+        return one, two
+    if one.kind in _NUMBERS and two.kind in _NUMBERS:
+        return _cast(one, "DOUBLE PRECISION", Kind.FLOAT), _cast(two, "DOUBLE PRECISION", Kind.FLOAT)
+    return _cast(one, "TEXT", Kind.TEXT), _cast(two, "TEXT", Kind.TEXT)
+
+
+def _cast(role: Resolved, spelled: str, kind: Kind) -> Resolved:
+    if role.kind is kind:
+        return role
+    return replace(role, sql="CAST(" + role.sql + " AS " + spelled + ")", kind=kind, column=None, type="")
+
+
+def find_pairing(bench: Bench, request: CompareRequest, original: Side, release: Side) -> Pairing:
+    """How the request pairs rows, checked.
+
+    Raises:
+        UsageError: a key that is missing somewhere or not unique; by position, tables of different length, or a
+            database whose tables have no order.
+    """
+    keys = tuple(k.sql for k in original.keys), tuple(k.sql for k in release.keys)
+    if request.key:
+        for side in (original, release):
+            _refuse_no_key(bench, side)
+        return Pairing("key", *keys)
+    if not request.by_position:
+        return Pairing("containment")
+    if not bench.is_local:
+        raise UsageError(
+            f"--by-position: a table of {bench.engine.name} has no order of rows; pair by --key, or leave both out."
+        )
+    own, other = (_rows(bench, side) for side in (original, release))
+    if own != other:
+        raise UsageError(
+            f"--by-position pairs first with first, second with second; the original has {own:,} rows and the release "
+            f"{other:,}, so that it is not known which rows are missing. Pair by --key, or leave both out."
+        )
+    return Pairing("position", *keys)
+
+
+def _refuse_no_key(bench: Bench, side: Side) -> None:
+    statement = render(
+        "release/compare/release_keys.sql",
+        bench.engine.dialect,
+        step="keys",
+        source=Raw(side.relation.sql),
+        keys=[Raw(key.sql) for key in side.keys],
+    )
+    rows, nameless, different = (int(value) for value in bench.engine.run(statement)[0])
+    if nameless:
+        raise UsageError(f"--key: {side.opened.label} has {nameless:,} rows where the key is missing.")
+    if different < rows:
+        raise UsageError(
+            f"--key: {side.opened.label} has {rows:,} rows and only {different:,} different keys; a key names one row."
+        )
+
+
+def _rows(bench: Bench, side: Side) -> int:
+    return int(
+        bench.engine.run(render("base/row_count.sql", bench.engine.dialect, source=Raw(side.relation.sql)))[0][0]
+    )
+
+
+def labels(roles: Sequence[Resolved]) -> tuple[str, ...]:
+    """What the user calls the columns."""
+    return tuple(role.label for role in roles)

@@ -1,0 +1,332 @@
+"""Aggregate queries asked of the original and of the release: what is a release still good for? (Thesis 2.5 and 4.3)
+
+A released row counts for a query: 1 when its cells can satisfy it (non-corrected), the share of the original rows in
+the region of its class that satisfy it (corrected by conditional probability), or the product over the columns of the
+shares under its cells (independently corrected). A cell can satisfy a condition by a value that no original row has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlaudit.base.columns_of import find_column, resolve
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.guard import quote
+from sqlaudit.base.relation import Kind, Relation, Row
+from sqlaudit.base.sql import Raw, expression, render
+from sqlaudit.hierarchies.cell_reader import CellReader, reader_of
+from sqlaudit.hierarchies.cells import AnyValue, Cell
+from sqlaudit.release.compare.bench import Bench
+from sqlaudit.release.compare.cells_read import MOST_CELLS
+from sqlaudit.release.compare.coding import Coded, packed
+from sqlaudit.release.compare.covers import Covered
+from sqlaudit.release.compare.pairing import Side
+from sqlaudit.release.compare.query_text import AggregateQuery
+from sqlaudit.release.compare.regions import Regions
+from sqlaudit.release.compare.result import METHODS, Errors, Group, QueryAnswer
+from sqlaudit.release.compare.satisfying import TYPES, Tried, can_satisfy, tried_values
+from sqlaudit.release.losses.views import NO_REGIONS
+
+MOST_GROUPS = 100_000
+SHOWN_GROUPS = 1_000
+_COUNTS = [("n", "BIGINT"), ("total", "DOUBLE"), ("present", "BIGINT")]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Both tables, for queries."""
+
+    bench: Bench
+    coded: Coded
+    covered: tuple[Covered, ...]
+    regions: Regions | None
+    original: Side
+    release: Side
+    show_values: bool = False
+
+    def answer(self, query: AggregateQuery) -> QueryAnswer:
+        """One query on both tables.
+
+        Raises:
+            UsageError: columns that are not there, conditions that mix quasi-identifiers, or too many groups.
+        """
+        parts = self._parts(query)
+        truth = self._truth(query, parts)
+        released = self._released(query, parts)
+        words = [self._words(query, parts, place) for place in parts.places]
+        shares = [
+            self.bench.make(
+                f"shares_{place}",
+                "release/compare/release_query_shares.sql",
+                "shares of cells",
+                cover=self.covered[place - 1].cover,
+                cells=self.covered[place - 1].cells,
+                words=one,
+            )
+            for place, one in zip(parts.places, words, strict=True)
+        ]
+        shares = [self._reached(query, parts, place, one) for place, one in zip(parts.places, shares, strict=True)]
+        inside = self._inside(parts, words)
+        rows = self.bench.ask(
+            "release/compare/release_query_answers.sql",
+            f"query {query.number}",
+            aggregate=query.aggregate,
+            all_cells=[one.column.cells for one in self.covered],
+            cell_key=packed([(f"g{one.column.place}", one.column.cell_count) for one in self.covered]),
+            released=released,
+            truth=truth,
+            places_of=list(parts.places),
+            shares=shares,
+            inside=inside,
+            grouped=list(parts.grouped),
+            floats=[self._is_float(place) for place in parts.grouped],
+            grouped_words=[self.covered[place - 1].column.words.relation for place in parts.grouped],
+            further=list(range(1, len(parts.further) + 1)),
+            limit=MOST_GROUPS + 1,
+        )
+        if len(rows) > MOST_GROUPS:
+            raise UsageError(f"{query.option}: has more than {MOST_GROUPS:,} groups.")
+        return self._answer(query, rows, bool(inside) or not parts.places)
+
+    def _answer(self, query: AggregateQuery, rows: Sequence[Row], conditional: bool) -> QueryAnswer:
+        groups = []
+        for row in rows:
+            *key, truth, plain, by_region, independent = row
+            answers = (plain, by_region if conditional else None, independent)
+            named = tuple(key) if self.show_values and key else None
+            groups.append(Group(truth, dict(zip(METHODS, answers, strict=True)), named))
+        errors = {
+            name: Errors.of(relative_errors(groups, name)) for name in METHODS if conditional or name != METHODS[1]
+        }
+        shown = _in_order(groups, query)[:SHOWN_GROUPS]
+        return QueryAnswer(
+            query.number, query.aggregate, tuple(shown), len(groups), errors, "" if conditional else NO_REGIONS
+        )
+
+    def _parts(self, query: AggregateQuery) -> _Parts:
+        own = {name: self._place(name) for name in _all_names(query)}
+        if any(own[name] for name in query.summed_columns):
+            raise UsageError(f"{query.option}: cells of a quasi-identifier are ranges and cannot be added up.")
+        by_place: dict[int, list[str]] = {}
+        elsewhere = []
+        for condition, columns in zip(query.conditions, query.columns, strict=True):
+            places = {own[name] for name in columns}
+            if len(places) != 1:
+                raise UsageError(
+                    f"{query.option}: a condition is about one quasi-identifier, or about other columns; one of them "
+                    "mixes them, or is about no column. Write conditions that are joined by AND."
+                )
+            place = places.pop()
+            if place is None:
+                elsewhere.append(condition)
+            else:
+                by_place.setdefault(place, []).append(condition)
+        grouped = tuple(place for name in query.groups if (place := own[name]) is not None)
+        further = tuple(name for name in query.groups if own[name] is None)
+        return _Parts(by_place, tuple(elsewhere), grouped, further, tuple(sorted({*by_place, *grouped})))
+
+    def _place(self, name: str) -> int | None:
+        """The place of the quasi-identifier that a query calls by a name, None for another column.
+
+        Raises:
+            UsageError: a quasi-identifier is an expression, so that it is not known which columns are about it.
+        """
+        found = find_column(name, self.original.opened)
+        place = None
+        for one in self.covered:
+            own = find_column(one.column.label, self.original.opened)
+            if own is None:
+                raise UsageError(f"--queries: {one.column.label!r} is no column but an expression; query columns only.")
+            place = one.column.place if found == own else place
+        return place
+
+    def _sql(self, side: Side, text: str, query: AggregateQuery) -> Raw:
+        return Raw(resolve(text, side.opened, self.bench.engine.dialect, query.option).sql)
+
+    def _is_float(self, place: int) -> bool:
+        return self.covered[place - 1].column.kind is Kind.FLOAT
+
+    def _truth(self, query: AggregateQuery, parts: _Parts) -> Relation:
+        side = self.original
+        keys = [self._key(query, place) for place in parts.grouped] + [
+            self._sql(side, name, query) for name in parts.further
+        ]
+        conditions = [self._sql(side, text, query) for text in query.conditions]
+        return self._counted("query_truth", side, query, keys, conditions)
+
+    def _key(self, query: AggregateQuery, place: int) -> Raw:
+        """A quasi-identifier of the original by its key, as its dictionary spells it."""
+        column = self.covered[place - 1].column
+        value = self._sql(self.original, column.label, query)
+        return Raw(
+            expression(
+                "release/compare/release_query_key.sql", self.bench.engine.dialect, column=value, kind=column.kind.value
+            )
+        )
+
+    def _released(self, query: AggregateQuery, parts: _Parts) -> Relation:
+        side = self.release
+        keys = [self._sql(side, one.column.label, query) for one in self.covered]
+        keys += [self._sql(side, name, query) for name in parts.further]
+        conditions = [self._sql(side, text, query) for text in parts.elsewhere]
+        return self._counted("query_released", side, query, keys, conditions)
+
+    def _counted(
+        self, name: str, side: Side, query: AggregateQuery, keys: Sequence[Raw], conditions: Sequence[Raw]
+    ) -> Relation:
+        summed = self._sql(side, query.summed, query) if query.summed else None
+        statement = render(
+            "release/compare/release_query_rows.sql",
+            self.bench.engine.dialect,
+            step=f"query {query.number}",
+            keys=list(keys),
+            conditions=list(conditions),
+            summed=summed,
+            source=Raw(side.opened.sql),
+        )
+        columns = [(f"k{place}", "VARCHAR") for place, _ in enumerate(keys, 1)]
+        return self.bench.count(name, statement, [*columns, *_COUNTS])
+
+    def _words(self, query: AggregateQuery, parts: _Parts, place: int) -> Relation:
+        """The values of a column that a query asks for."""
+        column = self.covered[place - 1].column
+        allowed = None
+        if place in parts.conditions:
+            statement = render(
+                "release/compare/release_query_allowed.sql",
+                self.bench.engine.dialect,
+                step=f"query {query.number}",
+                column=self._sql(self.original, column.label, query),
+                kind=column.kind.value,
+                source=Raw(self.original.opened.sql),
+                conditions=[self._sql(self.original, text, query) for text in parts.conditions[place]],
+            )
+            allowed = self.bench.count(f"allowed_{place}", statement, [("key", "VARCHAR")])
+        return self.bench.make(
+            f"asked_words_{place}",
+            "release/compare/release_query_words.sql",
+            "values that a query asks for",
+            words=column.words.relation,
+            allowed=allowed,
+            grouped=place in parts.grouped,
+            float=self._is_float(place),
+        )
+
+    def _reached(self, query: AggregateQuery, parts: _Parts, place: int, shares: Relation) -> Relation:
+        """The shares of a column's cells, with none for cells that satisfy the query only by values that no original
+        row has. A group is a value of the original, so this is about conditions alone."""
+        if place not in parts.conditions or place in parts.grouped:
+            return shares
+        column = self.covered[place - 1].column
+        rows = self.bench.ask(
+            "release/compare/release_query_unreached.sql",
+            f"query {query.number}",
+            readings=self.bench.kept[f"readings_{place}"],
+            shares=shares,
+            limit=MOST_CELLS,
+        )
+        reader = reader_of(column.words, self.bench.workbench) if rows else None
+        if reader is None:
+            return shares
+        read = {int(code): _read(reader, text, reading, level) for code, text, reading, level in rows}
+        cells = {code: cell for code, cell in read.items() if cell is not None}
+        satisfying = self._satisfying(query, parts, place, reader, cells.values())
+        can = [(code,) for code, cell in cells.items() if can_satisfy(cell, satisfying, reader)]
+        if not can:
+            return shares
+        codes = self.bench.rows(f"can_{place}", [("code", "INTEGER")], can)
+        return self.bench.make(
+            f"reached_{place}",
+            "release/compare/release_query_reached.sql",
+            "cells that can satisfy a query",
+            shares=shares,
+            can=codes,
+        )
+
+    def _satisfying(
+        self, query: AggregateQuery, parts: _Parts, place: int, reader: CellReader, cells: Collection[Cell]
+    ) -> list[Tried]:
+        """Of the values that are tried those that satisfy the conditions on a column."""
+        dialect, column = self.bench.engine.dialect, self.covered[place - 1].column
+        tried = tried_values(parts.conditions[place], dialect, reader, cells)
+        found = find_column(column.label, self.original.opened)
+        if not tried or found is None:
+            return []
+        statement = render(
+            "release/compare/release_query_tried.sql",
+            dialect,
+            step=f"query {query.number}",
+            column=quote(found.name, "duckdb"),
+            type=TYPES[reader.kind],
+            tried=[Raw(exp.Literal.string(one.key).sql(dialect=dialect)) for one in tried],
+            conditions=[self._sql(self.original, text, query) for text in parts.conditions[place]],
+        )
+        return [tried[int(number)] for (number,) in self.bench.engine.run(statement)]
+
+    def _inside(self, parts: _Parts, words: Sequence[Relation]) -> Relation | None:
+        regions = self.regions
+        if regions is None or not parts.places:
+            return None
+        return self.bench.make(
+            "query_inside",
+            "release/compare/release_query_inside.sql",
+            "shares of regions",
+            places_of=list(parts.places),
+            words=list(words),
+            tuples=regions.tuples,
+            places=regions.places,
+            inside=regions.inside,
+            regions=regions.table,
+        )
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """A query by columns: conditions by the place of their quasi-identifier and about other columns; groups of both
+    kinds; the places of all quasi-identifiers in it."""
+
+    conditions: dict[int, list[str]]
+    elsewhere: tuple[str, ...]
+    grouped: tuple[int, ...]
+    further: tuple[str, ...]
+    places: tuple[int, ...]
+
+
+def relative_errors(groups: Sequence[Group], method: str) -> list[float]:
+    """|answer - truth| / |truth| of the groups that either table has; what only one of them answers is an error of 1.
+
+    Example:
+        >>> groups = [Group(2, {"plain": 3}), Group(0, {"plain": 1}), Group(4, {"plain": None}), Group(0, {"plain": 0})]
+        >>> relative_errors(groups, "plain")
+        [0.5, 1.0, 1.0, 0.0]
+    """
+    pairs = ((group.truth, group.answers[method]) for group in groups)
+    return [relative_error(truth, answer) for truth, answer in pairs if truth is not None or answer is not None]
+
+
+def relative_error(truth: float | None, answer: float | None) -> float:
+    """How far an answer is off, as a share of the truth; 1 where only one of them is there, or other than 0."""
+    if truth is None or answer is None:
+        return 1.0
+    if not truth:
+        return 1.0 if answer else 0.0
+    return abs(answer - truth) / abs(truth)
+
+
+def _read(reader: CellReader, text: str | None, reading: str, level: int | None) -> Cell | None:
+    """What a cell stands for; what may be anything is read so already."""
+    return AnyValue() if reading == "all" else reader.read(text, level)
+
+
+def _all_names(query: AggregateQuery) -> set[str]:
+    return {*query.groups, *query.summed_columns, *(name for names in query.columns for name in names)}
+
+
+def _in_order(groups: Sequence[Group], query: AggregateQuery) -> Sequence[Group]:
+    """Groups without their keys come by their answers, so that their place does not give a key away."""
+    if not query.groups or any(group.key for group in groups):
+        return groups
+    return sorted(groups, key=lambda group: tuple(-(value or 0.0) for value in (group.truth, *group.answers.values())))

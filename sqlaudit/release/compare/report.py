@@ -1,0 +1,336 @@
+"""The report of a comparison: is it a release of that table, is it safe, what was lost, what is still of use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from sqlaudit.audits.report import audit_document
+from sqlaudit.audits.report import headline as verdict_of
+from sqlaudit.base.result import MEANING
+from sqlaudit.models.phrases import listing
+from sqlaudit.release.attacks.report import attack_document
+from sqlaudit.release.compare.pictures import errors_picture, losses_picture
+from sqlaudit.release.compare.result import (
+    METHODS,
+    NO_ATTACKS,
+    Answer,
+    ColumnFit,
+    CompareResult,
+    Errors,
+    Generalization,
+    Loss,
+    QueryAnswer,
+    Recoding,
+    Workload,
+)
+from sqlaudit.reports.document import (
+    Block,
+    Bullets,
+    Column,
+    Document,
+    Facts,
+    Paragraph,
+    Section,
+    Table,
+    Toned,
+    Words,
+    section,
+    text_of,
+)
+from sqlaudit.reports.figures import count, figure, percent, plural
+from sqlaudit.reports.moments import made
+from sqlaudit.reports.notices import notices_block
+from sqlaudit.reports.statements import statements_code
+
+_ANSWERS = {
+    Answer.YES: ("is a generalization of", "good"),
+    Answer.NO: ("is NO generalization of", "bad"),
+    Answer.UNDECIDED: ("may be a generalization of", "warn"),
+}
+_RECODINGS = {
+    Recoding.NONE: "no value was changed",
+    Recoding.FULL_DOMAIN: "full-domain: every column lies at one level of its hierarchy",
+    Recoding.GLOBAL: "global: every value has one cell wherever it occurs, at different levels",
+    Recoding.LOCAL: "local: some values have several cells",
+}
+_PAIRINGS = {
+    "key": "by key",
+    "position": "by position",
+    "containment": "by what the cells contain, which leaves no choice",
+    "none": "not known: cells alone leave a choice (--key or --by-position says it)",
+}
+_MAIN = ("loss", "non-uniform-entropy", "modification-rate")
+_OF_AUDIT = ("Classes that fall short", "All figures", "Warnings")
+_OF_ATTACKS = "What each attack achieves"
+_ATTACKED = "What can still be done with the release alone"
+SHOWN_GROUPS = 20
+
+
+def compare_document(result: CompareResult) -> Document:
+    """The result of a comparison as a document for any layout."""
+    return Document(
+        _headline(result),
+        (Bullets(tuple(_lead(result))), *notices_block(result.audit.notices)),
+        (
+            *section("Is it a generalization?", *_generalization(result)),
+            *_parts(audit_document(result.audit), _OF_AUDIT, "Is it safe?"),
+            *section("What was lost", *_losses(result)),
+            *section("What was lost, column by column", *_by_column(result)),
+            *section("What is still of use", *_useful(result)),
+            *_attacks(result),
+            *section("How this was computed", _how(result)),
+            *section("What this does not say", Bullets((MEANING,))),
+            *section("The SQL that ran", *statements_code(result.statements)),
+        ),
+    )
+
+
+def _headline(result: CompareResult) -> Toned:
+    words, tone = _ANSWERS[result.generalization.answer]
+    said = f"{result.release} {words} {result.original}"
+    if not result.audit.required:
+        return Toned(said, "bad" if tone == "bad" else "warn" if tone == "warn" else "good")
+    verdict = verdict_of(result.audit)
+    return Toned(f"{said}; {verdict.text}", "bad" if tone == "bad" else verdict.tone)
+
+
+def _lead(result: CompareResult) -> Iterator[Words]:
+    facts = result.generalization
+    recoding = "" if facts.answer is Answer.NO else f" Recoding: {_recoding(facts)}."
+    tone = "bad" if facts.answer is Answer.NO else "good" if facts.answer is Answer.YES else "warn"
+    yield Toned(f"{_sentence(facts.reason)}{recoding}", "bad" if tone == "bad" else "plain")
+    if facts.missing or facts.suppressed:
+        left_out, suppressed = plural(facts.missing, "original row"), plural(facts.suppressed, "released row")
+        yield f"Not in the release: {left_out}. Suppressed cell by cell: {suppressed}."
+    if result.coarser is not None:
+        other = result.coarser
+        yield f"Beside {other.other} the release is {other.relation}: {other.reason}"
+    if lost := _lost(result):
+        yield lost
+    if result.workload is not None and result.workload.errors:
+        yield _off(result.workload.errors, f"{result.workload.queries} random counting queries")
+    if result.attacks is not None:
+        yield from (
+            Toned(one.sentence, "bad")
+            for one in result.attacks.exposures
+            if one.attack == "homogeneity" and one.exposed
+        )
+
+
+def _recoding(facts: Generalization) -> str:
+    """How values were recoded, in words; rows that are suppressed as a whole do not count."""
+    if facts.recoding is Recoding.NONE and facts.suppressed:
+        return f"{_RECODINGS[Recoding.NONE]} in the rows that are not suppressed as a whole"
+    return _RECODINGS[facts.recoding]
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _lost(result: CompareResult) -> str:
+    said = [
+        f"{loss.measure} {percent(loss.share)}"
+        for loss in result.losses
+        if loss.column is None and loss.measure in _MAIN and loss.share is not None
+    ]
+    return f"Lost, of what complete suppression loses: {', '.join(said)}." if said else ""
+
+
+def _off(errors: Mapping[str, Errors], asked: str) -> str:
+    said = [f"{name} {percent_or_more(one.median)}" for name, one in errors.items()]
+    return f"The answers to {asked} are off by a median of {listing(said)}."
+
+
+def percent_or_more(error: float | None) -> str:
+    """A relative error as a percentage, past 100% too."""
+    if error is None:
+        return "–"
+    return percent(error) if error <= 1 else f"{error * 100:,.0f}%"
+
+
+def _generalization(result: CompareResult) -> Iterator[Block]:
+    facts = result.generalization
+    heads = ("column", "rows by level", "cells", "values", "misfits", "empty", "split")
+    rows = tuple(
+        (
+            one.name,
+            _levels(one),
+            count(one.cells),
+            count(one.values),
+            count(one.misfits),
+            count(one.empty_cells),
+            count(one.split_values),
+        )
+        for one in facts.columns
+    )
+    yield Table(tuple(Column(head, place > 1) for place, head in enumerate(heads)), rows)
+    yield Paragraph(
+        "Misfits: rows whose value is not under their cell. Empty: cells that stand for no value of the original. "
+        "Split: values with several cells."
+    )
+    pairs: list[tuple[str, Words]] = [("recoding", _recoding(facts)), ("pairing", _PAIRINGS[result.pairing])]
+    if facts.misfit_rows is not None:
+        pairs.append(("rows that do not fit", count(facts.misfit_rows)))
+    pairs += [(f"changed values of {name}", count(changed)) for name, changed in facts.changed.items()]
+    pairs += [
+        ("rows without an original", count(facts.foreign)),
+        ("rows too many", count(facts.too_many)),
+        ("rows left out", count(facts.missing)),
+        ("rows suppressed", count(facts.suppressed)),
+    ]
+    yield Facts(tuple(pairs))
+
+
+def _levels(one: ColumnFit) -> str:
+    if len(one.levels) == 1:
+        return f"all at {one.levels[0][0]} of {one.height}"
+    return ", ".join(f"{count(rows)} at {level}" for level, rows in one.levels) + f" of {one.height}"
+
+
+def _parts(document: Document, titles: tuple[str, ...], title: str) -> tuple[Section, ...]:
+    """Some sections of the audit as one."""
+    blocks: list[Block] = [Paragraph(document.headline), *document.lead]
+    blocks += [block for one in document.sections if one.title in titles for block in one.blocks]
+    return section(title, *blocks)
+
+
+def _attacks(result: CompareResult) -> tuple[Section, ...]:
+    if result.attacks is None:
+        return section(_ATTACKED, Paragraph(NO_ATTACKS))
+    document = attack_document(result.attacks)
+    blocks: list[Block] = [*document.lead]
+    blocks += [block for one in document.sections if one.title == _OF_ATTACKS for block in one.blocks]
+    blocks.append(Paragraph("Attacks that take another table or categories: `sqlaudit attack`."))
+    return section(_ATTACKED, *blocks)
+
+
+def _losses(result: CompareResult) -> Iterator[Block]:
+    heads = ("measure", "value", "mean", "share")
+    found = [loss for loss in result.losses if loss.column is None]
+    several = len(result.sensitive) > 1
+    rows = tuple(
+        (_named(loss.measure, loss.sensitive if several else None), _value(loss), _number(loss.mean), _share(loss))
+        for loss in found
+    )
+    yield Table(tuple(Column(head, place > 0) for place, head in enumerate(heads)), rows)
+    yield Paragraph("Means are for a cell or a row; shares are of what complete suppression loses.")
+    reasons: dict[str, list[str]] = {}
+    for loss in found:
+        if loss.value is None:
+            reasons.setdefault(loss.why, []).append(loss.measure)
+    yield Bullets(tuple(f"{', '.join(dict.fromkeys(names))}: {why}." for why, names in reasons.items() if why))
+
+
+def _by_column(result: CompareResult) -> Iterator[Block]:
+    picture = losses_picture(result)
+    if picture is not None:
+        yield picture
+    found = [loss for loss in result.losses if loss.column is not None]
+    keys = list(dict.fromkeys((loss.measure, loss.sensitive) for loss in found))
+    values = {(loss.measure, loss.sensitive, loss.column): loss for loss in found}
+    several = len(result.sensitive) > 1
+    # words may be parted where names may not
+    named = [_named(name.replace("-", " "), about if several else None) for name, about in keys]
+    rows = tuple(
+        (title, *(_cell(values.get((*key, column))) for column in result.qi))
+        for title, key in zip(named, keys, strict=True)
+    )
+    yield Table((Column("measure"), *(Column(name, True) for name in result.qi)), rows)
+    yield Paragraph("Percentages are of what suppressing the column would lose; the others are values.")
+
+
+def _named(measure: str, about: str | None) -> str:
+    return measure if about is None else f"{measure} ({about})"
+
+
+def _cell(loss: Loss | None) -> str:
+    if loss is None:
+        return "–"
+    return _share(loss) if loss.share is not None else "–" if loss.value is None else figure(loss.value)
+
+
+def _value(loss: Loss) -> str:
+    if loss.value is None:
+        return "–"
+    error = "" if loss.standard_error is None else f" ± {figure(loss.standard_error, 2)}"
+    return figure(loss.value) + error
+
+
+def _number(value: object) -> str:
+    return "" if value is None else figure(value)  # type: ignore[arg-type]
+
+
+def _share(loss: Loss) -> str:
+    return "" if loss.share is None else percent(loss.share)
+
+
+def _useful(result: CompareResult) -> Iterator[Block]:
+    workload = result.workload
+    if workload is not None:
+        asked = plural(workload.queries, "random counting query", "random counting queries")
+        yield Paragraph(
+            f"{asked} (seed {workload.seed}); {count(workload.empty)} of them count nothing in the original"
+            f"{_answered(workload)}. Relative errors of the others:"
+        )
+        yield _errors(workload.errors)
+        picture = errors_picture(result)
+        if picture is not None:
+            yield picture
+        if workload.why:
+            yield Paragraph(f"conditional: {workload.why}.")
+    for query in result.queries:
+        yield from _query(query)
+
+
+def _answered(workload: Workload) -> str:
+    """Which of the queries that count nothing in the original count something in the release."""
+    said = [f"{count(number)} {name}" for name, number in workload.answered_empty.items() if number]
+    return f", but the release answers {listing(said)}" if said else ""
+
+
+def _errors(errors: Mapping[str, Errors]) -> Table:
+    heads = ("answered", "answers", "median", "90% are within", "95% are within", "largest")
+    rows = tuple(
+        (name, count(one.answers), *(percent_or_more(x) for x in (one.median, one.q90, one.q95, one.largest)))
+        for name, one in errors.items()
+    )
+    return Table(tuple(Column(head, place > 0) for place, head in enumerate(heads)), rows)
+
+
+def _query(query: QueryAnswer) -> Iterator[Block]:
+    shown = query.groups[:SHOWN_GROUPS]
+    keys = max((len(group.key or ()) for group in shown), default=0)
+    columns = [Column(f"group {place}") for place in range(1, keys + 1)]
+    columns += [Column(head, True) for head in ("original", *METHODS)]
+    rows = tuple(
+        (
+            *("" if part is None else str(part) for part in group.key or ()),
+            _answer(group.truth),
+            *(_answer(group.answers.get(name)) for name in METHODS),
+        )
+        for group in shown
+    )
+    more = "" if len(shown) == query.total else f", {len(shown)} of {count(query.total)} groups are shown"
+    yield Table(tuple(columns), rows, f"Query {query.number} ({query.aggregate}){more}:")
+    if query.total > 1:
+        yield _errors(query.errors)
+    if query.why:
+        yield Paragraph(f"conditional: {query.why}.")
+
+
+def _answer(value: float | None) -> str:
+    return "–" if value is None else figure(value)
+
+
+def _how(result: CompareResult) -> Facts:
+    pairs: list[tuple[str, Words]] = [
+        ("original", f"{result.original}, {plural(result.rows, 'row')}"),
+        ("release", f"{result.release}, {plural(result.released, 'row')}"),
+        ("quasi-identifiers", ", ".join(result.qi)),
+        ("sensitive columns", ", ".join(result.sensitive)),
+        ("rows are paired", _PAIRINGS[result.pairing]),
+        ("distance of sensitive values", result.distance if result.sensitive else ""),
+        *made(result.engine, result.time, result.statements, result.versions, result.access),
+    ]
+    return Facts(tuple(pair for pair in pairs if text_of(pair[1])))

@@ -1,0 +1,360 @@
+"""What a comparison of a release with its original found. Frozen; `to_dict` gives the documented JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from sqlaudit.audits.result import AuditResult
+from sqlaudit.base.result import Number, Timing
+from sqlaudit.release.attacks.result import AttackResult
+from sqlaudit.reports.notebook import Shown
+
+SCHEMA = "sqlaudit-compare/1"
+
+
+class Answer(StrEnum):
+    """An answer that counts may leave open."""
+
+    YES = "yes"
+    NO = "no"
+    UNDECIDED = "undecided"
+
+
+class Recoding(StrEnum):
+    """How values were recoded.
+
+    `NONE`: nothing was changed. `FULL_DOMAIN`: every column lies at one level of its hierarchy. `GLOBAL`: every value
+    has one cell wherever it occurs, at different levels. `LOCAL`: some value has several cells. Rows that are
+    suppressed as a whole do not count.
+    """
+
+    NONE = "none"
+    FULL_DOMAIN = "full-domain"
+    GLOBAL = "global"
+    LOCAL = "local"
+
+
+@dataclass(frozen=True)
+class ColumnFit:
+    """How one column was generalized.
+
+    Args:
+        name: the column. height: the top level of its hierarchy.
+        levels: (level, released rows whose cell lies there).
+        cells: different cells. values: different values of the original.
+        misfits: rows whose value is not under their cell; without pairs, rows whose cell stands for no value.
+        empty_cells: different cells that stand for no value of the original.
+        off_levels: different cells that are neither values nor labels of the hierarchy.
+        split_values: values with several cells. Rows that are suppressed as a whole do not count.
+    """
+
+    name: str
+    height: int
+    levels: tuple[tuple[int, int], ...]
+    cells: int
+    values: int
+    misfits: int
+    empty_cells: int
+    off_levels: int
+    split_values: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """The column as the JSON has it."""
+        return {**vars(self), "levels": [{"level": level, "rows": rows} for level, rows in self.levels]}
+
+
+@dataclass(frozen=True)
+class Generalization:
+    """Whether the release is a generalization of the original (Thesis, Definition 2.3.4).
+
+    Args:
+        answer: yes, no, or undecided when regions overlap and rows are not paired.
+        reason: one sentence. columns: column by column.
+        misfit_rows: rows with a cell that does not fit; None when rows are not paired.
+        too_many: released rows beyond what there is of their kind in the original: of their class, of their class and
+            sensitive value, or at all; 0 when rows are paired.
+        changed: for each sensitive attribute the rows whose value was changed (paired), or the released rows with a
+            value beyond those that the original has of it.
+        foreign: released rows without an original row. suppressed: original rows that were not released, or whose
+            cells may all be anything.
+        recoding: how values were recoded.
+    """
+
+    answer: Answer
+    reason: str
+    columns: tuple[ColumnFit, ...]
+    misfit_rows: int | None
+    too_many: int
+    changed: Mapping[str, int]
+    foreign: int
+    missing: int
+    suppressed: int
+    recoding: Recoding
+
+    def to_dict(self) -> dict[str, Any]:
+        """The answer as the JSON has it."""
+        return {
+            **vars(self),
+            "answer": self.answer.value,
+            "recoding": self.recoding.value,
+            "changed": dict(self.changed),
+            "columns": [column.to_dict() for column in self.columns],
+        }
+
+
+@dataclass(frozen=True)
+class Coarser:
+    """The release beside another one of the same original.
+
+    Args:
+        other: the other release. relation: coarser, finer, equal, neither, or undecided.
+        reason: one sentence. not_coarser: rows with a cell that is not coarser than (or equal to) that of the other
+            release. not_finer: the same the other way round. compared: rows that could be compared.
+    """
+
+    other: str
+    relation: str
+    reason: str
+    compared: int = 0
+    not_coarser: int = 0
+    not_finer: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """The answer as the JSON has it."""
+        return dict(vars(self))
+
+
+@dataclass(frozen=True)
+class Loss:
+    """One measure of what was lost.
+
+    Args:
+        measure: its name. column: of one column, None = of all quasi-identifiers together.
+        sensitive: the sensitive attribute that it is about, None when it is about none.
+        value: as the source defines it; None when it cannot be given, for the reason in `why`.
+        mean: the same for a cell or row on average. share: the value as a share of what complete suppression loses.
+        standard_error: of an estimate.
+    """
+
+    measure: str
+    column: str | None
+    value: Number | None
+    mean: Number | None = None
+    share: Number | None = None
+    sensitive: str | None = None
+    standard_error: float | None = None
+    why: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The loss as the JSON has it."""
+        return {
+            "measure": self.measure,
+            "column": self.column,
+            "sensitive": self.sensitive,
+            "value": plain(self.value),
+            "mean": plain(self.mean),
+            "share_of_complete_suppression": plain(self.share),
+            "standard_error": self.standard_error,
+            "why_not_given": self.why or None,
+        }
+
+
+NO_ATTACKS = (
+    "The release is no generalization of the original, so that its rows stand for nobody there: attacks on it mean "
+    "nothing here and were not tried. `sqlaudit attack` tries them on any table."
+)
+
+METHODS = ("non-corrected", "conditional", "independent")
+"""How a release is asked: as it stands, by conditional probability, by independent columns."""
+
+
+@dataclass(frozen=True)
+class Errors:
+    """Relative errors of many answers: how many there are, the median, the 90% and 95% quantiles and the largest."""
+
+    answers: int
+    median: float | None
+    q90: float | None
+    q95: float | None
+    largest: float | None
+
+    @classmethod
+    def of(cls, errors: Sequence[float]) -> Errors:
+        """The figures of a list; a quantile is the smallest error that so many do not exceed."""
+        ranked = sorted(errors)
+        if not ranked:
+            return cls(0, None, None, None, None)
+
+        def quantile(share: Fraction) -> float:
+            return ranked[max(0, -(-len(ranked) * share.numerator // share.denominator) - 1)]
+
+        middle = (quantile(Fraction(1, 2)) + ranked[len(ranked) // 2]) / 2
+        return cls(len(ranked), middle, quantile(Fraction(9, 10)), quantile(Fraction(19, 20)), ranked[-1])
+
+
+@dataclass(frozen=True)
+class Group:
+    """One answer of a query: on the original, and on the release by method (None = cannot be given)."""
+
+    truth: float | None
+    answers: Mapping[str, float | None]
+    key: tuple[Any, ...] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The answer as the JSON has it."""
+        key = None if self.key is None else [None if part is None else str(part) for part in self.key]
+        return {"truth": self.truth, "answers": dict(self.answers), "key": key}
+
+
+@dataclass(frozen=True)
+class QueryAnswer:
+    """One query of the user on both tables: its number in the file, its groups (one without GROUP BY), its errors.
+
+    Args:
+        number: 1, 2, … in the file. aggregate: COUNT, SUM or AVG. groups: the first answers. total: how many there are.
+        errors: relative errors by method; what only one of the two tables answers is an error of 1.
+        why: why the answer by conditional probability cannot be given, empty when it can.
+    """
+
+    number: int
+    aggregate: str
+    groups: tuple[Group, ...]
+    total: int
+    errors: Mapping[str, Errors]
+    why: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The answers as the JSON has them."""
+        return {
+            "number": self.number,
+            "aggregate": self.aggregate,
+            "groups": [group.to_dict() for group in self.groups],
+            "groups_total": self.total,
+            "relative_errors": {name: dict(vars(one)) for name, one in self.errors.items()},
+            "why_not_given": self.why or None,
+        }
+
+
+@dataclass(frozen=True)
+class Workload:
+    """Random counting queries on both tables.
+
+    Args:
+        queries: how many were asked. empty: those that count nothing in the original; they have no relative error.
+        seed: where they come from. errors: relative errors by method. why: as for a query.
+        answered_empty: by method those of the empty ones that the release answers with more than nothing.
+    """
+
+    queries: int
+    empty: int
+    seed: int
+    errors: Mapping[str, Errors]
+    why: str = ""
+    answered_empty: Mapping[str, int] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The workload as the JSON has it."""
+        errors = {name: dict(vars(one)) for name, one in self.errors.items()}
+        return {
+            "queries": self.queries,
+            "empty": self.empty,
+            "answered_though_empty": dict(self.answered_empty),
+            "seed": self.seed,
+            "relative_errors": errors,
+            "why_not_given": self.why or None,
+        }
+
+
+@dataclass(frozen=True)
+class CompareResult(Shown):
+    """Original and release side by side: is it a generalization, what was lost, what is still of use, is it safe.
+
+    Args:
+        original, release: what the tables are called. rows, released: their rows.
+        pairing: key, position, containment (counts alone say which rows belong together) or none (they do not).
+        audit: the release by itself, as `sqlaudit audit` finds it.
+        attacks: what can be done with the release alone; None when it is no generalization: its rows are about nobody.
+    """
+
+    shown_by: ClassVar = "sqlaudit.release.compare.report:compare_document"
+
+    original: str
+    release: str
+    rows: int
+    released: int
+    qi: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    pairing: str
+    distance: str
+    generalization: Generalization
+    losses: tuple[Loss, ...]
+    audit: AuditResult
+    attacks: AttackResult | None = None
+    coarser: Coarser | None = None
+    queries: tuple[QueryAnswer, ...] = ()
+    workload: Workload | None = None
+    engine: str = ""
+    time: str = ""
+    statements: tuple[Timing, ...] = ()
+    versions: Mapping[str, str] = field(default_factory=dict)
+    access: str = ""
+
+    def loss(self, measure: str, column: str | None = None, sensitive: str | None = None) -> Loss:
+        """One loss; of all columns together without `column`, of the first sensitive attribute without `sensitive`.
+
+        Raises:
+            KeyError: it was not computed.
+        """
+        for one in self.losses:
+            if one.measure == measure and one.column == column and sensitive in (None, one.sensitive):
+                return one
+        raise KeyError(measure)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as the documented JSON (`sqlaudit/release/compare/schema.json`)."""
+        return {
+            "schema": SCHEMA,
+            "versions": dict(self.versions),
+            "time": self.time,
+            "access": self.access,
+            "engine": self.engine,
+            "original": {"name": self.original, "rows": self.rows},
+            "release": {"name": self.release, "rows": self.released},
+            "roles": {"quasi_identifiers": list(self.qi), "sensitive": list(self.sensitive)},
+            "pairing": self.pairing,
+            "distance": self.distance,
+            "generalization": self.generalization.to_dict(),
+            "coarser": None if self.coarser is None else self.coarser.to_dict(),
+            "losses": [loss.to_dict() for loss in self.losses],
+            "queries": [query.to_dict() for query in self.queries],
+            "workload": None if self.workload is None else self.workload.to_dict(),
+            "audit": self.audit.to_dict(),
+            "attacks": None if self.attacks is None else self.attacks.to_dict(),
+            "why_no_attacks": None if self.attacks is not None else NO_ATTACKS,
+            "statements": [timing.to_dict() for timing in self.statements],
+        }
+
+    def to_frame(self) -> Any:
+        """The losses as a pandas DataFrame, one row a measure and column.
+
+        Raises:
+            MissingDriver: when pandas is not installed.
+        """
+        try:
+            import pandas as pd
+        except ImportError:
+            from sqlaudit.base.errors import MissingDriver
+
+            raise MissingDriver("to_frame needs pandas: pip install 'sqlaudit[frames]'.") from None
+        return pd.DataFrame([loss.to_dict() for loss in self.losses])
+
+
+def plain(value: Number | None) -> int | float | None:
+    """A number as JSON has it."""
+    if value is None or isinstance(value, int | float):
+        return value
+    return int(value) if value.denominator == 1 else float(value)

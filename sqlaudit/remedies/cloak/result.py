@@ -1,0 +1,329 @@
+"""What cloaking did, and what an audit of boxes found. Frozen; reports read it, `to_dict` gives the documented JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from sqlaudit.base.result import Timing
+from sqlaudit.reports.notebook import Shown
+
+SCHEMA = "sqlaudit-cloak/1"
+BOXES_SCHEMA = "sqlaudit-boxes/1"
+
+
+class Outcome(IntEnum):
+    """What became of a message."""
+
+    PUBLISHED = 0
+    MISSING = 1
+    NO_PLACE = 2
+    NO_TOLERANCE = 3
+    TOO_FEW = 4
+    GIVEN_UP = 5
+
+    @property
+    def reason(self) -> str:
+        """Its name in JSON."""
+        return self.name.lower()
+
+
+@dataclass(frozen=True)
+class CloakLevel:
+    """The boxes of one size.
+
+    Args:
+        side: metres. seconds: their interval. boxes, messages: how many were published. fewest_users: of a box, None
+            when there is none.
+    """
+
+    side: Fraction
+    seconds: Fraction
+    boxes: int
+    messages: int
+    fewest_users: int | None
+
+    @property
+    def area(self) -> Fraction:
+        """Square metres."""
+        return self.side * self.side
+
+    def to_dict(self) -> dict[str, Any]:
+        """The level as the JSON has it."""
+        return {
+            "side": float(self.side),
+            "seconds": float(self.seconds),
+            "boxes": self.boxes,
+            "messages": self.messages,
+            "fewest_users": self.fewest_users,
+        }
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The smallest, the median and the largest of what published messages have, each message counted."""
+
+    smallest: Fraction
+    median: Fraction
+    largest: Fraction
+
+    def to_dict(self) -> dict[str, float]:
+        """The numbers as the JSON has them."""
+        return {"min": float(self.smallest), "median": float(self.median), "max": float(self.largest)}
+
+
+@dataclass(frozen=True)
+class RestrictedSpace:
+    """Restricted space identification: boxes that lie in one known property (Barriers, section 4.3).
+
+    Args:
+        boxes: different boxes in space. inside: those inside properties. exposed: those inside properties of a single
+            owner. messages: of these. skipped: properties without bounds or owner.
+    """
+
+    boxes: int
+    inside: int
+    exposed: int
+    messages: int
+    skipped: int
+
+    def to_dict(self) -> dict[str, int]:
+        """The figures as the JSON has them."""
+        return dict(vars(self))
+
+
+@dataclass(frozen=True)
+class Observed:
+    """Observation identification: boxes that hold somebody who was seen (Barriers, section 4.3).
+
+    Args:
+        boxes: different boxes. observed: those that hold an observed user. linkable: those that hold exactly one.
+        messages: of the linkable ones, which an attacker links to that user. right: those of them that this user sent,
+            None when the boxes come without users. skipped: observations without user, place or time.
+    """
+
+    boxes: int
+    observed: int
+    linkable: int
+    messages: int
+    right: int | None
+    skipped: int
+
+    def to_dict(self) -> dict[str, int | None]:
+        """The figures as the JSON has them."""
+        return dict(vars(self))
+
+
+@dataclass(frozen=True)
+class Attacks:
+    """The two attacks on boxes, None where what they need was not given."""
+
+    restricted_space: RestrictedSpace | None = None
+    observation: Observed | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The attacks as the JSON has them."""
+        return {
+            "restricted_space_identification": self.restricted_space.to_dict() if self.restricted_space else None,
+            "observation_identification": self.observation.to_dict() if self.observation else None,
+        }
+
+
+@dataclass(frozen=True)
+class Holding:
+    """How many different users boxes have, against k.
+
+    Args:
+        boxes, messages: all of them. fewest: users of a box, None when there is none. failing_boxes, failing_messages:
+            those with fewer than k.
+    """
+
+    boxes: int
+    messages: int
+    fewest: int | None
+    failing_boxes: int
+    failing_messages: int
+
+    @property
+    def passed(self) -> bool:
+        """Whether every box has k users."""
+        return not self.failing_boxes
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures as the JSON has them."""
+        return {
+            "passed": self.passed,
+            "boxes": self.boxes,
+            "messages": self.messages,
+            "fewest_users": self.fewest,
+            "failing_boxes": self.failing_boxes,
+            "failing_messages": self.failing_messages,
+        }
+
+
+@dataclass(frozen=True)
+class CloakResult(Shown):
+    """Messages with boxes in space and time that hide each of them among k users.
+
+    Args:
+        target: the messages. k: as many different users at least. lonlat: whether places are degrees.
+        own: the options that named columns with what single messages ask for. suppress: what may be dropped for finer
+            boxes. divide: what is divided first.
+        rows: messages in all. dropped: how many, by reason. levels: the grid, from the largest box to the smallest.
+        columns: what is published besides the boxes, as it is.
+        audit: the audit of the result, None when nothing was published. attacks: what attackers find in it.
+        file: where the messages were written. sql: their SELECT, when it was asked for.
+        engine, time, statements, versions, access: as in an audit.
+    """
+
+    shown_by: ClassVar = "sqlaudit.remedies.cloak.report:cloak_document"
+
+    target: str
+    k: int
+    lonlat: bool
+    own: tuple[str, ...]
+    suppress: Fraction
+    divide: str
+    rows: int
+    dropped: Mapping[Outcome, int]
+    levels: tuple[CloakLevel, ...]
+    columns: tuple[str, ...]
+    audit: Holding | None
+    attacks: Attacks
+    file: str = ""
+    sql: str = field(default="", repr=False)
+    engine: str = ""
+    time: str = ""
+    statements: tuple[Timing, ...] = field(default=(), repr=False)
+    versions: Mapping[str, str] = field(default_factory=dict)
+    access: str = ""
+
+    @property
+    def published(self) -> int:
+        """Messages that were published."""
+        return sum(level.messages for level in self.levels)
+
+    @property
+    def boxes(self) -> int:
+        """Different boxes."""
+        return sum(level.boxes for level in self.levels)
+
+    @property
+    def fewest_users(self) -> int | None:
+        """Users of the box that has fewest; None when there is none."""
+        return min((level.fewest_users for level in self.levels if level.fewest_users is not None), default=None)
+
+    @property
+    def areas(self) -> Spread | None:
+        """Areas of boxes in square metres, over published messages."""
+        return self._spread(lambda level: level.area)
+
+    @property
+    def intervals(self) -> Spread | None:
+        """Lengths of intervals in seconds, over published messages."""
+        return self._spread(lambda level: level.seconds)
+
+    @property
+    def passed(self) -> bool:
+        """Whether something was published (or nothing was there), and the audit found every box safe."""
+        return self.audit.passed if self.audit is not None else not self.rows
+
+    def _spread(self, size: Callable[[CloakLevel], Fraction]) -> Spread | None:
+        sizes = sorted((size(level), level.messages) for level in self.levels if level.messages)
+        if not sizes:
+            return None
+        half, seen, median = Fraction(self.published, 2), 0, sizes[-1][0]
+        for number, messages in sizes:
+            seen += messages
+            if seen >= half:
+                median = number
+                break
+        return Spread(sizes[0][0], median, sizes[-1][0])
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as the documented JSON (`sqlaudit/remedies/cloak/schema.json`)."""
+        return {
+            "schema": SCHEMA,
+            "versions": dict(self.versions),
+            "time": self.time,
+            "access": self.access,
+            "engine": self.engine,
+            "target": self.target,
+            "k": self.k,
+            "lonlat": self.lonlat,
+            "own_columns": list(self.own),
+            "suppress": float(self.suppress),
+            "divide": self.divide,
+            "rows": self.rows,
+            "published": self.published,
+            "dropped": {outcome.reason: self.dropped.get(outcome, 0) for outcome in Outcome if outcome},
+            "boxes": self.boxes,
+            "fewest_users": self.fewest_users,
+            "areas": self.areas.to_dict() if self.areas else None,
+            "intervals": self.intervals.to_dict() if self.intervals else None,
+            "levels": [level.to_dict() for level in self.levels],
+            "columns": list(self.columns),
+            "audit": self.audit.to_dict() if self.audit else None,
+            "attacks": self.attacks.to_dict(),
+            "file": self.file or None,
+            "sql": self.sql or None,
+            "statements": [timing.to_dict() for timing in self.statements],
+        }
+
+
+@dataclass(frozen=True)
+class BoxAudit(Shown):
+    """What an audit of boxes found that somebody else made.
+
+    Args:
+        target: the messages with their boxes. k: as many different users at least.
+        rows: messages. unboxed: those without a whole box, which are left out of everything but `classes`.
+        classes: users by identical boxes; None without a column of users.
+        presence: users whose true position lies in the box; None without positions.
+        skipped_positions: positions without user, place or time.
+        attacks: what attackers find. engine, time, statements, versions, access: as in an audit.
+    """
+
+    shown_by: ClassVar = "sqlaudit.remedies.cloak.report:box_audit_document"
+
+    target: str
+    k: int
+    rows: int
+    unboxed: int
+    classes: Holding | None
+    presence: Holding | None
+    skipped_positions: int
+    attacks: Attacks
+    engine: str = ""
+    time: str = ""
+    statements: tuple[Timing, ...] = field(default=(), repr=False)
+    versions: Mapping[str, str] = field(default_factory=dict)
+    access: str = ""
+
+    @property
+    def passed(self) -> bool:
+        """Whether every box has k users, by each definition that could be checked."""
+        return all(held.passed for held in (self.classes, self.presence) if held is not None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as the documented JSON (`sqlaudit/remedies/cloak/schema.json`)."""
+        return {
+            "schema": BOXES_SCHEMA,
+            "versions": dict(self.versions),
+            "time": self.time,
+            "access": self.access,
+            "engine": self.engine,
+            "target": self.target,
+            "k": self.k,
+            "rows": self.rows,
+            "unboxed": self.unboxed,
+            "passed": self.passed,
+            "classes": self.classes.to_dict() if self.classes else None,
+            "presence": self.presence.to_dict() if self.presence else None,
+            "skipped_positions": self.skipped_positions,
+            "attacks": self.attacks.to_dict(),
+            "statements": [timing.to_dict() for timing in self.statements],
+        }

@@ -1,0 +1,120 @@
+"""The Python interface to local recoding: `sqlaudit.recode`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from sqlaudit.base.files import check_destination
+from sqlaudit.base.numbers import exact_number
+from sqlaudit.base.spec import Limits, NullPolicy, ReadOptions, Roles
+from sqlaudit.base.targets import make_target
+from sqlaudit.engines import connect
+from sqlaudit.engines.contract import Engine
+from sqlaudit.engines.overwriting import files_read, refuse_overwriting
+from sqlaudit.lattices.api import targets_of
+from sqlaudit.lattices.request import RELEASE_SUFFIXES
+from sqlaudit.models.requirements import Require, requirements
+from sqlaudit.remedies.recode.kaca import Order, Tell, silent
+from sqlaudit.remedies.recode.request import BY_DEFAULT, Method, RecodeRequest
+from sqlaudit.remedies.recode.result import RecodeResult
+from sqlaudit.remedies.recode.run import recode_table
+
+
+def recode(
+    target: Any = None,
+    *,
+    qi: Sequence[str] | str = (),
+    require: Require = None,
+    sensitive: Sequence[str] | str = (),
+    hierarchies: Any = None,
+    method: Method | str = Method.KACA,
+    order: Order | str = Order.SMALLEST,
+    seed: int | None = None,
+    beta: int | float | str | Fraction = 0,
+    measure: str = BY_DEFAULT,
+    lattice: bool = True,
+    time_budget: float | None = None,
+    identifier: Sequence[str] | str = (),
+    entity: str | None = None,
+    joint: bool = False,
+    nulls: NullPolicy | str = NullPolicy.EQUAL,
+    publish_sql: bool = False,
+    to: str | Path | None = None,
+    keep_column: Sequence[str] | str = (),
+    db: str | Engine | None = None,
+    query: str = "",
+    where: str = "",
+    inputs: Mapping[str, Any] | None = None,
+    read: ReadOptions | None = None,
+    limits: Limits | None = None,
+) -> RecodeResult:
+    """Make a table safe by local recoding: each class as coarse as it must be, and no coarser (`sqlaudit recode`).
+
+    Args:
+        target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
+        qi, sensitive, identifier, entity, joint, nulls, inputs, require: as for `audit`. Requirements are those that a
+            class satisfies by itself.
+        hierarchies: how each quasi-identifier becomes coarser, as for `lattice`.
+        method: `kaca` merges each class that falls short with its nearest class; `mondrian` splits the table as long as
+            every part satisfies the requirements, ordered columns at medians into ranges.
+        order: which class KACA merges next: `smallest` or `random`. seed: of the random order.
+        beta: the exponent of KACA's weights of levels, 1/(j-1)^beta; 0 = every level weighs the same.
+        measure: the loss of `compare` that is named first.
+        lattice: whether the best node of the lattice is found for comparison. time_budget: seconds.
+        publish_sql: make the SELECT of the release (`release.sql` of the result).
+        to: write the release to a .parquet or .csv file, or its SELECT to a .sql file.
+        keep_column: columns that are written though they look like direct identifiers.
+        db, query, where, read, limits: as for `audit`.
+
+    Raises:
+        UsageError: a column, hierarchy, requirement or option that does not fit.
+        Incomplete: the time budget was used up; nothing was published.
+        EngineError: the database refused, failed or went away, or an audit of the release contradicts it.
+
+    Example:
+        >>> import pandas as pd, sqlaudit
+        >>> people = pd.DataFrame({"age": [31, 34, 38, 52, 57], "sex": list("fmfmf")})
+        >>> made = sqlaudit.recode(people, qi=["age", "sex"], require={"k": 2}, hierarchies={"age": {"widths": [10]}})
+        >>> made.groups, made.columns[0].rows_at, made.columns[1].rows_at
+        (2, (('values', 0), ('width 10', 0), ('*', 5)), (('values', 5), ('*', 0)))
+    """
+    request = RecodeRequest(
+        make_target(target, query=query, where=where, read=read),
+        Roles(_names(qi), _names(sensitive), _names(identifier), entity, joint, NullPolicy(nulls)),
+        requirements(require),
+        hierarchies,
+        inputs or {},
+        Method(method),
+        Order(order),
+        seed,
+        exact_number(beta),
+        measure,
+        lattice,
+        time_budget,
+        Path(to) if to is not None else None,
+        publish_sql,
+        _names(keep_column),
+    )
+    refuse_overwriting([request.file], files_read(db, targets_of(request.of_lattice())))
+    if isinstance(db, Engine):
+        return recode_and_publish(db, request)
+    with connect(db, limits or Limits(), *targets_of(request.of_lattice())) as engine:
+        return recode_and_publish(engine, request)
+
+
+def recode_and_publish(engine: Engine, request: RecodeRequest, tell: Tell = silent) -> RecodeResult:
+    """Recode over an open engine; the file is checked before any work.
+
+    Raises:
+        UsageError, Incomplete, EngineError: as `recode`.
+    """
+    if request.file is not None:
+        check_destination(request.file, RELEASE_SUFFIXES)
+    return recode_table(engine, request, tell=tell)
+
+
+def _names(names: Sequence[str] | str) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names)

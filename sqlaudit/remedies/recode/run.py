@@ -1,0 +1,326 @@
+"""A recoding from the request to the result: classes read, groups made, losses measured, and the release audited."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+
+from sqlaudit.base.errors import EngineError, Incomplete, UsageError
+from sqlaudit.base.relation import Relation, Statement
+from sqlaudit.base.spec import NullPolicy
+from sqlaudit.base.sql import Raw, render
+from sqlaudit.classes.inputs import read_inputs
+from sqlaudit.classes.opening import ResolvedRoles, load_columns, shown_roles
+from sqlaudit.column_sets.budget import BudgetSpent
+from sqlaudit.engines.contract import Engine
+from sqlaudit.engines.provenance import provenance
+from sqlaudit.engines.workbench import workbench_of
+from sqlaudit.hierarchies import Use
+from sqlaudit.lattices.attributes import decides, read_attributes
+from sqlaudit.lattices.run import Table, find_nodes, open_table, plan_lattice
+from sqlaudit.profiles.suspects import refuse_suspected, suspect_statements
+from sqlaudit.release.compare.result import Loss
+from sqlaudit.remedies import releasing
+from sqlaudit.remedies.patterns import RemedyTable
+from sqlaudit.remedies.recode.classes import Classes, sorted_groups, unique_classes
+from sqlaudit.remedies.recode.judging import Counted, Judge, counted, of_sizes
+from sqlaudit.remedies.recode.kaca import Merged, Tell, merge_classes, silent
+from sqlaudit.remedies.recode.losses import Cells, measured
+from sqlaudit.remedies.recode.making import Made, made_at, made_of
+from sqlaudit.remedies.recode.mondrian import split_classes
+from sqlaudit.remedies.recode.reading import Read, axes_of, dictionaries_of, read_classes, typed
+from sqlaudit.remedies.recode.request import Method, RecodeRequest
+from sqlaudit.remedies.recode.result import Beside, RecodeColumn, RecodeResult
+from sqlaudit.remedies.recode.trees import Integers
+from sqlaudit.remedies.result import Release
+from sqlaudit.remedies.rewriting import rewrite
+
+
+def recode_table(engine: Engine, request: RecodeRequest, *, tell: Tell = silent) -> RecodeResult:
+    """Recode a table: what it comes to, and the audit of the release, which is written where the request says.
+
+    Args:
+        engine: an open engine. request: what is asked. tell: told of progress.
+
+    Raises:
+        UsageError: a request that does not fit the table, or a release that cannot be written.
+        Incomplete: the time budget was used up; nothing is published then.
+        EngineError: the database refused, failed or went away, or an audit contradicts the recoding.
+    """
+    already, started = len(engine.executed), time.monotonic()
+    opened = open_table(engine, request.of_lattice())
+    written = opened.written(engine, request.keep)
+    if request.writes:
+        refuse_suspected(engine, written)
+    if request.writes_sql:
+        engine.lasting(opened.relation)  # before long work: SQL over a frame cannot be written
+    _refuse_entities(engine, opened)
+    loaded, roles = load_columns(engine, opened.relation, opened.roles)
+    whole = typed(engine, opened.relation, _taking(opened, opened.roles))
+    table = RemedyTable(engine, opened.relation, whole, request.roles)
+    read_from = RemedyTable(engine, loaded, typed(engine, loaded, _taking(opened, roles)), request.roles)
+    with workbench_of(engine) as workbench:
+        run = _Run(engine, workbench, request, opened, table, read_from, started, tell)
+        result = run.result()
+    return replace(result, **provenance(engine, already))
+
+
+def plan_recoding(engine: Engine, request: RecodeRequest) -> list[Statement]:
+    """The statements that are known before anything has run: values and labels, sensitive values, and row patterns.
+
+    Raises:
+        UsageError: as `recode_table`.
+    """
+    opened = open_table(engine, request.of_lattice())
+    roles = typed(engine, opened.relation, _taking(opened, opened.roles))
+    table = RemedyTable(engine, opened.relation, roles, request.roles)
+    written = opened.written(engine, request.keep)
+    before = suspect_statements(engine, written) if request.writes else []
+    return [*before, *plan_lattice(engine, request.of_lattice()), *releasing.plan(table)]
+
+
+def _taking(opened: Table, roles: ResolvedRoles) -> ResolvedRoles:
+    """The roles as the release has them: columns that are dropped are left out like direct identifiers.
+
+    Raises:
+        UsageError: every column is dropped.
+    """
+    found = [roles.quasi_identifiers[place] for place in opened.taking_part]
+    if not found:
+        raise UsageError("Every quasi-identifier is dropped, so there is nothing to recode.")
+    gone = [
+        role
+        for role, hierarchy in zip(roles.quasi_identifiers, opened.hierarchies, strict=True)
+        if hierarchy.use is Use.DROP
+    ]
+    return replace(roles, quasi_identifiers=tuple(found), identifiers=(*roles.identifiers, *gone))
+
+
+def _refuse_entities(engine: Engine, opened: Table) -> None:
+    """Refuse persons with several rows: how many a merged group has does not follow from its classes."""
+    entity = opened.roles.entity
+    if entity is None:
+        return
+    statement = render(
+        "remedies/recode/recode_persons.sql",
+        engine.dialect,
+        step="rows of persons",
+        source=Raw(opened.relation.sql),
+        entity=Raw(entity.sql),
+    )
+    rows, persons = (int(count) for count in engine.run(statement)[0])
+    if rows != persons:
+        raise UsageError(
+            f"--entity: {rows:,} rows are about {persons:,} persons, and how many persons a merged group has does not "
+            "follow from its classes; recode a table with one row a person, or use lattice."
+        )
+
+
+@dataclass(frozen=True)
+class _Run:
+    """One recoding over one pair of engine and workbench.
+
+    Args:
+        table: as its rows are rewritten. read_from: the same, its columns kept where reading again would parse again.
+    """
+
+    engine: Engine
+    workbench: Engine
+    request: RecodeRequest
+    opened: Table
+    table: RemedyTable
+    read_from: RemedyTable
+    started: float
+    tell: Tell
+
+    def result(self) -> RecodeResult:
+        """Everything that was asked for; where it comes from is told elsewhere."""
+        hierarchies = [self.opened.hierarchies[place] for place in self.opened.taking_part]
+        columns, loaded = self.read_from.roles.quasi_identifiers, self.read_from.relation
+        with dictionaries_of(self.engine, self.workbench, loaded, columns, hierarchies) as dictionaries:
+            attributes = self._attributes(loaded)
+            read = read_classes(
+                self.workbench,
+                self.table,
+                self.read_from,
+                dictionaries,
+                attributes,
+                self.request.beta,
+                apart=self.request.roles.nulls is NullPolicy.DISTINCT,
+            )
+            if not len(read.classes):
+                return self._nothing(
+                    read, [f"{self.opened.relation.label} has no rows, so there is nothing to recode."]
+                )
+            return self._recoded(read, attributes)
+
+    def _attributes(self, loaded: Relation) -> list[Counted]:
+        request, roles = self.request, self.read_from.roles
+        inputs = read_inputs(request.inputs)
+        return counted(read_attributes(self.engine, loaded, roles, request.roles, request.requirements, inputs))
+
+    def _recoded(self, read: Read, attributes: list[Counted]) -> RecodeResult:
+        classes, where = unique_classes(read.classes)
+        judge = Judge(self.workbench, attributes, classes.rows)
+        why = list(self._infeasible(classes, attributes, judge))
+        if why:
+            return self._nothing(read, why)
+        merged = self._grouped(read, classes, attributes, judge)
+        if merged.stuck:
+            return self._nothing(read, [_stuck(read, merged.stuck)])
+        made = made_of(read, merged.groups[where], ranges=self.request.method is Method.MONDRIAN)
+        release = self._released(read, made)
+        losses = self._losses(read, attributes, made.groups, made.cells)
+        beside = self._beside(read, attributes) if self.request.beside else None
+        found = self._nothing(read, [])
+        columns = tuple(replace(one, rows_at=made.rows_at(place)) for place, one in enumerate(self._columns(read)))
+        return replace(
+            found,
+            groups=len(made.sizes),
+            merges=merged.merges,
+            smallest=int(made.sizes.min()),
+            losses=losses,
+            columns=(*columns, *found.columns[len(columns) :]),
+            release=release,
+            beside=beside,
+        )
+
+    # --- groups ---
+
+    def _infeasible(self, classes: Classes, attributes: list[Counted], judge: Judge) -> Iterator[str]:
+        """Why not even the coarsest recoding satisfies what is required; nothing when it may."""
+        if not judge.inherited and self.request.method is Method.KACA:
+            return
+        kept = [place for place, tree in enumerate(classes.trees) if tree.kept]
+        lines = np.unique(classes.nodes[:, kept], axis=0, return_inverse=True)[1].ravel() if kept else None
+        groups = np.zeros(len(classes), dtype=np.int64) if lines is None else lines.astype(np.int64)
+        sizes, words = classes.summed(*sorted_groups(groups))
+        if not judge.short(sizes, words).any():
+            return
+        names = " and ".join(repr(self.table.roles.quasi_identifiers[place].label) for place in kept)
+        among = f"within each value of {names}, which is kept as it is" if kept else "for all rows together"
+        for attribute in attributes:
+            for item in attribute.asked:
+                alone = [replace(one, asked=(item,) if one is attribute else ()) for one in attributes]
+                if decides(item) and Judge(self.workbench, alone, classes.rows).short(sizes, words).any():
+                    about = f" for {item.sensitive}" if item.sensitive else ""
+                    yield f"{item.requirement.text}{about} does not hold {among}, so no recoding satisfies it."
+
+    def _grouped(self, read: Read, classes: Classes, attributes: list[Counted], judge: Judge) -> Merged:
+        request, done = self.request, [0, 0]
+
+        def tell(steps: int, left: int) -> None:
+            done[:] = [steps, left]
+            self.tell(steps, left)
+
+        try:
+            if request.method is Method.MONDRIAN:
+                return split_classes(classes, axes_of(self.workbench, read), judge, self._out_of_time, tell)
+            sizes = Judge(self.workbench, of_sizes(attributes), classes.rows)
+            judges = (sizes, judge) if sizes.decides else (judge,)
+            return merge_classes(classes, judges, request.order, request.seed or 0, self._out_of_time, tell)
+        except BudgetSpent:
+            what = "merges" if request.method is Method.KACA else "rounds of splits"
+            raise Incomplete(
+                f"The time budget of {request.time_budget:g} seconds was over after {done[0]:,} {what}, with "
+                f"{done[1]:,} groups; a recoding that is not finished is not safe, so nothing was published."
+            ) from None
+
+    def _out_of_time(self) -> bool:
+        budget = self.request.time_budget
+        return budget is not None and time.monotonic() - self.started > budget
+
+    # --- what it comes to ---
+
+    def _released(self, read: Read, made: Made) -> Release:
+        """The release, audited; written where that was asked for.
+
+        Raises:
+            EngineError: the audit contradicts the recoding.
+        """
+        request, pieces = self.request, made.pieces(read)
+        shown = rewrite(self.table, read.patterns, made.levels, pieces, salt=0)
+        persons = self.table.roles.entity is not None
+        checked = rewrite(self.table, read.patterns, made.levels, pieces, salt=0, persons=True) if persons else shown
+        found = releasing.release(
+            self.table,
+            shown,
+            checked,
+            request.requirements,
+            inputs=request.inputs,
+            file=request.file,
+            with_sql=request.with_sql,
+        )
+        if found.audit.classes != len(made.sizes) and request.roles.nulls is NullPolicy.EQUAL:
+            raise EngineError(releasing.disagree(f"{found.audit.classes:,} classes, not {len(made.sizes):,}"))
+        return found
+
+    def _losses(
+        self, read: Read, attributes: list[Counted], groups: Integers, cells: tuple[Cells, ...]
+    ) -> tuple[Loss, ...]:
+        beta = self.request.beta or Fraction(1)
+        inputs = read_inputs(self.request.inputs)
+        return measured(self.workbench, self.engine, read, attributes, groups, cells, beta=beta, inputs=inputs)
+
+    def _beside(self, read: Read, attributes: list[Counted]) -> Beside:
+        """The best node of the lattice under the same requirements, with the same losses."""
+        budget = self.request.time_budget
+        left = None if budget is None else max(0.0, budget - (time.monotonic() - self.started))
+        found = find_nodes(self.engine, self.request.of_lattice(left), table=self.opened)
+        if found.best is None:
+            return Beside(found.measure, found.complete, found.why)
+        groups, cells = made_at(read, found.best.levels)
+        losses = self._losses(read, attributes, groups, cells)
+        levels = tuple(found.named(found.best.levels).items())
+        return Beside(
+            found.measure,
+            found.complete,
+            (),
+            found.best.levels,
+            levels,
+            found.best.classes,
+            found.best.smallest,
+            losses,
+        )
+
+    def _columns(self, read: Read) -> tuple[RecodeColumn, ...]:
+        return tuple(
+            RecodeColumn(
+                made.hierarchy.column, made.hierarchy.height, made.hierarchy.form, made.hierarchy.use.value, made.values
+            )
+            for made in read.dictionaries
+        )
+
+    def _nothing(self, read: Read, why: list[str]) -> RecodeResult:
+        """The result when nothing satisfies what is required."""
+        request = self.request
+        dropped = [one for one in self.opened.hierarchies if one.use is Use.DROP]
+        gone = tuple(RecodeColumn(one.column, one.height, one.form, one.use.value, None) for one in dropped)
+        return RecodeResult(
+            target=request.target.name,
+            rows=read.classes.rows,
+            roles=shown_roles(request.roles),
+            requirements=tuple(one.text for one in request.requirements if one.severity != "warn"),
+            warn_only=tuple(one.text for one in request.requirements if one.severity == "warn"),
+            method=request.method.value,
+            order=request.order.value if request.method is Method.KACA else None,
+            seed=request.drawn,
+            beta=request.beta if request.method is Method.KACA else None,
+            measure=request.measure,
+            classes=len(read.classes),
+            columns=(*self._columns(read), *gone),
+            why=tuple(why),
+        )
+
+
+def _stuck(read: Read, rows: int) -> str:
+    kept = [made.hierarchy.column for made in read.dictionaries if not made.hierarchy.height]
+    where = f" (kept as they are: {', '.join(kept)})" if kept else ""
+    return (
+        f"{rows:,} rows are left in a class that falls short and that no other class can be merged with{where}; the "
+        "requirements are not all inherited by larger classes, so another order or method may still find a recoding."
+    )

@@ -1,0 +1,45 @@
+"""What a remedy made of a table: the release and its audit. Frozen; reports read it, `to_dict` gives the JSON."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlaudit.lattices.result import Checked
+
+
+@dataclass(frozen=True)
+class Release:
+    """A release whose rows were rewritten, as it was audited.
+
+    Args:
+        columns: of the release. keys: those that are quasi-identifiers.
+        unnamed: columns that no role was given to, published as they are.
+        groups: groups of rows that are published alike. rows: in them. left_out: rows of the table that are not.
+        audit: what the audit of it says.
+        file: where it was written, empty = nowhere. sql: the SELECT that makes it, empty = not asked for.
+    """
+
+    columns: tuple[str, ...]
+    keys: tuple[str, ...]
+    unnamed: tuple[str, ...]
+    groups: int
+    rows: int
+    left_out: int
+    audit: Checked
+    file: str = ""
+    sql: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The release as the JSON has it."""
+        return {
+            "columns": list(self.columns),
+            "quasi_identifiers": list(self.keys),
+            "unnamed": list(self.unnamed),
+            "groups": self.groups,
+            "rows": self.rows,
+            "left_out": self.left_out,
+            "audit": self.audit.to_dict(),
+            "file": self.file or None,
+            "sql": self.sql or None,
+        }

@@ -1,0 +1,108 @@
+"""What is asked of a suppression: which requirements it can aim at, and how the answer is looked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.spec import NullPolicy, Requirement, Roles, Target
+from sqlaudit.remedies.suppress.deciding import How
+
+_AIMS = {"k_anonymity": "k", "distinct_l_diversity": "l"}
+RELEASE_SUFFIXES = (".parquet", ".csv", ".sql")
+"""The endings of files that a release is written to."""
+
+
+class Whole(StrEnum):
+    """What becomes of a row that is suppressed as a whole: it is left out, or all its quasi-identifiers become `*`."""
+
+    DROP = "drop"
+    STAR = "star"
+
+
+@dataclass(frozen=True)
+class SuppressRequest:
+    """A suppression.
+
+    Args:
+        target: the table. roles: of its columns. requirements: what the release must satisfy. inputs: of their models.
+        how: exactly, fast, or what fits. whole: suppress whole rows and no single cells; None = cells.
+        weights: what a cell of a column weighs, by its name. time_limit: seconds for the exact program, None = any.
+        seed: decides which copies of a row part; None = a secret number.
+
+    Raises:
+        UsageError: a requirement, role or number that has no meaning here.
+    """
+
+    target: Target
+    roles: Roles
+    requirements: tuple[Requirement, ...]
+    inputs: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    how: How = How.AUTO
+    whole: Whole | None = None
+    weights: Mapping[str, Fraction] = field(default_factory=dict)
+    time_limit: float | None = 60.0
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        if not self.roles.quasi_identifiers:
+            raise UsageError("Name the quasi-identifiers that may be suppressed, for instance --qi age,sex.")
+        self._check_requirements()
+        if self.roles.nulls is NullPolicy.WILDCARD:
+            raise UsageError(
+                "With --nulls wildcard a missing value matches any value, so that classes overlap and rows cannot be "
+                "parted into groups; suppress with --nulls equal or distinct."
+            )
+        if self.roles.joint:
+            raise UsageError("--joint is for audits of several sensitive attributes; add them to --qi instead.")
+        if self.l > 1 and len(self.roles.sensitive) != 1:
+            raise UsageError("Distinct l-diversity needs one sensitive attribute here: --sensitive COLUMN.")
+        if self.time_limit is not None and self.time_limit < 0:
+            raise UsageError(f"--time-limit is a time of 0 seconds or more; it is {self.time_limit}.")
+        if self.seed is not None and not 0 <= self.seed < 2**63:
+            raise UsageError("--seed is a whole number from 0 to 2^63-1.")
+
+    def _check_requirements(self) -> None:
+        aims = [one for one in self.requirements if one.severity == "error"]
+        if not aims:
+            raise UsageError("Say what the release must satisfy, for instance --require k=5.")
+        other = next((one for one in aims if one.model not in _AIMS), None)
+        if other is not None:
+            raise UsageError(
+                f"Suppression aims at k-anonymity and distinct l-diversity alone, and {other.text!r} is another "
+                "requirement; sqlaudit recode takes every requirement."
+            )
+
+    @property
+    def k(self) -> int:
+        """Rows that a group needs."""
+        return self._largest("k_anonymity")
+
+    @property
+    def l(self) -> int:  # noqa: E743
+        """Sensitive values that a group needs."""
+        return self._largest("distinct_l_diversity")
+
+    def _largest(self, model: str) -> int:
+        asked = [one for one in self.requirements if one.model == model and one.severity == "error"]
+        return max((int(one.parameters[_AIMS[model]]) for one in asked), default=1)
+
+
+@dataclass(frozen=True)
+class Published:
+    """What becomes of the release: a file (None = none), whether its SELECT is told, and which columns are written
+    though they look like direct identifiers."""
+
+    file: Path | None = None
+    with_sql: bool = False
+    keep: tuple[str, ...] = ()
+
+    @property
+    def wanted(self) -> bool:
+        """Whether anything is published."""
+        return self.with_sql or self.file is not None

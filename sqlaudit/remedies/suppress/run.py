@@ -1,0 +1,286 @@
+"""A suppression, from a request and an engine to a result whose release was audited."""
+
+from __future__ import annotations
+
+import math
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.relation import Statement
+from sqlaudit.base.spec import NullPolicy
+from sqlaudit.base.sql import Raw, render
+from sqlaudit.classes.opening import resolve_roles, shown_roles
+from sqlaudit.engines.contract import Engine
+from sqlaudit.engines.provenance import provenance
+from sqlaudit.lattices.losses import column_weights
+from sqlaudit.profiles.suspects import refuse_suspected, suspect_statements
+from sqlaudit.remedies.patterns import Patterns, RemedyTable, read_patterns
+from sqlaudit.remedies.releasing import release
+from sqlaudit.remedies.result import Release
+from sqlaudit.remedies.rewriting import KEEP, STAR, Piece, Rewritten, rewrite
+from sqlaudit.remedies.suppress import solver
+from sqlaudit.remedies.suppress.deciding import Decided, How, decide
+from sqlaudit.remedies.suppress.problem import Problem, Solution, groups_of
+from sqlaudit.remedies.suppress.request import Published, SuppressRequest, Whole
+from sqlaudit.remedies.suppress.result import Effort, SuppressedColumn, SuppressResult
+from sqlaudit.remedies.suppress.sweep import Watch
+
+NOTHING = Published()
+
+
+def open_table(engine: Engine, request: SuppressRequest) -> RemedyTable:
+    """The table with its roles.
+
+    Raises:
+        UsageError: a column that is not there, or persons with several rows.
+    """
+    relation = engine.open(request.target)
+    roles = resolve_roles(request.roles, relation, engine.dialect)
+    return RemedyTable(engine, relation, roles, request.roles, roles.sensitive if request.l > 1 else ())
+
+
+def suppress_table(
+    engine: Engine, request: SuppressRequest, published: Published = NOTHING, watch: Watch | None = None
+) -> SuppressResult:
+    """Find a suppression, audit its release and write that.
+
+    Args:
+        engine: an open engine. request: what is asked. published: what becomes of the release. watch: told of progress.
+
+    Raises:
+        UsageError: a request that the table cannot satisfy, or that does not fit it.
+        MissingDriver: an exact answer was asked for, and there is no solver.
+        EngineError: the database refused or failed, or the audit contradicts the suppression.
+    """
+    already = len(engine.executed)
+    if request.how is How.EXACT and request.whole is not Whole.DROP:
+        solver.require()
+    table = open_table(engine, request)
+    written = table.written(published.keep)
+    if published.wanted:
+        refuse_suspected(engine, written)
+    _refuse_several_rows(table)
+    patterns = read_patterns(table)
+    weights = _weights(request, table)
+    problem = _problem(request, table, patterns, weights)
+    answer = _dropped(problem) if request.whole is Whole.DROP else _decided(request, table, problem, watch)
+    made = None
+    if answer.effort.stopped != "interrupted":
+        made = _released(request, table, patterns, answer, published)
+    return _result(request, table, patterns, problem, answer, made, provenance(engine, already))
+
+
+def plan_suppression(engine: Engine, request: SuppressRequest, published: Published = NOTHING) -> list[Statement]:
+    """The statements of a suppression that are known before anything has run.
+
+    Raises:
+        UsageError: as `open_table`, or a column to keep that is not there or is not published.
+    """
+    table = open_table(engine, request)
+    written = table.written(published.keep)
+    return [*(suspect_statements(engine, written) if published.wanted else ()), table.patterns_statement()]
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """What becomes of each copy, and what is known of it; costs in units of `scale`."""
+
+    pieces: list[Piece]
+    cells: tuple[int, ...]
+    cost: int
+    bound: int
+    touched: int
+    effort: Effort
+
+
+def _decided(request: SuppressRequest, table: RemedyTable, problem: Problem, watch: Watch | None) -> _Answer:
+    _refuse_impossible(table, problem)
+    found = decide(problem, request.how, request.time_limit, watch)
+    best = found.solution
+    touched = int(best.copies[best.starred[best.groups].any(axis=1)].sum())
+    return _Answer(_pieces(best), best.cells, best.cost, found.bound, touched, _effort(request, problem, found))
+
+
+def _effort(request: SuppressRequest, problem: Problem, found: Decided) -> Effort:
+    stopped = found.stopped
+    if not found.optimal and not stopped and request.how is How.AUTO and not solver.available():
+        stopped = "solver"
+    fast_cost = Fraction(found.fast_cost, _scale(request))
+    return Effort(request.how.value, found.method, stopped, found.variables, found.patterns, fast_cost)
+
+
+def _pieces(best: Solution) -> list[Piece]:
+    """A solution as pieces: the copies of a unit follow each other from group to group."""
+    pieces: list[Piece] = []
+    levels = best.starred.astype(int).tolist()
+    before, reached = -1, 0
+    for unit, count, group in zip(best.units.tolist(), best.copies.tolist(), best.groups.tolist(), strict=True):
+        reached = reached if unit == before else 0
+        pieces.append((unit + 1, reached + 1, reached + count, group + 1, *levels[group]))
+        before, reached = unit, reached + count
+    return pieces
+
+
+def _dropped(problem: Problem) -> _Answer:
+    """Whole rows left out. A row that stays is published as it is, with all equal rows that stay, so these must be
+    enough; in a class that is good all rows can stay, in any other none can: no answer leaves out fewer."""
+    groups = groups_of(problem.codes, range(problem.width))
+    if problem.missing_alone and not problem.trivial:
+        alone = ~problem.comparable(range(problem.width))
+        groups = np.where(alone, groups.max(initial=0) + 1 + np.arange(problem.units), groups)
+        _, groups = np.unique(groups, return_inverse=True)
+    number = int(groups.max(initial=-1)) + 1
+    good = problem.satisfied(groups, problem.sizes, np.arange(problem.units), number)[groups]
+    if problem.missing_alone and not problem.trivial:
+        good &= problem.comparable(range(problem.width))
+    left_out = int(problem.sizes[~good].sum())
+    none = (0,) * problem.width
+    pieces = [
+        (unit + 1, 1, size, group + 1 if stays else 0, *none)
+        for unit, (size, group, stays) in enumerate(
+            zip(problem.sizes.tolist(), groups.tolist(), good.tolist(), strict=True)
+        )
+    ]
+    cost = left_out * sum(problem.weights)
+    return _Answer(pieces, (left_out,) * problem.width, cost, cost, left_out, Effort("exact", "rows"))
+
+
+def _problem(
+    request: SuppressRequest, table: RemedyTable, patterns: Patterns, weights: tuple[Fraction, ...]
+) -> Problem:
+    """The problem in whole numbers.
+
+    Raises:
+        UsageError: there is no row.
+    """
+    width = len(table.roles.quasi_identifiers)
+    if not patterns.rows:
+        raise UsageError(f"{table.relation.label} has no rows, so there is nothing to suppress.")
+    sensitive = patterns.codes[:, width] if request.l > 1 else np.zeros(len(patterns.sizes), dtype=np.int64)
+    scale = _scale(request)
+    return Problem(
+        patterns.codes[:, :width],
+        patterns.sizes,
+        sensitive,
+        request.k,
+        request.l,
+        tuple(int(weight * scale) for weight in weights),
+        request.roles.nulls is NullPolicy.DISTINCT,
+        request.whole is not None,
+    )
+
+
+def _weights(request: SuppressRequest, table: RemedyTable) -> tuple[Fraction, ...]:
+    labels = [role.label for role in table.roles.quasi_identifiers]
+    return column_weights(request.weights, labels) or (Fraction(1),) * len(labels)
+
+
+def _scale(request: SuppressRequest) -> int:
+    """What makes all weights whole."""
+    return math.lcm(*(weight.denominator for weight in request.weights.values()))
+
+
+def _refuse_impossible(table: RemedyTable, problem: Problem) -> None:
+    """Nothing when the whole table, with everything suppressed, satisfies what is asked.
+
+    Raises:
+        UsageError: it does not, so nothing does.
+    """
+    label = table.relation.label
+    if problem.rows < problem.k:
+        raise UsageError(f"{label} has {problem.rows:,} rows, so no group of it can have {problem.k:,}.")
+    values = len(np.unique(problem.sensitive))
+    if values < problem.l:
+        attribute = table.roles.sensitive[0].label
+        raise UsageError(f"{attribute} has {values:,} different values, so no group can have {problem.l:,} of them.")
+
+
+def _refuse_several_rows(table: RemedyTable) -> None:
+    """Nothing when every person has one row, so that rows count persons.
+
+    Raises:
+        UsageError: somebody has more than one row, or a row has no person.
+    """
+    entity = table.roles.entity
+    if entity is None:
+        return
+    statement = render(
+        "column_sets/columns_totals.sql",
+        table.engine.dialect,
+        step="rows and persons",
+        source=Raw(table.relation.sql),
+        entity=Raw(entity.sql),
+    )
+    rows, persons, nameless = map(int, table.engine.run(statement)[0])
+    if nameless or rows != persons:
+        raise UsageError(
+            f"The {rows:,} rows are about {persons:,} persons. Suppression counts rows, so with --entity every person "
+            "needs exactly one row; sqlaudit recode counts persons."
+        )
+
+
+def _released(
+    request: SuppressRequest, table: RemedyTable, patterns: Patterns, answer: _Answer, published: Published
+) -> Release:
+    """The release, audited and written."""
+    salt = secrets.randbits(63) if request.seed is None else request.seed
+    levels = [(KEEP, STAR)] * len(table.roles.quasi_identifiers)
+
+    def made(*, persons: bool) -> Rewritten:
+        return rewrite(table, patterns, levels, answer.pieces, salt=salt, persons=persons)
+
+    plain = made(persons=False)
+    audited = made(persons=True) if table.roles.entity else plain
+    return release(
+        table,
+        plain,
+        audited,
+        request.requirements,
+        inputs=request.inputs,
+        file=published.file,
+        with_sql=published.with_sql,
+    )
+
+
+def _result(
+    request: SuppressRequest,
+    table: RemedyTable,
+    patterns: Patterns,
+    problem: Problem,
+    answer: _Answer,
+    made: Release | None,
+    told: Mapping[str, Any],
+) -> SuppressResult:
+    scale = _scale(request)
+    columns = tuple(
+        SuppressedColumn(role.label, weight, cells)
+        for role, weight, cells in zip(
+            table.roles.quasi_identifiers, _weights(request, table), answer.cells, strict=True
+        )
+    )
+    by_severity = {
+        severity: tuple(one.text for one in request.requirements if (one.severity == "warn") is severity)
+        for severity in (False, True)
+    }
+    return SuppressResult(
+        table.relation.label,
+        patterns.rows,
+        problem.row_patterns,
+        shown_roles(request.roles),
+        by_severity[False],
+        request.whole.value if request.whole else "",
+        columns,
+        Fraction(answer.cost, scale),
+        Fraction(answer.bound, scale),
+        answer.touched,
+        replace(answer.effort),
+        release=made,
+        warn_only=by_severity[True],
+        **told,
+    )

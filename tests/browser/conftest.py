@@ -1,0 +1,140 @@
+"""Pages in a real browser, Debian's Chromium. Run in an environment of its own (.ci/run):
+
+apt-get install chromium
+pip install -e '.[plot,remedies]' pandas playwright axe-playwright-python pytest
+python -m pytest -o addopts= tests/browser
+
+SQLAUDIT_SCREENSHOTS=DIR keeps the screenshots, to be looked at.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+SCRIPT = "<script>window.planted = 1</script>"
+HEIGHT, SECRET = f'height "{SCRIPT}" 🙂', f"secret{SCRIPT}"
+POLICY = """\
+version: 1
+connections:
+  main: {duckdb: people.duckdb}
+tables:
+  - table: people
+    quasi_identifiers: [age, sex, zip]
+    sensitive: [ill]
+    requirements: [{k: 5}, {l: 2, severity: warn}]
+"""
+COMMAND = Path(sys.executable).parent / "sqlaudit"
+NAMES = (
+    "audit",
+    "profile",
+    "columns",
+    "records",
+    "disclosure",
+    "lattice",
+    "attack",
+    "compare",
+    "hierarchy",
+    "test",
+    "suppress",
+    "recode",
+    "cloak",
+)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    found = shutil.which("chromium")
+    assert found, "Chromium is missing: apt-get install chromium"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A page of every command, of a table whose names and values are markup."""
+    folder = tmp_path_factory.mktemp("pages")
+    table = _table(folder / "people.csv")
+    qi = ["--qi", "age,sex,zip"]
+    sensitive = ["--sensitive", "ill"]
+    asked = {
+        "audit": [*qi, *sensitive, "--require", "k=5", "--require", "disclosure@3=0.9", "--failing-classes", "20"],
+        "profile": [],
+        "columns": [],
+        "records": qi,
+        "disclosure": [*qi, "--sensitive", "ill", "--knowledge", "6"],
+        "lattice": [*qi, "--hierarchies", str(_hierarchies(folder)), "--require", "k=5", "--find", "all"],
+        "attack": [*qi, *sensitive],
+        "compare": ["release.csv", *qi, *sensitive, "--hierarchies", "hierarchies.yml", "--workload", "5"],
+        "hierarchy": ["age", "--widths", "10,20"],
+        "test": ["-f", "sqlaudit.yml"],
+        "suppress": ["--qi", "age,sex", "--require", "k=5", "--fast", "--to", "suppressed.csv"],
+        "recode": [*qi, "--hierarchies", "hierarchies.yml", "--require", "k=5", "--publish-sql"],
+        "cloak": [
+            "--user",
+            HEIGHT,
+            "--x",
+            "age",
+            "--y",
+            "zip",
+            "--time",
+            "zip",
+            "--k",
+            "5",
+            "--box",
+            "64m",
+            "--interval",
+            "64s",
+        ],
+    }
+    _run(folder, "lattice", table, *asked["lattice"], "--to", "release.csv", "--output", "release.json")
+    (folder / "sqlaudit.yml").write_text(POLICY, "utf-8")
+    with duckdb.connect(str(folder / "people.duckdb")) as database:
+        database.execute("CREATE TABLE people AS SELECT * FROM read_csv(?)", [str(table)])
+    for name in NAMES:
+        _run(folder, name, *([] if name == "test" else [table]), *asked[name], "--output", f"{name}.html")
+    return {name: folder / f"{name}.html" for name in NAMES}
+
+
+def _run(folder: Path, *arguments: object) -> None:
+    ran = subprocess.run([COMMAND, *map(str, arguments)], cwd=folder, capture_output=True, text=True, check=False)
+    assert ran.returncode in (0, 1), ran.stderr
+
+
+@pytest.fixture(scope="session")
+def screenshots(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    kept = os.environ.get("SQLAUDIT_SCREENSHOTS")
+    folder = Path(kept) if kept else tmp_path_factory.mktemp("screenshots")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _table(path: Path) -> Path:
+    generator = random.Random(7)
+    quoted = '"' + HEIGHT.replace('"', '""') + '"'
+    lines = [f"age,sex,zip,{quoted},ill"]
+    for _ in range(300):
+        ill = generator.choices(["flu", "cold", "ulcer", SECRET], [5, 3, 2, 0.2])[0]
+        lines.append(
+            f"{generator.randint(20, 60)},{generator.choice('fm')},1{generator.randint(300, 305)},"
+            f"{generator.randint(150, 160)},{ill}"
+        )
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+    return path
+
+
+def _hierarchies(folder: Path) -> Path:
+    path = folder / "hierarchies.yml"
+    path.write_text("hierarchies:\n  age:\n    widths: [10, 20]\n  sex: keep\n  zip:\n    mask: [1, 2]\n", "utf-8")
+    return path

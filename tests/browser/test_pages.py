@@ -1,0 +1,136 @@
+"""Every page: quiet, alone, accessible, at home on phones and on paper, and deaf to what names and values say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal
+
+import pandas as pd
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page
+
+import sqlaudit
+from tests.browser.conftest import HEIGHT, NAMES, SCRIPT, SECRET
+
+WIDTHS = {"phone": 360, "tablet": 820, "desk": 1440}
+THEMES: tuple[Literal["light"], Literal["dark"]] = ("light", "dark")
+MOST_BYTES = 1_500_000
+
+
+@contextmanager
+def opened(
+    browser: Browser, path: Path, width: int = 1440, theme: Literal["light", "dark"] = "light", strict: bool = True
+) -> Iterator[Page]:
+    """The page; what it says in the console or asks for fails the test."""
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=theme, bypass_csp=not strict)
+    page = context.new_page()
+    said: list[str] = []
+    asked: list[str] = []
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(path.as_uri())
+    yield page
+    context.close()
+    if strict:
+        assert said == []
+    assert asked == [path.as_uri()]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_is_small_and_quiet(browser: Browser, pages: dict[str, Path], name: str) -> None:
+    assert pages[name].stat().st_size < MOST_BYTES
+    with opened(browser, pages[name]) as page:
+        assert page.locator("h1").count() == 1
+        assert page.locator("script").count() == 0
+        assert page.evaluate("window.planted") is None
+        assert page.title() == page.locator("h1").inner_text()
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("width", WIDTHS)
+def test_pages_fit_every_width_in_both_themes(
+    browser: Browser, pages: dict[str, Path], screenshots: Path, width: str, theme: Literal["light", "dark"]
+) -> None:
+    for name, path in pages.items():
+        with opened(browser, path, WIDTHS[width], theme) as page:
+            page.screenshot(path=screenshots / f"{name}-{width}-{theme}.png", full_page=True)
+            wide = page.evaluate("document.documentElement.scrollWidth")
+            assert wide <= WIDTHS[width], name
+            paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
+            assert paper == {"light": "rgb(255, 255, 255)", "dark": "rgb(18, 22, 28)"}[theme]
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("name", NAMES)
+def test_axe_finds_nothing_serious(
+    browser: Browser, pages: dict[str, Path], name: str, theme: Literal["light", "dark"]
+) -> None:
+    with opened(browser, pages[name], theme=theme, strict=False) as page:
+        page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+        found = Axe().run(page).response
+    assert len(found["passes"]) > 10
+    assert [(one["id"], one["nodes"][0]["html"]) for one in found["violations"]] == []
+
+
+def test_names_and_values_stay_text(browser: Browser, pages: dict[str, Path]) -> None:
+    with opened(browser, pages["columns"]) as page:
+        assert HEIGHT in page.inner_text("main")
+    for path in pages.values():
+        assert SECRET not in path.read_text("utf-8")
+        assert "secret" not in path.read_text("utf-8")
+        assert SCRIPT not in path.read_text("utf-8")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_picture_is_named_and_its_figures_are_in_words_too(
+    browser: Browser, pages: dict[str, Path], name: str
+) -> None:
+    with opened(browser, pages[name]) as page:
+        for figure in page.locator("figure").all():
+            assert figure.get_attribute("role") == "img"
+            assert figure.get_attribute("aria-label") == figure.locator("figcaption").inner_text()
+            section = figure.locator("xpath=ancestor::section")
+            assert section.locator("table, dl, p, ul").count() > 0
+
+
+def test_the_keyboard_reaches_everything(browser: Browser, pages: dict[str, Path]) -> None:
+    with opened(browser, pages["audit"]) as page:
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.textContent") == "Skip to the report"
+        reachable = page.locator("a, summary, [tabindex='0']").count()
+        seen = set()
+        for _ in range(reachable):
+            page.keyboard.press("Tab")
+            seen.add(page.evaluate("document.activeElement.outerHTML.slice(0, 200)"))
+        assert page.locator("summary").count() > 0
+        assert any("<summary" in one for one in seen)
+        assert any('class="table"' in one for one in seen)
+
+
+def test_paper_is_white_whatever_the_theme(browser: Browser, pages: dict[str, Path], screenshots: Path) -> None:
+    with opened(browser, pages["audit"], theme="dark") as page:
+        page.emulate_media(media="print", color_scheme="dark")
+        assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+        assert page.evaluate("getComputedStyle(document.querySelector('p')).color") == "rgb(0, 0, 0)"
+        page.screenshot(path=screenshots / "audit-paper.png", full_page=True)
+
+
+def test_a_notebook_shows_the_report_in_its_frame(browser: Browser, tmp_path: Path) -> None:
+    people = pd.DataFrame({"age": [31, 31, 52], SCRIPT: ["f", "f", "m"]})
+    frame = sqlaudit.audit(people, qi=["age", SCRIPT], require={"k": 2})._repr_html_()
+    path = tmp_path / "notebook.html"
+    path.write_text(f'<!DOCTYPE html><html lang="en"><title>n</title><body>{frame}</body></html>', "utf-8")
+    context = browser.new_context()
+    page = context.new_page()
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text))
+    page.goto(path.as_uri())
+    inside = page.frame_locator("iframe")
+    assert inside.locator("h1").inner_text() == "FAIL: the requirement does not hold"
+    assert page.evaluate("window.planted") is None
+    assert said == []
+    context.close()

@@ -1,0 +1,137 @@
+"""The physical forms (count vectors, lists of cells) give one answer for any number of values and any counts."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+import sqlaudit
+from sqlaudit.audits.result import AuditResult
+from sqlaudit.classes import histogram
+from sqlaudit.classes.histogram import HistogramBuilder, Packing
+from sqlaudit.engines.contract import Engine
+from tests import oracle
+
+AuditOn = Callable[..., AuditResult]
+REQUIRED = [
+    "k=4",
+    "alpha=0.5",
+    "l=2",
+    "entropy_l=2",
+    "recursive_l=c:3,l:2",
+    "recursive_l=c:2,l:4",
+    "t=0.4",
+    "t_ordered=0.3",
+    "beta=2",
+    "enhanced_beta=2",
+    "delta=1",
+    "prosecutor_risk=0.2",
+    "average_risk=0.3",
+    "rows_at_risk=0.5",
+    "sample_uniqueness=0.1",
+]
+
+
+def table(values: int) -> list[dict[str, Any]]:
+    """Classes of very different sizes over exactly so many values, each at least once."""
+    draw = random.Random(values)
+    rows = [{"a": draw.choice([0, 0, 0, 1, 1, 2, 3, 4]), "s": s} for s in range(values)]
+    rows += [{"a": draw.choice([0, 1, 2]), "s": min(int(draw.expovariate(0.3)), values - 1)} for _ in range(150)]
+    return rows
+
+
+def assert_same(one: AuditResult, other: AuditResult) -> None:
+    """Equal in everything; sums of floats may be added in another order."""
+    assert one.classes == other.classes
+    assert one.failing_total == other.failing_total
+    for first, second in zip(one.checks, other.checks, strict=True):
+        assert first.levels.keys() == second.levels.keys()
+        for name, level in first.levels.items():
+            assert float(level or 0) == pytest.approx(float(second.levels[name] or 0), rel=1e-12, abs=1e-12)
+        assert replace(first, level=0, levels={}) == replace(second, level=0, levels={})
+
+
+@pytest.mark.parametrize("values", [1, 7, 8, 48, 49, 200])
+def test_count_vectors_and_cells_agree(audit_on: AuditOn, monkeypatch: pytest.MonkeyPatch, values: int) -> None:
+    rows = table(values)
+    results = {}
+    # as one expression over a count vector, the ordered distance is quadratic in the values: no form for hundreds
+    required = REQUIRED if values < 100 else ["k=4", "l=2", "entropy_l=2", "recursive_l=c:2,l:4", "t=0.4", "beta=2"]
+    for form, limit in [("packed", 10**6), ("cells", 0)]:
+        monkeypatch.setattr(histogram, "PACKED_VALUES", limit)
+        results[form] = audit_on(
+            rows, {"a": "int", "s": "int"}, qi=["a"], sensitive="s", require=required, failing_classes=None
+        )
+        assert results[form].sensitive[0].form == form
+        assert results[form].sensitive[0].distinct == values
+    assert_same(results["packed"], results["cells"])
+    assert_right(results["cells"], rows, required)
+
+
+def test_the_ordered_distance_over_many_values(audit_on: AuditOn) -> None:
+    rows = table(200)
+    required = ["t_ordered=0.3", "t_ordered=0.1"]
+    assert_right(audit_on(rows, {"a": "int", "s": "int"}, qi=["a"], sensitive="s", require=required), rows, required)
+
+
+def assert_right(result: AuditResult, rows: list[dict[str, Any]], required: list[str]) -> None:
+    expected = oracle.table_of(rows, ["a"], "s")
+    for check, request in zip(result.checks, required, strict=True):
+        parameters = sqlaudit.models.requirements.parse_requirement(request).parameters
+        known = oracle.MODELS[check.model](expected, **parameters)
+        assert float(check.level or 0) == pytest.approx(float(known.level), rel=1e-12, abs=1e-12)
+        assert check.failing_rows == known.failing_rows
+        assert (check.status == "pass") == known.holds
+
+
+def test_a_form_is_chosen_by_the_number_of_values(audit_on: AuditOn) -> None:
+    for values, form in [(histogram.PACKED_VALUES, "packed"), (histogram.PACKED_VALUES + 1, "cells")]:
+        result = audit_on(table(values), {"a": "int", "s": "int"}, qi=["a"], sensitive="s", require=["l=1"])
+        assert result.sensitive[0].form == form
+
+
+def test_lanes_are_as_wide_as_the_largest_count_and_words_are_filled() -> None:
+    packing = Packing.plan(40, 255, "duckdb")
+    assert packing.bits == 8
+    assert [len(word) for word in packing.words] == [15, 15, 10]
+    assert packing.words[1][0] == (15, 0)
+    assert packing.words[1][14] == (29, 112)
+    assert packing.weights_of(29) == [0, 2**112, 0]
+    assert [len(word) for word in Packing.plan(5, 10**6, "postgres").words] == [2, 2, 1]
+    assert Packing.plan(3, 2**31, "postgres").words == (((0, 0),), ((1, 0),), ((2, 0),))
+
+
+def test_a_word_keeps_room_for_counts_above_the_guess() -> None:
+    packing = Packing.plan(126, 1, "duckdb", most=2**33)
+    top = max(shift for word in packing.words for _, shift in word)
+    assert top + (2**33).bit_length() <= 126
+
+
+@pytest.mark.parametrize("size", [254, 255, 256])
+def test_neighbouring_lanes_at_their_capacity_do_not_spill(engine: Engine, size: int) -> None:
+    """33 values, each `size` times in each of two classes: every lane of every word holds its largest count."""
+    series = f"(SELECT CAST(g AS BIGINT) AS i FROM generate_series(0, {66 * size - 1}) AS t(g)) AS x"
+    query = "SELECT i % 2 AS a, (i / 2) % 33 AS s FROM " + series
+    if engine.dialect != "postgres":
+        query = query.replace("(i / 2)", "(i // 2)")
+    result = sqlaudit.audit(
+        query=query, db=engine, qi=["a"], sensitive="s", require=["k=1", "l=33", "entropy_l=33", "t=0", "alpha=1/33"]
+    )
+    assert result.classes.sizes == ((33 * size, 2),)
+    assert [check.status for check in result.checks] == ["pass"] * 5
+
+
+@pytest.mark.parametrize("engine_name", ["duckdb"], indirect=True)
+@pytest.mark.parametrize("guess", [1, 3, 255, 1000])
+def test_a_wrong_guess_of_the_lanes_width_changes_nothing(
+    audit_on: AuditOn, monkeypatch: pytest.MonkeyPatch, guess: int
+) -> None:
+    rows = [{"a": n % 3 and 1, "s": (n * n) % 41} for n in range(1200)]
+    request = {"qi": ["a"], "sensitive": "s", "require": REQUIRED}
+    right = audit_on(rows, {"a": "int", "s": "int"}, **request)
+    monkeypatch.setattr(HistogramBuilder, "_guess", lambda *_: guess)
+    assert_same(audit_on(rows, {"a": "int", "s": "int"}, **request), right)

@@ -1,0 +1,386 @@
+"""Whole searches against brute force: every property, mode and NULL policy, rows and persons, on both engines."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import desbordante
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.spec import NullPolicy, Target
+from sqlaudit.column_sets import coding, hitting_sets, identify, search
+from sqlaudit.column_sets.request import ColumnRequest, Find, RankBy, Ratio
+from sqlaudit.column_sets.result import ColumnSets
+from sqlaudit.column_sets.search import find_columns
+from sqlaudit.engines import connect
+from sqlaudit.engines.contract import Engine
+from tests.column_sets import oracle
+from tests.column_sets.test_counting import NAMES, frame, query_of, quick
+from tests.places import REPOSITORY
+from tests.postgres_load import Loader
+
+ADULT = REPOSITORY.parent / "shared" / "data" / "adult.csv"
+value = st.one_of(st.none(), st.integers(0, 3))
+word = st.one_of(st.none(), st.sampled_from(["", "a", "B"]))
+number = st.one_of(st.none(), st.sampled_from([0.5, -1.0]))
+tables = st.lists(st.tuples(value, word, number, st.integers(0, 1), st.integers(0, 4)), min_size=1, max_size=10)
+searches = {
+    "find": st.sampled_from([Find.ALL, Find.MINIMUM, Find.GREEDY]),
+    "max_size": st.one_of(st.none(), st.integers(1, 4)),
+    "k": st.integers(1, 4),
+    "tolerance": st.sampled_from([Fraction(0), Fraction(1, 5)]),
+}
+
+
+def sets_of(found: ColumnSets) -> set[oracle.Columns]:
+    return {tuple(NAMES.index(name) for name in one.columns) for one in found.sets}
+
+
+def compare(found: ColumnSets, expected: set[oracle.Columns], find: Find) -> None:
+    got = sets_of(found)
+    if find is Find.ALL:
+        assert found.complete
+        assert got == expected
+    elif find is Find.MINIMUM:
+        assert found.complete
+        assert len(got) == bool(expected)
+        assert got <= expected
+        assert not got or len(next(iter(got))) == min(map(len, expected))
+    else:
+        assert got <= expected
+        assert bool(got) == bool(expected)
+
+
+def violating(
+    engine: Engine, target: Target, rows: list[tuple[Any, ...]], request: ColumnRequest, *, entity: bool
+) -> None:
+    found = find_columns(engine, target, request, exclude=["person"], entity="person" if entity else None)
+    nulls, person = request.nulls.value, 4 if entity else None
+
+    def has(chosen: oracle.Columns) -> bool:
+        return oracle.violates(rows, chosen, request.k, request.tolerance, nulls, entity=person)
+
+    limit = request.max_size if request.find is not Find.GREEDY else None
+    compare(found, oracle.minimal_sets(4, has, limit), request.find)
+    if request.find is Find.ALL:
+        border = {tuple(NAMES.index(name) for name in names) for names in found.border}
+        assert border == oracle.maximal_lacking(4, has, limit or 4)
+    for one in found.sets:
+        chosen = tuple(NAMES.index(name) for name in one.columns)
+        expected = oracle.figures(rows, chosen, request.k, nulls, person)
+        assert (one.classes, one.min_size, one.rows_at_risk, one.unique_rows) == (
+            expected["classes"],
+            expected["min_size"],
+            expected["at_risk"],
+            expected["unique"],
+        )
+        assert one.share_at_risk == Fraction(expected["at_risk"], expected["total"])
+    for effect in found.effects:
+        rest = tuple(i for i in range(4) if NAMES[i] != effect.column)
+        figures = oracle.figures(rows, rest, request.k, nulls, person)
+        assert effect.without == Fraction(figures["at_risk"], figures["total"])
+        assert effect.in_sets == sum(effect.column in one.columns for one in found.sets)
+
+
+@pytest.mark.parametrize("nulls", list(NullPolicy))
+@pytest.mark.parametrize("entity", [False, True])
+def test_violating_sets_on_duckdb(nulls: NullPolicy, entity: bool) -> None:
+    @quick(18 if nulls is not NullPolicy.WILDCARD else 8)
+    @given(tables, st.fixed_dictionaries(searches))
+    def run(rows: list[tuple[Any, ...]], options: dict[str, Any]) -> None:
+        with connect() as engine:
+            request = ColumnRequest(nulls=nulls, **options)
+            violating(engine, Target(frame=frame(rows, NAMES)), rows, request, entity=entity)
+
+    run()
+
+
+@pytest.mark.parametrize("nulls", [NullPolicy.EQUAL, NullPolicy.DISTINCT])
+@pytest.mark.parametrize("entity", [False, True])
+def test_identifying_sets_on_duckdb(nulls: NullPolicy, entity: bool) -> None:
+    @quick(25)
+    @given(tables, searches["find"], searches["max_size"])
+    def run(rows: list[tuple[Any, ...]], find: Find, max_size: int | None) -> None:
+        with connect() as engine:
+            identifying(engine, Target(frame=frame(rows, NAMES)), rows, find, max_size, nulls.value, entity=entity)
+
+    run()
+
+
+def identifying(
+    engine: Engine,
+    target: Target,
+    rows: list[tuple[Any, ...]],
+    find: Find,
+    max_size: int | None,
+    nulls: str,
+    *,
+    entity: bool,
+) -> None:
+    request = ColumnRequest(identifying=True, find=find, max_size=max_size, nulls=NullPolicy(nulls))
+    person = "person" if entity else None
+    found = find_columns(engine, target, request, exclude=["person"], entity=person, effects=False)
+
+    def has(chosen: oracle.Columns) -> bool:
+        return oracle.identifies(rows, 4, chosen, nulls, 4 if entity else None)
+
+    compare(found, oracle.minimal_sets(4, has, None if find is Find.GREEDY else max_size), find)
+    if find is Find.ALL and not entity:
+        if max_size is None:
+            border = {tuple(NAMES.index(name) for name in names) for names in found.border}
+            assert border == oracle.maximal_lacking(4, has)
+        for one in found.sets:
+            chosen = tuple(NAMES.index(name) for name in one.columns)
+            assert one.distinction == 1
+            assert one.classes == oracle.figures(rows, chosen, 2, nulls)["classes"]
+
+
+@quick(25)
+@given(tables, st.sampled_from(list(Ratio)), st.sampled_from([Fraction(1, 10), Fraction(1, 3), Fraction(3, 4)]))
+def test_approximate_identifying_sets(rows: list[tuple[Any, ...]], ratio: Ratio, epsilon: Fraction) -> None:
+    def has(chosen: oracle.Columns) -> bool:
+        figures = oracle.figures(rows, chosen, 2)
+        if ratio is Ratio.DISTINCT:
+            whole = oracle.figures(rows, (0, 1, 2, 3), 2)["classes"]
+            return Fraction(figures["classes"], whole) >= 1 - epsilon
+        every = len(rows) * (len(rows) - 1)
+        return every == 0 or 1 - Fraction(figures["pairs"], every) >= 1 - epsilon
+
+    with connect() as engine:
+        request = ColumnRequest(identifying=True, epsilon=epsilon, ratio=ratio)
+        found = find_columns(engine, Target(frame=frame(rows, NAMES)), request, exclude=["person"], effects=False)
+    assert found.complete
+    assert sets_of(found) == oracle.minimal_sets(4, has)
+
+
+@pytest.mark.postgres
+def test_searches_on_postgres(load: Loader, postgres_url: str) -> None:
+    @quick(8)
+    @given(tables, st.fixed_dictionaries(searches), st.booleans(), st.booleans(), st.sampled_from(list(NullPolicy)))
+    def run(rows: list[tuple[Any, ...]], options: dict[str, Any], entity: bool, keys: bool, nulls: NullPolicy) -> None:
+        types = dict(zip(NAMES, ["int", "text", "float8", "int", "int"], strict=True))
+        target = Target(relation=load("searched", rows, NAMES, types))
+        with connect(postgres_url) as engine:
+            if keys and nulls is not NullPolicy.WILDCARD:
+                find, size = options["find"], options["max_size"]
+                identifying(engine, target, rows, find, size, nulls.value, entity=entity)
+            else:
+                violating(engine, target, rows, ColumnRequest(nulls=nulls, **options), entity=entity)
+
+    run()
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("most", [coding.MOST_CODES, 0], ids=["codes", "in place"])
+def test_searches_on_spark(engine: Engine, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As codes on the workbench, and on the target itself, which is what happens to large tables."""
+    monkeypatch.setattr(coding, "MOST_CODES", most)
+
+    @quick(12 if most else 5)
+    @given(tables, st.fixed_dictionaries(searches), st.booleans(), st.booleans(), st.sampled_from(list(NullPolicy)))
+    def run(rows: list[tuple[Any, ...]], options: dict[str, Any], entity: bool, keys: bool, nulls: NullPolicy) -> None:
+        if keys and nulls is not NullPolicy.WILDCARD:
+            find, size = options["find"], options["max_size"]
+            identifying(engine, query_of(rows), rows, find, size, nulls.value, entity=entity)
+        else:
+            violating(engine, query_of(rows), rows, ColumnRequest(nulls=nulls, **options), entity=entity)
+
+    run()
+
+
+def paper_52() -> pd.DataFrame:
+    rows = ["x1x6x", "xx27x", "x3x8x", "xx4x9", "5xxx0"]
+    return pd.DataFrame([list(row) for row in rows], columns=list("abcde"))
+
+
+def test_the_papers_example_5_2_with_its_step_corrected() -> None:
+    target = Target(frame=paper_52())
+    with connect() as engine:
+        every = find_columns(engine, target, ColumnRequest(identifying=True))
+        assert ["".join(one.columns) for one in every.sets] == ["ad", "bc", "be", "cd", "de"]
+        start = ColumnRequest(identifying=True, find=Find.GREEDY, start=("a", "b", "c"))
+        assert [one.columns for one in find_columns(engine, target, start).sets] == [("b", "c")]
+        smallest = find_columns(engine, target, ColumnRequest(identifying=True, find=Find.MINIMUM))
+        assert [len(one.columns) for one in smallest.sets] == [2]
+        many = find_columns(engine, target, ColumnRequest(identifying=True, find=Find.GREEDY, restarts=30, seed=1))
+        assert {one.columns for one in many.sets} == {one.columns for one in every.sets}
+
+
+def cover_table(elements: int, family: list[set[int]]) -> pd.DataFrame:
+    """The paper's reduction (section 4.1): a column a set, a row an element, and one row without any."""
+    columns = {f"c{j}": [i if i in chosen else -1 for i in range(elements)] + [-1] for j, chosen in enumerate(family)}
+    return pd.DataFrame(columns)
+
+
+def test_the_papers_example_4_2() -> None:
+    family = [{0, 1, 2}, {1, 3}, {2, 3}, {3, 4}]
+    with connect() as engine:
+        found = find_columns(engine, Target(frame=cover_table(5, family)), ColumnRequest(identifying=True))
+    assert [one.columns for one in found.sets] == [("c0", "c3")]
+
+
+families = st.integers(2, 7).flatmap(
+    lambda n: st.tuples(st.just(n), st.lists(st.sets(st.integers(0, n - 1), min_size=1), min_size=2, max_size=6))
+)
+
+
+@quick(25)
+@given(families)
+def test_the_minimum_is_a_smallest_set_cover(case: tuple[int, list[set[int]]]) -> None:
+    elements, family = case
+    family = [*family, set(range(elements)) - family[0]] if family[0] != set(range(elements)) else family
+    covers = [
+        chosen
+        for chosen in oracle.all_sets(len(family))
+        if set().union(*(family[j] for j in chosen)) == set(range(elements))
+    ]
+    with connect() as engine:
+        request = ColumnRequest(identifying=True, find=Find.MINIMUM)
+        found = find_columns(engine, Target(frame=cover_table(elements, family)), request, effects=False)
+    assert found.complete
+    assert len(found.sets[0].columns) == min(map(len, covers))
+
+
+def test_ranking_counts_every_set_up_to_a_size() -> None:
+    data = pd.DataFrame({"a": [1, 1, 2, 2], "b": [1, 2, 1, 2], "c": [1, 2, 3, 4], "d": [0, 0, 0, 0]})
+    with connect() as engine:
+        request = ColumnRequest(find=Find.RANKING, k=2, max_size=2, rank_by=RankBy.UNIQUE, limit=3)
+        found = find_columns(engine, Target(frame=data), request)
+        assert (found.sets_found, found.counts.candidates, found.complete) == (10, 11, True)
+        assert [one.columns for one in found.sets] == [("c",), ("a", "b"), ("a", "c")]
+        by_pairs = ColumnRequest(find=Find.RANKING, max_size=1, rank_by=RankBy.SEPARATION)
+        ranked = find_columns(engine, Target(frame=data), by_pairs)
+        assert [(one.columns[0], one.separation) for one in ranked.sets] == [
+            ("c", 1),
+            ("a", Fraction(2, 3)),
+            ("b", Fraction(2, 3)),
+            ("d", 0),
+        ]
+
+
+def test_explanations_say_what_each_column_adds() -> None:
+    data = pd.DataFrame({"zip": [1, 1, 2, 2], "sex": list("fmfm"), "age": [30, 31, 30, 31]})
+    with connect() as engine:
+        found = find_columns(engine, Target(frame=data), ColumnRequest(k=2))
+        assert [one.columns for one in found.sets] == [("zip", "sex"), ("zip", "age")]
+        assert found.repair == ("zip",)
+        assert found.explain(["zip", "sex"]).sentences() == (
+            "Who knows zip, sex finds 4 rows that nobody else shares; 100% are at risk.",
+            "Without sex, rows at risk fall from 100% to 0%.",
+            "Without zip, rows at risk fall from 100% to 0%.",
+        )
+        assert found.explain(["sex", "age"]).found.classes == 2
+        assert next(effect.sentence() for effect in found.effects) == (
+            "Without zip, rows at risk fall from 100% to 0%; with zip as ten bands to 100%."
+        )
+        with pytest.raises(UsageError, match="'salary' did not take part"):
+            found.explain(["salary"])
+
+
+def test_a_spent_budget_is_said() -> None:
+    with connect() as engine:
+        request = ColumnRequest(k=2, time_budget=0)
+        found = find_columns(engine, Target(frame=paper_52()), request, effects=False)
+        assert (found.complete, found.sets, found.decided_size, found.open_sets) == (False, (), -1, 1)
+
+
+class Clock:
+    """A clock on which every look takes a second."""
+
+    def __init__(self) -> None:
+        self.now = 0
+
+    def monotonic(self) -> int:
+        self.now += 1
+        return self.now
+
+
+HURRIED: list[dict[str, Any]] = [
+    {"k": 2},
+    {"k": 2, "max_size": 1 << 30},
+    {"k": 2, "nulls": NullPolicy.WILDCARD},
+    {"k": 2, "find": Find.MINIMUM},
+    {"k": 2, "find": Find.GREEDY, "restarts": 2},
+    {"identifying": True},
+    {"identifying": True, "epsilon": Fraction(1, 4)},
+]
+
+
+@pytest.mark.parametrize("options", HURRIED, ids=str)
+def test_whenever_the_budget_ends_what_is_said_is_right(
+    options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "_LEVELS", 4)
+    monkeypatch.setattr(identify, "_ROUND", 2)
+    monkeypatch.setattr(hitting_sets, "NODES", 2)
+    data = paper_52()
+    ended = []
+    with connect() as engine:
+        relation = engine.open(Target(frame=data))
+        every = find_columns(
+            engine, relation, ColumnRequest(**{**options, "find": Find.ALL, "restarts": 0}), effects=False
+        )
+        right, whole = (
+            {one.columns: one for one in every.sets},
+            find_columns(engine, relation, ColumnRequest(**options)),
+        )
+        for seconds in range(0, 40, 3):
+            monkeypatch.setattr(search, "time", Clock())
+            found = find_columns(engine, relation, ColumnRequest(**options, time_budget=seconds))
+            ended.append(found.complete)
+            assert {one.columns for one in found.sets} <= set(right)
+            assert all(one == right[one.columns] for one in found.sets)
+            assert all(not set(name) <= set(safe) for name in right for safe in found.border)
+            assert found.complete or found.open_sets or found.find == "greedy"
+            if found.complete:
+                assert (found.sets, found.border_found) == (whole.sets, whole.border_found)
+    assert ended[0] is False
+    assert ended == sorted(ended)
+    assert ended[-1] is (options.get("find") is not Find.GREEDY)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"k": 0}, "k must be at least 1"),
+        ({"tolerance": Fraction(1)}, "tolerance is a share"),
+        ({"identifying": True, "nulls": NullPolicy.WILDCARD}, "Identifying sets need classes"),
+        ({"start": ("a",)}, "start order is for the greedy"),
+        ({"restarts": 2}, "Restarts are for the greedy"),
+    ],
+)
+def test_requests_without_a_meaning_are_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        ColumnRequest(**options)
+
+
+@pytest.mark.shared_data
+def test_adult_has_the_counts_measured_before() -> None:
+    if not ADULT.exists():
+        pytest.skip("the shared data are not beside the checkout")
+    target = Target(relation=str(ADULT))
+    with connect(None, None, target) as engine:
+        found = find_columns(engine, target, ColumnRequest(k=5), effects=False)
+        assert (found.sets_found, found.complete) == (32, True)
+        found = find_columns(engine, target, ColumnRequest(k=5, tolerance=Fraction(1, 100)), effects=False)
+        assert (found.sets_found, found.complete) == (136, True)
+
+
+@pytest.mark.shared_data
+def test_identifying_sets_of_adult_are_those_of_hpivalid() -> None:
+    if not ADULT.exists():
+        pytest.skip("the shared data are not beside the checkout")
+    table = pd.read_csv(ADULT).drop_duplicates()
+    algorithm = desbordante.ucc.algorithms.HPIValid()
+    algorithm.load_data(table=table)
+    algorithm.execute()
+    expected = {tuple(table.columns[i] for i in found.indices) for found in algorithm.get_uccs()}
+    with connect() as engine:
+        found = find_columns(engine, Target(frame=table), ColumnRequest(identifying=True), effects=False)
+    assert {one.columns for one in found.sets} == expected
+    assert found.complete

@@ -1,0 +1,239 @@
+"""The dbt package: made from the templates, and the same statement on every adapter. No dbt is needed here."""
+
+from __future__ import annotations
+
+import functools
+import random
+import re
+import subprocess
+import sys
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import duckdb
+import pytest
+import sqlglot
+import yaml
+from sqlglot import exp
+
+import sqlaudit
+from sqlaudit.base.spec import Roles, Target
+from sqlaudit.base.sql import _order_plainly
+from sqlaudit.gates.standalone import compile_checks
+from sqlaudit.models.base import band
+from tests.gates.standalone.dbt_stub import Refused, package
+from tests.gates.standalone.test_text import UNSAFE
+from tests.places import REPOSITORY
+
+ROOT = REPOSITORY
+ADAPTERS = {
+    "duckdb": "duckdb",
+    "postgres": "postgres",
+    "snowflake": "snowflake",
+    "bigquery": "bigquery",
+    "spark": "spark",
+    "databricks": "databricks",
+}
+QI = {"quasi_identifiers": ["age", "substr(zip, 1, 2)"]}
+CHECKS: Mapping[str, tuple[dict[str, Any], str]] = {
+    "k_anonymity": ({"k": 15}, "k=15"),
+    "alpha_k_anonymity": ({"alpha": 0.4, "k": 3}, "alpha=alpha:0.4,k:3"),
+    "distinct_l_diversity": ({"l": 5}, "l=5"),
+    "entropy_l_diversity": ({"l": "3.5"}, "entropy_l=3.5"),
+    "recursive_c_l_diversity": ({"c": 0.75, "l": 3}, "recursive_l=c:0.75,l:3"),
+    "t_closeness": ({"t": "15%"}, "t=0.15"),
+    "t_closeness_ordered": ({"t": "1/20"}, "t_ordered=1/20"),
+    "basic_beta_likeness": ({"beta": 0.25}, "beta=0.25"),
+    "enhanced_beta_likeness": ({"beta": 0.5}, "enhanced_beta=0.5"),
+    "delta_disclosure_privacy": ({"delta": 0.5}, "delta=0.5"),
+    "c_k_safety": ({"c": 0.6, "k": 1}, "disclosure@1=0.6"),
+}
+
+
+def written(adapter: str, test: str, arguments: Mapping[str, Any], **more: Any) -> str:
+    """The SQL that a test has on an adapter."""
+    sensitive = {} if test in ("k_anonymity", "k_map", "linkage", "column_sets") else {"sensitive": "s"}
+    return str(package(adapter)[f"test_{test}"]("people", **{**QI, **sensitive, **arguments, **more}))
+
+
+def every_test() -> list[tuple[str, dict[str, Any]]]:
+    """All tests with arguments."""
+    found = [(name, arguments) for name, (arguments, _) in CHECKS.items()]
+    found += [("c_k_safety", {"c": 0.7, "k": k}) for k in (0, 2, 3)]
+    found += [("recursive_c_l_diversity", {"c": 2, "l": 1})]
+    found += [("k_map", {"population": "everybody", "k": 3}), ("linkage", {"reference": "everybody"})]
+    return [*found, ("column_sets", {"max_size": 2, "k": 3})]
+
+
+@functools.cache
+def common(name: str, entity: str | None) -> dict[str, str]:
+    """PostgreSQL's statement, in one spelling, of every test of a name."""
+    found = {}
+    for test, arguments in every_test():
+        if test == name:
+            found[str(arguments)] = _spelled(written("postgres", test, arguments, entity=entity), "postgres")
+    return found
+
+
+@pytest.mark.parametrize("adapter", ADAPTERS)
+def test_every_adapter_gets_the_same_statement(adapter: str) -> None:
+    """What dispatch chooses differs in the names of types, and in nothing else."""
+    dialect = ADAPTERS[adapter]
+    entity = "person" if adapter in ("bigquery", "spark") else None
+    for name, arguments in every_test():
+        sql = written(adapter, name, arguments, entity=entity)
+        assert _spelled(sql, dialect) == common(name, entity)[str(arguments)], (name, adapter)
+
+
+def _spelled(sql: str, dialect: str) -> str:
+    """A statement of any dialect in one spelling."""
+    (tree,) = sqlglot.parse(sql, dialect=dialect)
+    assert isinstance(tree, exp.Select)
+    assert not list(tree.find_all(*UNSAFE)), sql
+    _order_plainly(tree, "postgres")
+    for division in tree.find_all(exp.Div):
+        division.set("typed", True)
+        division.set("safe", False)
+    text = tree.sql(dialect="postgres")
+    for own in ("INT128", "BIGDECIMAL"):
+        text = text.replace(own, "DECIMAL(38, 0)")
+    return text
+
+
+def test_generating_the_package_again_changes_nothing() -> None:
+    ran = subprocess.run(
+        [sys.executable, ROOT / "docs" / "make_dbt.py", "--check"], capture_output=True, encoding="utf-8", check=False
+    )
+    assert (ran.returncode, ran.stderr) == (0, ""), "run python docs/make_dbt.py"
+
+
+@pytest.fixture(scope="module")
+def people() -> duckdb.DuckDBPyConnection:
+    """A table of 60 persons with 90 rows."""
+    chosen = random.Random(3)
+    rows = []
+    for person in range(60):
+        age, area, value = (
+            chosen.randint(1, 3),
+            chosen.choice(["10", "20"]),
+            min(chosen.randint(0, 5), chosen.randint(0, 5)),
+        )
+        rows += [(person, age, area + "115", value)] * chosen.randint(1, 2)
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE people (person INT, age INT, zip TEXT, s INT)")
+    connection.executemany("INSERT INTO people VALUES (?, ?, ?, ?)", rows)
+    connection.execute(
+        "CREATE TABLE everybody AS FROM people UNION ALL SELECT person + 60, age, zip, s FROM people WHERE age < 3"
+    )
+    return connection
+
+
+@pytest.mark.parametrize("name", CHECKS)
+@pytest.mark.parametrize("entity", [None, "person"])
+def test_a_test_finds_what_the_standalone_check_counts(
+    name: str, entity: str | None, people: duckdb.DuckDBPyConnection
+) -> None:
+    arguments, check = CHECKS[name]
+    (compiled,) = compile_checks(Target("people"), Roles(("age", "substr(zip, 1, 2)"), ("s",), entity=entity), [check])
+    cursor = people.execute(compiled.sql)
+    row = dict(zip([column[0] for column in cursor.description], cursor.fetchone() or (), strict=True))
+    sql = written("duckdb", name, arguments, entity=entity)
+    classes, rows = people.execute(f"SELECT COUNT(*), COALESCE(SUM(n_records), 0) FROM ({sql}) AS failing").fetchall()[
+        0
+    ]
+    assert (classes, rows) == (row["failing_classes"], row["failing_rows"])
+    assert classes > 0
+
+
+def test_tests_on_a_population(people: duckdb.DuckDBPyConnection) -> None:
+    found = people.execute(written("duckdb", "k_map", {"population": "everybody", "k": 20})).fetchall()
+    sizes = "SELECT age, zip, COUNT(*) AS n FROM {} GROUP BY 1, 2"
+    both = f"({sizes.format('people')}) AS a JOIN ({sizes.format('everybody')}) AS b USING (age, zip)"
+    expected = people.execute(f"SELECT a.n, a.n, b.n FROM {both} WHERE b.n < 20").fetchall()
+    assert expected
+    assert sorted(found) == sorted(expected)
+    assert sorted(
+        people.execute(written("duckdb", "linkage", {"reference": "everybody", "k": 20})).fetchall()
+    ) == sorted(found)
+
+
+def test_limits_are_read_as_decimals() -> None:
+    exact = package("duckdb")["exact"]
+    for given, meant in [
+        (0.1, "1/10"),
+        ("0.30", "3/10"),
+        (5, "5"),
+        (".5", "1/2"),
+        ("1/3", "1/3"),
+        ("20%", "1/5"),
+        (1e-05, "1/100000"),
+        (2.50, "5/2"),
+        (0, "0"),
+        ("2/6", "1/3"),
+        ("12.5%", "1/8"),
+        (1.0, "1"),
+    ]:
+        found = exact(given)
+        assert Fraction(found["numerator"], found["denominator"]) == Fraction(meant)
+        assert (found["numerator"], found["denominator"]) == Fraction(meant).as_integer_ratio()
+        assert (found["low"], found["high"]) == band(float(Fraction(meant)))
+    for wrong in ("", "five", "1/0", "-1", "0.1; drop table t", "1e", "0x10"):
+        with pytest.raises(Refused, match="limit is a number"):
+            exact(wrong)
+
+
+@pytest.mark.parametrize(
+    ("test", "arguments", "said"),
+    [
+        ("c_k_safety", {"c": 0.5, "k": 4}, "k of 0 to 3, not 4"),
+        ("c_k_safety", {"c": 0}, "above 0 and at most 1"),
+        ("k_anonymity", {"k": 5, "nulls": "wildcard"}, "equal or distinct"),
+        ("t_closeness", {"t": 0.2, "sensitive": None}, "name the sensitive column"),
+        ("k_anonymity", {"k": "five"}, "k is a whole number such as 5, not five"),
+        ("distinct_l_diversity", {"l": 2.5}, "l is a whole number such as 5, not 2.5"),
+        ("recursive_c_l_diversity", {"c": 2, "l": 0}, "l is a whole number"),
+        ("k_map", {"population": "everybody", "k": None}, "k is a whole number"),
+        ("column_sets", {"max_size": "all"}, "max_size is a whole number such as 5, not all"),
+        ("k_anonymity", {"k": 5, "quasi_identifiers": "age"}, r"a list of columns such as \[age, sex\], not age"),
+        ("k_anonymity", {"k": 5, "quasi_identifiers": []}, "a list of columns"),
+        ("linkage", {"reference": "everybody", "reference_quasi_identifiers": ["age"]}, "2 quasi-identifiers are not"),
+        (
+            "column_sets",
+            {"quasi_identifiers": [f"c{i}" for i in range(20)], "max_size": 4},
+            "too many for one statement",
+        ),
+    ],
+)
+def test_what_the_package_refuses(test: str, arguments: dict[str, Any], said: str) -> None:
+    with pytest.raises(Refused, match=said):
+        written("duckdb", test, {}, **arguments)
+
+
+def test_keys_are_shown_only_on_request() -> None:
+    assert "SELECT\n    size AS class_size" in written("duckdb", "k_anonymity", {"k": 5})
+    shown = written("duckdb", "k_anonymity", {"k": 5, "show_values": True})
+    assert "SELECT\n    q1 AS age, q2, size AS class_size" in shown
+
+
+COMMON = {"model", "quasi_identifiers", "sensitive", "column_name", "entity", "nulls", "show_values"}
+
+
+def test_the_page_has_every_test_with_its_arguments() -> None:
+    page = (ROOT / "docs" / "gate_dbt.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| `(\w+)` \| (.*?) \|", page, re.MULTILINE))
+    found = {}
+    for file in (ROOT / "sql_templates" / "dbt" / "macros").rglob("*.sql"):
+        for name, taken in re.findall(r"{% test (\w+)\((.*?)\) -%}", file.read_text(encoding="utf-8")):
+            parts = [part.partition("=") for part in taken.split(", ")]
+            own = [
+                part for part in parts if part[0] not in COMMON and not part[0].endswith(("_identifiers", "_entity"))
+            ]
+            found[name] = ", ".join(f"`{key}`{f' ({value})' if value else ''}" for key, _, value in own)
+    assert len(found) == 14
+    assert rows == found
+
+
+def test_the_package_has_the_version_of_sqlaudit() -> None:
+    project = yaml.safe_load((ROOT / "sql_templates" / "dbt" / "dbt_project.yml").read_text(encoding="utf-8"))
+    assert (project["name"], project["version"]) == ("sqlaudit", sqlaudit.__version__)

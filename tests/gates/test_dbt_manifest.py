@@ -1,0 +1,223 @@
+"""Roles and requirements from the meta of dbt's manifest, with the lines of the project's YAML files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import sqlaudit
+from sqlaudit.base.errors import InputError, UsageError
+from sqlaudit.cli.policy_options import rendered
+from sqlaudit.gates.dbt_manifest import load_dbt_policy
+from sqlaudit.gates.run import mistakes_of
+from tests.gates.databases import PATIENTS, SECRET
+
+SCHEMA = """\
+version: 2
+
+models:
+  - name: release
+    description: What is published
+    config:
+      tags: [monthly]
+      meta:
+        owner: office
+        sqlaudit:
+          requirements:
+            - k=2
+            - l: 2
+              severity: warn
+            - t: 0.5
+    columns:
+      - name: age
+        config: {meta: {sqlaudit: quasi_identifier}}
+      - name: sex
+        meta: {sqlaudit: {role: quasi_identifier}}
+      - name: disease
+        meta: {sqlaudit: sensitive}
+"""
+"""As dbt reads it; the manifest below is what dbt 1.11 makes of it, as far as it matters here."""
+
+
+def column(name: str, role: Any, config: bool = False) -> dict[str, Any]:
+    meta = {"sqlaudit": role}
+    return {"name": name, "meta": {} if config else meta, "config": {"meta": meta} if config else {}}
+
+
+def release() -> dict[str, Any]:
+    wanted = {"requirements": ["k=2", {"l": 2, "severity": "warn"}, {"t": 0.5}]}
+    return {
+        "resource_type": "model",
+        "name": "release",
+        "schema": "main",
+        "alias": "release_2027",
+        "description": "What is published",
+        "patch_path": "clinic://models/schema.yml",
+        "original_file_path": "models/release.sql",
+        "tags": ["monthly"],
+        "meta": {"owner": "office", "sqlaudit": wanted},
+        "config": {"materialized": "table", "meta": {"owner": "office", "sqlaudit": wanted}},
+        "columns": {
+            "age": column("age", "quasi_identifier", config=True),
+            "sex": column("sex", {"role": "quasi_identifier"}),
+            "disease": column("disease", "sensitive"),
+        },
+        "depends_on": {"nodes": ["model.clinic.staging"]},
+    }
+
+
+def manifest() -> dict[str, Any]:
+    staging = {
+        "resource_type": "model",
+        "name": "staging",
+        "schema": "main",
+        "alias": "staging",
+        "meta": {},
+        "columns": {},
+        "config": {"materialized": "view", "meta": {}},
+        "depends_on": {"nodes": ["source.clinic.raw.patients"]},
+    }
+    source = {
+        "resource_type": "source",
+        "name": "patients",
+        "source_name": "raw",
+        "schema": "main",
+        "identifier": "patients",
+        "meta": {"sqlaudit": {"quasi_identifiers": ["age"], "requirements": ["k=1"]}},
+        "columns": {},
+        "config": {},
+        "original_file_path": "models/sources.yml",
+    }
+    return {
+        "metadata": {},
+        "nodes": {
+            "model.clinic.release": release(),
+            "model.clinic.staging": staging,
+            "test.clinic.x": {"resource_type": "test"},
+        },
+        "sources": {"source.clinic.raw.patients": source},
+    }
+
+
+def project(folder: Path, found: dict[str, Any]) -> Path:
+    """A dbt project as it lies on the disk after `dbt build`."""
+    (folder / "models").mkdir(exist_ok=True)
+    (folder / "target").mkdir(exist_ok=True)
+    (folder / "dbt_project.yml").write_text("name: clinic\nprofile: clinic\nversion: '1.0'\n", encoding="utf-8")
+    (folder / "profiles.yml").write_text(
+        "clinic: {target: dev, outputs: {dev: {type: duckdb, path: clinic.duckdb}}}\n", encoding="utf-8"
+    )
+    (folder / "models" / "schema.yml").write_text(SCHEMA, encoding="utf-8")
+    (folder / "target" / "manifest.json").write_text(json.dumps(found), encoding="utf-8")
+    with duckdb.connect(str(folder / "clinic.duckdb")) as connection:
+        for name in ("patients", "release_2027"):
+            connection.execute(f"CREATE OR REPLACE TABLE {name} (age BIGINT, sex TEXT, disease TEXT)")
+            connection.executemany(f"INSERT INTO {name} VALUES (?, ?, ?)", [list(row.values()) for row in PATIENTS])
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def no_dbt_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DBT_PROFILES_DIR", raising=False)
+    monkeypatch.delenv("DBT_TARGET", raising=False)
+    monkeypatch.delenv("DBT_TARGET_PATH", raising=False)
+
+
+def test_a_project_is_tested(tmp_path: Path) -> None:
+    folder = project(tmp_path, manifest())
+    result = sqlaudit.gate(dbt_project=folder)
+    found = {test.name: (test.outcome.value, test.place.line) for test in result.tests}
+    assert found == {
+        "release: k=2": ("pass", 12),
+        "release: l=2 for disease": ("warn", 13),
+        "release: t=0.5 for disease": ("fail", 15),
+        "raw.patients: k=1": ("pass", None),
+    }
+    audit = sqlaudit.audit(
+        "release_2027",
+        qi=["age", "sex"],
+        sensitive="disease",
+        require=["k=2", "l=2", "t=0.5"],
+        db=str(tmp_path / "clinic.duckdb"),
+    )
+    figures = [(test.check.level, test.check.failing_rows) for test in result.tests[:3] if test.check]
+    assert figures == [(check.level, check.failing_rows) for check in audit.checks]
+    first = result.tests[0]
+    assert (first.owner, first.tags, first.description) == ("office", ("monthly",), "What is published")
+    assert first.place.file == str(tmp_path / "models" / "schema.yml")
+    assert SECRET not in json.dumps(result.to_dict())
+    lines = rendered(result, "text", width=400)
+    assert f"release: l=2 for disease ({first.place.file}, line 13) warns: distinct l-diversity is 1;" in lines
+
+
+def test_the_manifest_is_where_dbt_was_told_to_write_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = project(tmp_path, manifest())
+    (folder / "target").rename(folder / "built")
+    with pytest.raises(InputError, match="`dbt parse` writes it"):
+        load_dbt_policy(folder)
+    monkeypatch.setenv("DBT_TARGET_PATH", "built")
+    assert len(load_dbt_policy(folder).tables) == 2
+    monkeypatch.delenv("DBT_TARGET_PATH")
+    with (folder / "dbt_project.yml").open("a", encoding="utf-8") as file:
+        file.write("target-path: built\n")
+    assert len(load_dbt_policy(folder).tables) == 2
+
+
+def test_lineage_goes_through_models_that_are_not_tested(tmp_path: Path) -> None:
+    folder = project(tmp_path, manifest())
+    found = sqlaudit.gate(dbt_project=folder, select=["raw.patients+,requirement:k"])
+    assert [test.name for test in found.tests] == ["release: k=2", "raw.patients: k=1"]
+
+
+def test_values_that_the_yaml_writes_otherwise_keep_the_line_of_the_model(tmp_path: Path) -> None:
+    made = manifest()
+    made["nodes"]["model.clinic.release"]["config"]["meta"]["sqlaudit"] = {"requirements": ["k=3"]}
+    found = load_dbt_policy(project(tmp_path, made)).tables[0].tests
+    assert [(test.requirement, test.place.line) for test in found] == [("k=3", 4)]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda node: node["columns"].update(x=column("x", "quasi")), "release: column 'x' has no role 'quasi'."),
+        (
+            lambda node: node["config"]["meta"].update(sqlaudit={"requirement": []}),
+            "sqlaudit in 'meta' has no key 'requirement'. Did you mean 'requirements'?",
+        ),
+        (
+            lambda node: node["config"]["meta"].update(sqlaudit={}),
+            "this table has no 'requirements'; write for instance [k=5].",
+        ),
+        (
+            lambda node: node["config"].update(materialized="ephemeral"),
+            "release is ephemeral: the database holds no table that could be tested.",
+        ),
+        (
+            lambda node: node["columns"].update(x=column("x", "entity"), y=column("y", "entity")),
+            "release: x and y are both the entity; one column can be.",
+        ),
+    ],
+)
+def test_mistakes_in_the_meta(change: Any, said: str, tmp_path: Path) -> None:
+    made = manifest()
+    change(made["nodes"]["model.clinic.release"])
+    mistakes = mistakes_of(load_dbt_policy(project(tmp_path, made)))
+    assert any(mistake.message.startswith(said) for mistake in mistakes), mistakes
+
+
+def test_projects_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"dbt_project.yml: cannot be read"):
+        load_dbt_policy(tmp_path)
+    folder = project(tmp_path, {"nodes": {}, "sources": {}})
+    with pytest.raises(UsageError, match="no model, seed, snapshot or source has 'sqlaudit' in its meta"):
+        load_dbt_policy(folder)
+    (folder / "target" / "manifest.json").write_text("[]", encoding="utf-8")
+    with pytest.raises(InputError, match="is no manifest of dbt; `dbt parse` writes it anew"):
+        load_dbt_policy(folder)
+    (folder / "target" / "manifest.json").unlink()
+    with pytest.raises(InputError, match="cannot be read; `dbt parse` writes it"):
+        load_dbt_policy(folder)

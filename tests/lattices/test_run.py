@@ -1,0 +1,243 @@
+"""Whole searches: equal to brute force over every node, the same on both engines, honest when stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import sqlaudit
+from sqlaudit.base.errors import UsageError
+from sqlaudit.engines import connect
+from sqlaudit.engines.contract import Engine
+from sqlaudit.lattices.evaluate import Evaluator
+from sqlaudit.lattices.losses import MEASURES
+from sqlaudit.lattices.request import parse_chain
+from sqlaudit.lattices.result import LatticeResult
+from sqlaudit.models.requirements import requirement_from
+from tests import oracle
+from tests.audit_values import spelled, values_query
+from tests.lattices import oracle_losses
+from tests.lattices.test_publish import COLUMNS, HIERARCHIES, LABELS, ODD, REQUIREMENTS, ROW, generalized
+from tests.reports.schemas import validator
+from tests.strategies import run
+
+Required = Sequence[tuple[str, dict[str, Any], str | None]]
+HEIGHTS = {ODD: 2, "age": 3}
+NODES = list(product(range(3), range(4)))
+LISTED = {ODD: ["a'b", "c;d", "", None]}
+
+
+def brute_force(rows: Sequence[Mapping[str, Any]], required: Required, node: Sequence[int]) -> tuple[set[int], int]:
+    """The rows that fail at a node, and its classes."""
+    coarse = generalized(rows, dict(zip(HEIGHTS, node, strict=True)))
+    short: set[Any] = set()
+    for name, parameters, sensitive in required:
+        table = oracle.table_of(coarse, [ODD, "age"], sensitive)
+        short |= {group.key for group in oracle.MODELS[name](table, **parameters).failing}
+    keys = [(row[ODD], row["age"]) for row in coarse]
+    return {place for place, key in enumerate(keys) if key in short}, len(set(keys))
+
+
+def searched(rows: Sequence[Mapping[str, Any]], required: Required, engine: Engine, **options: Any) -> LatticeResult:
+    return sqlaudit.lattice(
+        query=values_query(rows, COLUMNS),
+        qi=[ODD, "age"],
+        sensitive="s",
+        hierarchies=HIERARCHIES,
+        db=engine,
+        require=[requirement_from(name, parameters) for name, parameters, _ in required],
+        **options,
+    )
+
+
+@run(15)
+@given(st.data())
+def test_searches_are_equal_to_brute_force(engine: Engine, data: st.DataObject) -> None:
+    rows = data.draw(st.lists(ROW, min_size=1, max_size=9))
+    required = data.draw(st.lists(st.sampled_from(REQUIREMENTS), min_size=1, max_size=2, unique_by=str))
+    suppress = data.draw(st.sampled_from([Fraction(0), Fraction(1, 4), Fraction(1, 2)]))
+    measure = data.draw(st.sampled_from(list(MEASURES)))
+    limit = int(suppress * len(rows))
+    failing = {node: brute_force(rows, required, node) for node in NODES}
+    safe = {node for node, (short, _) in failing.items() if len(short) <= limit}
+    recode = {name: LABELS[name] for name in HEIGHTS}
+    losses = {
+        node: oracle_losses.losses(rows, recode, node, failing[node][0], LISTED)[measure] for node in sorted(safe)
+    }
+    minimal = {n for n in safe if not any(o != n and o[0] <= n[0] and o[1] <= n[1] for o in safe)}
+    every = searched(rows, required, engine, suppress=suppress, measure=measure, find="all")
+    assert (every.nodes, every.limit_rows, every.safe, every.complete) == (12, limit, len(safe), True)
+    assert {node.levels for node in every.minimal or ()} == minimal
+    assert {node.levels: node.failing_rows for node in every.safe_nodes} == {n: len(failing[n][0]) for n in safe}
+    assert {node.levels: node.classes for node in every.safe_nodes} == {node: failing[node][1] for node in safe}
+    for node in every.safe_nodes:
+        assert node.loss == pytest.approx(losses[node.levels], rel=1e-9, abs=1e-9)
+    assert {node.levels for node in every.walk if not node.safe} == set(NODES) - safe
+    for node in every.walk:
+        assert bool(node.fails) == bool(failing[node.levels][0])
+    best = searched(rows, required, engine, suppress=suppress, measure=measure)
+    assert (best.best is None) == (not safe)
+    assert bool(best.why) == (not safe)
+    if best.best is not None:
+        assert best.best.loss == pytest.approx(min(losses.values()), rel=1e-9, abs=1e-9)
+        assert best.best.suppressed_rows == len(failing[best.best.levels][0])
+        assert best.bound == pytest.approx(best.best.loss, rel=1e-9, abs=1e-9)
+    validator("lattice").validate(every.to_dict())
+    validator("lattice").validate(best.to_dict())
+
+
+PEOPLE = pd.DataFrame(
+    {
+        "age": [30, 31, 35, 38, 52, 57, 52, None],
+        "sex": list("fmfmffff"),
+        "zip": ["1305", "1306"] * 4,
+        "dx": ["flu", "flu", "cold", "HIV", "flu", "cold", "flu", None],
+    }
+)
+OPTIONS: dict[str, Any] = {
+    "qi": ["age", "sex", "zip"],
+    "hierarchies": {"age": {"widths": [5, 10, 40]}, "zip": {"mask": [1, 2]}, "sex": "keep"},
+}
+
+
+def test_python_says_why_nodes_failed_and_how_they_were_walked() -> None:
+    found = sqlaudit.lattice(PEOPLE, sensitive="dx", require=["k=2", "l=2"], suppress="13%", **OPTIONS)
+    assert found.best is not None
+    assert [(column.name, column.height, column.use) for column in found.columns] == [
+        ("age", 4, "generalize"),
+        ("sex", 0, "keep"),
+        ("zip", 3, "generalize"),
+    ]
+    assert (found.nodes, found.limit_rows, found.algorithm, found.monotone) == (20, 1, "best-first", True)
+    assert found.named((1, 0, 2)) == {"age": "width 5", "sex": "values", "zip": "last 2 masked"}
+    unsafe = [node for node in found.walk if not node.safe]
+    assert unsafe
+    assert all(one.requirement in ("k=2", "l=2") for node in unsafe for one in node.fails)
+    text = {(one.requirement, one.sensitive) for node in unsafe for one in node.fails}
+    assert text <= {("k=2", None), ("l=2", "dx")}
+
+
+def test_a_chain_is_searched_by_bisection() -> None:
+    chain = parse_chain("0,0,0 1,0,0 2,0,1 3,0,2; 4,0,3")
+    found = sqlaudit.lattice(PEOPLE, require={"k": 2}, find="chain", chain=chain, **OPTIONS)
+    assert found.chain == chain
+    assert (found.nodes, found.algorithm, found.best and found.best.levels) == (5, "chain", (4, 0, 3))
+    assert found.checked <= 3
+    with pytest.raises(UsageError, match="takes nodes such as"):
+        parse_chain("0,x")
+
+
+def test_weights_change_which_column_is_coarsened() -> None:
+    data = pd.DataFrame({"a": list("uuvv"), "b": list("xyxy")})
+    plain = {
+        name: sqlaudit.lattice(data, qi=["a", "b"], require={"k": 2}, weights={name: 3}).best for name in ("a", "b")
+    }
+    assert {name: node.levels for name, node in plain.items() if node} == {"a": (0, 1), "b": (1, 0)}
+    # 1 + 3 of 4 parts stay whole: (1 + 1)^(1/4) - 1
+    assert plain["a"] is not None
+    assert plain["a"].loss == pytest.approx(2 ** (1 / 4) - 1)
+    with pytest.raises(UsageError, match="no meaning"):
+        sqlaudit.lattice(data, qi=["a"], require={"k": 2}, measure="class-size", weights={"a": 2})
+
+
+BESIDE = {"postgres": "postgres_url", "spark": "spark_url"}
+"""Engines whose counts go to a workbench beside them, and the fixture of the URL of each."""
+
+
+@pytest.mark.parametrize("beside", [pytest.param(name, marks=getattr(pytest.mark, name)) for name in BESIDE])
+def test_engines_beside_the_workbench_say_the_same(beside: str, request: pytest.FixtureRequest) -> None:
+    url = request.getfixturevalue(BESIDE[beside])
+    rows = PEOPLE.astype(object).where(PEOPLE.notna(), None).to_dict("records")
+    rows = [row | {"age": None if row["age"] is None else int(row["age"])} for row in rows]
+    query = values_query(rows, {"age": "int", "sex": "text", "zip": "text", "dx": "text"})  # type: ignore[arg-type]
+    told = []
+    for db in (None, url):
+        text = spelled(query, "spark" if db and beside == "spark" else "duckdb")
+        for find in ("best", "all", "minimal", "chain"):
+            with connect(db) as opened:
+                found = sqlaudit.lattice(
+                    query=text,
+                    db=opened,
+                    sensitive="dx",
+                    require=["k=2", "t=0.5"],
+                    suppress="25%",
+                    find=find,
+                    publish_view="release",
+                    **OPTIONS,
+                ).to_dict()
+            for key in ("time", "access", "versions", "statements", "target"):
+                del found[key]
+            if found["published"]:
+                found["published"]["sql"] = found["published"]["audit"]
+            told.append(found)
+    half = len(told) // 2
+    assert told[:half] == told[half:]
+    assert all(one["lattice"]["best"] for one in told)
+
+
+def test_a_stopped_search_says_what_it_knows(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    at_once = sqlaudit.lattice(PEOPLE, require={"k": 2}, time_budget=0, **OPTIONS)
+    assert (at_once.complete, at_once.stopped, at_once.best, at_once.safe) == (False, "budget", None, None)
+    decide = Evaluator.decide
+    calls = []
+
+    def interrupted(self: Evaluator, nodes: Sequence[Any]) -> Any:
+        calls.append(nodes)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return decide(self, nodes)
+
+    monkeypatch.setattr(Evaluator, "decide", interrupted)
+    found = sqlaudit.lattice(PEOPLE, require={"k": 2}, find="minimal", to=tmp_path / "f.csv", **OPTIONS)
+    assert (found.complete, found.stopped, found.published, found.safe) == (False, "interrupted", None, None)
+    assert found.unknown
+    assert found.checked == len(found.walk) > 0
+    validator("lattice").validate(found.to_dict())
+
+
+def test_no_safe_node_is_explained() -> None:
+    nothing = sqlaudit.lattice(PEOPLE, sensitive="dx", require=["k=9", "l=5"], **OPTIONS)
+    assert (nothing.best, nothing.safe, nothing.passed) == (None, 0, False)
+    assert any("k=9: 2 of 2 classes with 8 rows fall short even at the coarsest node." in why for why in nothing.why)
+    assert nothing.why[-1] == "Kept as they are, at every node: sex. Give them a hierarchy, or drop them."
+    whole = sqlaudit.lattice(PEOPLE, sensitive="dx", require=["l=5"], qi=["age"])
+    assert whole.why == (
+        "l=5 for dx does not hold for all rows together, with no quasi-identifier known at all, so no coarsening can "
+        "help: dx has 4 different values.",
+    )
+    empty = sqlaudit.lattice(PEOPLE[:0].astype({"age": float}), qi=["age"], require={"k": 2})
+    assert (empty.rows, empty.best, empty.why) == (0, None, ("The table has no rows.",))
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"require": ()}, "Say what the release must satisfy"),
+        ({"qi": ()}, "Name the quasi-identifiers"),
+        ({"suppress": 2}, "from 0 to 1"),
+        ({"suppress": "many"}, "A share is a number"),
+        ({"nulls": "wildcard", "suppress": "20%"}, "search without --suppress"),
+        ({"algorithm": "chain"}, "does not find best"),
+        ({"chain": [(0, 0)]}, "belongs to --find chain"),
+        ({"measure": "lose"}, "There is no measure 'lose'"),
+        ({"time_budget": -1}, "0 seconds or more"),
+        ({"execute": True}, "name it with --publish-view"),
+        ({"publish_view": "v", "to": "f.csv"}, "not both"),
+        ({"suppressed": "star"}, "add --publish-view or --to"),
+        ({"publish_view": "v", "replace_view": True}, "add --execute"),
+        ({"publish_view": "v"}, "no view can read it"),
+        ({"qi": ["agee"]}, "Did you mean 'age'"),
+        ({"suppress": "1%", "require": ["average_risk=0.2"]}, "names no rows to leave out"),
+    ],
+)
+def test_requests_without_meaning_are_refused(options: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(UsageError, match=sentence):
+        sqlaudit.lattice(PEOPLE, **({"require": {"k": 2}, "qi": ["age", "sex"]} | options))

@@ -1,0 +1,42 @@
+"""The page on how the project is built is true: the places that it names are there, and the rooms are the folders."""
+
+from __future__ import annotations
+
+import re
+
+from tests.places import REPOSITORY
+
+PAGE = (REPOSITORY / "docs" / "architecture.md").read_text(encoding="utf-8")
+FIRST = PAGE.split("## The shape")[0]
+ROOMS = re.findall(r"^\| `([a-z_]+)/` \|", PAGE.split("## The rooms")[1].split("## Rules")[0], re.MULTILINE)
+
+
+def test_every_place_that_answers_a_question_is_there() -> None:
+    places = re.findall(r"`([a-z_]+(?:/[\w.]+)+)`", FIRST)
+    assert len(places) >= 15
+    assert [place for place in places if not (REPOSITORY / place).is_file()] == []
+
+
+def test_the_rooms_are_the_folders_of_the_package_from_top_to_ground() -> None:
+    folders = {path.parent.name for path in (REPOSITORY / "sqlaudit").glob("*/__init__.py")}
+    assert set(ROOMS) == folders
+    contract = (REPOSITORY / "pyproject.toml").read_text(encoding="utf-8").split("layers = [")[1].split("]")[0]
+    assert re.findall(r'"sqlaudit\.([a-z_]+)"', contract) == ROOMS
+
+
+def test_nothing_stands_loose_at_the_top() -> None:
+    assert {path.name for path in (REPOSITORY / "sqlaudit").glob("*.py")} <= {"__init__.py", "__main__.py"}
+
+
+def test_code_templates_and_tests_have_the_same_rooms() -> None:
+    templates = {path.name for path in (REPOSITORY / "sql_templates").iterdir()} - {"dbt"}
+    assert templates <= set(ROOMS)
+    tests = {path.name for path in (REPOSITORY / "tests").iterdir() if path.is_dir()} - {"__pycache__"}
+    assert tests - set(ROOMS) == {"browser", "dbt", "pages", "security"}
+
+
+def test_a_class_of_the_page_is_where_it_says() -> None:
+    attack = (REPOSITORY / "sqlaudit/release/attacks/base.py").read_text(encoding="utf-8")
+    assert re.search(r"^class Attack\b", attack, re.MULTILINE)
+    k = (REPOSITORY / "sqlaudit/models/diversity.py").read_text(encoding="utf-8")
+    assert '"k_anonymity"' in k
