@@ -1,8 +1,8 @@
 """How a fact is folded over the cells of a class, in each of the two physical forms.
 
 The macros in `sql_templates/classes/_facts.sql` say what a cell contributes; the objects here say how contributions
-become one expression: a sum over lanes of a count vector (`PackedCells`), or an aggregate over rows of cells (`LongCells`).
-Both give the same number.
+become one expression: a sum over lanes of a count vector (`PackedCells`), or an aggregate over rows of cells
+(`LongCells`). Both give the same number.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-{#- Made by docs/make_dbt.py from _written_out.sql: change those, and run it again. -#}
+{#- Made by docs/make_dbt.py from gates/standalone/_written_out.sql: change those, and run it again. -#}
 {# Small pieces of standalone statements that need nothing but names and numbers. The dbt package holds them word by
    word, so no piece may import another file, and each is SQL that every dialect shares. #}
 
