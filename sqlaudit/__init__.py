@@ -40,7 +40,7 @@ _WHERE = {
     "gate": "sqlaudit.gates.api",
     "hierarchy": "sqlaudit.hierarchies.api",
     "lattice": "sqlaudit.lattices.api",
-    "profile": "sqlaudit.audits.api",
+    "profile": "sqlaudit.profiles.api",
     "recode": "sqlaudit.remedies.recode.api",
     "suppress": "sqlaudit.remedies.suppress.api",
     "AuditResult": "sqlaudit.audits.result",

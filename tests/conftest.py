@@ -7,7 +7,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -16,8 +16,10 @@ from sqlaudit.audits.result import AuditResult
 from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
 from tests.audit_values import values_query
-from tests.postgres_load import Loader, prepare
-from tests.postgres_server import NoServer, PostgresServer, new_server
+
+if TYPE_CHECKING:  # the browser's environment has no driver
+    from tests.postgres_load import Loader
+    from tests.postgres_server import PostgresServer
 
 
 @pytest.fixture
@@ -30,6 +32,9 @@ def tmp_path() -> Iterator[Path]:
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[PostgresServer]:
     """A real server that lives as long as the test run."""
+    from tests.postgres_load import prepare
+    from tests.postgres_server import NoServer, new_server
+
     try:
         server = new_server()
         server.start()
@@ -66,6 +71,8 @@ def load(postgres_server: PostgresServer) -> Iterator[Loader]:
 
     Load before an engine is opened: an engine sees the database as it was when it connected.
     """
+    from tests.postgres_load import Loader
+
     loader = Loader(postgres_server)
     yield loader
     loader.close()

@@ -99,9 +99,9 @@ def _increment(shape: Shape, tables: tuple[Path, Path], parts: list[Path]) -> Sp
 
     kept, new = (written(of(f"'{table}'"), part) for table, part in zip(tables, parts[:2], strict=True))
     merged = written(text("merged.sql", columns=shape.columns, parts=parts[:2]), parts[2])
-    found, figures = timed(lambda: connection.execute(of(f"'{parts[2]}'", "classes/figures.sql")).fetchone())
+    found, figures = timed(lambda: connection.execute(of(f"'{parts[2]}'", "figures.sql")).fetchone())
     both = f"read_parquet(['{tables[0]}', '{tables[1]}'])"
-    again, recount = timed(lambda: connection.execute(of(f"({of(both)})", "classes/figures.sql")).fetchone())
+    again, recount = timed(lambda: connection.execute(of(f"({of(both)})", "figures.sql")).fetchone())
     limits = Limits(memory=MEMORY, threads=THREADS)
     query = f"SELECT * FROM '{tables[0]}' UNION ALL SELECT * FROM '{tables[1]}'"
     audit, full = timed(

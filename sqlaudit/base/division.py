@@ -8,9 +8,11 @@ from collections.abc import Iterable, Mapping
 from sqlglot import exp
 
 from sqlaudit.base.errors import DivisionWarning
-from sqlaudit.base.relation import ColumnInfo, Kind
+from sqlaudit.base.relation import ColumnInfo, Kind, Remark
 from sqlaudit.base.written import written_tree
 
+DIVISION = "division_of_whole_numbers"
+"""The code of these remarks in results."""
 _HERE = {
     "duckdb": "DuckDB gives fractions, where PostgreSQL would give whole numbers",
     "spark": "Spark gives fractions, where PostgreSQL would give whole numbers",
@@ -52,13 +54,13 @@ def remark_on_text(sql: str, columns: Iterable[ColumnInfo], dialect: str, what: 
     return "" if select is None else remark_on(select, kinds_of(columns), dialect, what)
 
 
-def condition_remarks(tree: exp.Expr | None, columns: Iterable[ColumnInfo], dialect: str) -> tuple[str, ...]:
+def condition_remarks(tree: exp.Expr | None, columns: Iterable[ColumnInfo], dialect: str) -> tuple[Remark, ...]:
     """What to say of a --where, also as a warning; its numbers are told nobody."""
     if tree is None:
         return ()
     remark = remark_on(tree, kinds_of(columns), dialect, "--where", shown=False)
     warn(remark)
-    return (remark,) if remark else ()
+    return (Remark(DIVISION, remark),) if remark else ()
 
 
 def kinds_of(columns: Iterable[ColumnInfo]) -> dict[str, Kind]:

@@ -38,6 +38,14 @@ class ColumnInfo:
 
 
 @dataclass(frozen=True)
+class Remark:
+    """What a reader of results should know of how a relation was opened: a stable code, one sentence without values."""
+
+    code: str
+    text: str
+
+
+@dataclass(frozen=True)
 class Relation:
     """Something that can stand in a FROM clause.
 
@@ -48,7 +56,7 @@ class Relation:
         tables: the tables or files that are read, for `--dry-run` and reports.
         parsed: whether every reading parses text again (CSV, JSON), so that more than one reading wants a copy.
         unreadable: columns of the table that this role may not read and that are left out.
-        remarks: what a reader of results should know of the condition that it was opened with.
+        remarks: what a reader of results should know of how it was opened: its condition, a header that was guessed.
         respelled: columns whose equal values may be written differently (a collation, a type of an extension), and that
             are read by one text for all values that are equal.
     """
@@ -59,7 +67,7 @@ class Relation:
     tables: tuple[str, ...] = ()
     parsed: bool = False
     unreadable: tuple[str, ...] = ()
-    remarks: tuple[str, ...] = ()
+    remarks: tuple[Remark, ...] = ()
     respelled: tuple[str, ...] = ()
 
 

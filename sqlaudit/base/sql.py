@@ -59,7 +59,7 @@ def render(template: str, dialect: str, *, step: str = "", plain_order: bool = F
     """A template as one statement in the engine's dialect, headed by a comment that names its step.
 
     Args:
-        template: the file's name in `sql_templates`, for instance `totals.sql`.
+        template: the file's name in `sql_templates`, for instance `classes/totals.sql`.
         dialect: the sqlglot name of the dialect.
         step: the step's name; empty = the template's name.
         plain_order: whether places of NULLs in an order do not matter, and are left to the dialect.

@@ -142,10 +142,10 @@ def read_statements(text: str, dialect: str, option: str) -> list[exp.Expression
 
 def _carried(text: str, dialect: str, names: bool) -> list[str]:
     tokens = sqlglot.tokenize(text, dialect=dialect)
-    followed = [token.text for token in tokens[1:]] + [""]
+    followed = [*(token.text for token in tokens[1:]), ""]
     return [
         token.text
-        for token, after in zip(tokens, followed, strict=True)
+        for token, after in zip(tokens, followed, strict=False)  # an empty text has no token, and so nothing after it
         if token.token_type.name in _CARRYING and not (token.token_type.name == "VAR" and (after == "(" or not names))
     ]
 

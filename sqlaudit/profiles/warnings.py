@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from sqlaudit.base.columns_of import Resolved, columns_read, resolve
-from sqlaudit.base.division import remark_on_text
+from sqlaudit.base.division import DIVISION, remark_on_text
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.guard import quote
 from sqlaudit.base.relation import Kind, Relation, Statement
@@ -69,9 +69,10 @@ def audit_warnings(
 ) -> list[Warned]:
     """The warnings of an audit.
 
-    Codes: `direct_identifier`, `possible_direct_identifier`, `division_of_whole_numbers`, `possible_quasi_identifier`,
-    `unreadable_columns`, `empty_quasi_identifier`, `read_by_expressions`, `columns_without_role`,
-    `nearly_unique_quasi_identifier`, `float_quasi_identifier`, `spelling_variants`, `equal_but_written_differently`.
+    Codes: `direct_identifier`, `possible_direct_identifier`, `division_of_whole_numbers`, `header_guessed`,
+    `possible_quasi_identifier`, `unreadable_columns`, `empty_quasi_identifier`, `read_by_expressions`,
+    `columns_without_role`, `nearly_unique_quasi_identifier`, `float_quasi_identifier`, `spelling_variants`,
+    `equal_but_written_differently`.
     Messages hold counts, names and expressions of columns.
 
     Args:
@@ -90,6 +91,7 @@ def audit_warnings(
         _declared(roles.identifiers),
         _likely(seen, relation, roles, where),
         *_divisions(engine, relation, roles),
+        *(Warned(remark.code, (), remark.text) for remark in relation.remarks),
         likely_known([column.facts for column in seen if column.roleless], _unseen(seen, bare), where),
         unreadable(relation.unreadable),
         empty([column.facts for column in seen if column.is_key], where),
@@ -181,14 +183,12 @@ def _sources(relation: Relation, roles: Named, dialect: str) -> list[Source]:
 
 
 def _divisions(engine: Engine, relation: Relation, roles: Named) -> Iterator[Warned]:
-    """Expressions, and a condition, that another engine would read in another way."""
-    code = "division_of_whole_numbers"
+    """Expressions that another engine would read in another way."""
     entity = (roles.entity,) if roles.entity else ()
     for item in (*roles.quasi_identifiers, *roles.sensitive, *roles.identifiers, *entity):
         remark = "" if item.column else remark_on_text(item.sql, relation.columns, engine.dialect, item.label)
         if remark:
-            yield Warned(code, (item.label,), remark)
-    yield from (Warned(code, (), remark) for remark in relation.remarks)
+            yield Warned(DIVISION, (item.label,), remark)
 
 
 def _names(roles: Named) -> set[str | None]:

@@ -121,13 +121,13 @@ def check_case(engine: Engine, case: Case) -> None:
 
 
 @given(case=cases(rows=14))
-@run(15)
+@run(5)
 def test_the_list_is_what_brute_force_finds(engine: Engine, case: Case) -> None:
     check_case(engine, case)
 
 
 @given(case=cases(rows=14))
-@run(8)
+@run(5)
 def test_the_list_in_the_cells_form(engine: Engine, case: Case) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(histogram, "PACKED_VALUES", 0)
@@ -135,7 +135,7 @@ def test_the_list_in_the_cells_form(engine: Engine, case: Case) -> None:
 
 
 @given(case=cases("wildcard", rows=10))
-@run(8)
+@run(5)
 def test_the_list_where_a_missing_value_matches_any(engine: Engine, case: Case) -> None:
     check_case(engine, case)
 
@@ -180,14 +180,14 @@ SAFETY = st.tuples(st.sampled_from([Fraction(n, 12) for n in range(13)]), st.int
 
 
 @given(case=rare_cases(rows=12), safety=SAFETY)
-@run(10)
+@run(4)
 def test_the_rarer_models_list_their_classes_together(engine: Engine, case: RareCase, safety: tuple[Any, int]) -> None:
     required = rare_requirements(case, safety)
     rare_listing(engine, case, required.values()).check(short_of(case, required))
 
 
 @given(case=rare_cases(rows=12), safety=SAFETY)
-@run(6)
+@run(3)
 def test_the_rarer_models_list_their_classes_in_the_cells_form(
     engine: Engine, case: RareCase, safety: tuple[Any, int]
 ) -> None:
@@ -209,7 +209,7 @@ def test_every_rarer_model_lists_its_classes_alone(engine: Engine, case: RareCas
 
 
 @given(case=rare_cases(rows=10), safety=SAFETY)
-@run(8)
+@run(5)
 def test_estimates_and_signatures_where_missing_values_are_apart(
     engine: Engine, case: RareCase, safety: tuple[Any, int]
 ) -> None:

@@ -24,7 +24,8 @@ def test_figures_without_a_requirement(tmp_path: Path) -> None:
     assert "1 row (8.3%) is alone: nobody else has the same age and sex." in ran.said
     assert "At least one class holds a single value of disease" in ran.said
     assert "k-anonymity 1" in ran.said
-    assert ran.said.endswith("with these figures in hand.")
+    assert "for people to decide, with these figures in hand. • What a verdict means," in ran.said
+    assert ran.said.endswith("docs/verdicts.md")
 
 
 def test_a_requirement_that_fails(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import importlib
 
 import pytest
 
-MODULES = ("cli.parsing", "export", "reports.escape", "reports.figures")
+MODULES = ("cli.parsing", "base.files", "reports.escape", "reports.figures")
 
 
 @pytest.mark.parametrize("name", MODULES)

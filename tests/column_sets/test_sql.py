@@ -174,6 +174,6 @@ def test_wide_sets_are_kept_word_by_word_too(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_every_template_has_golden_sql() -> None:
     folder = REPOSITORY / "sql_templates"
-    templates = {file.stem for pattern in ("columns_*.sql", "records_*.sql") for file in folder.glob(pattern)}
+    templates = {file.stem for pattern in ("columns_*.sql", "records_*.sql") for file in folder.rglob(pattern)}
     written = {file.parent.name for file in GOLDEN.glob("*/*/*.sql")}
     assert templates - written == {"columns_cuboid"}

@@ -13,10 +13,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sqlaudit.base.errors import InputError, UsageError
-from sqlaudit.base.relation import Kind, Statement
+import sqlaudit
+from sqlaudit.audits.report import audit_document
+from sqlaudit.base.errors import DivisionWarning, InputError, UsageError
+from sqlaudit.base.relation import Kind, Remark, Statement
+from sqlaudit.base.result import Warned
 from sqlaudit.base.spec import ReadOptions, Target
 from sqlaudit.engines.duckdb.engine import DuckDBEngine
+from sqlaudit.reports import render_text
 from tests.engines.duckdb_helpers import SECRET, error_of, read, rows_of, types_of, written
 
 
@@ -267,3 +271,27 @@ def test_a_first_line_that_may_be_a_person_is_not_taken_for_names(tmp_path: Path
     assert len(rows_of(path, header=False)) == 3
     assert len(rows_of(path, header=True)) == 2
     assert len(rows_of(written(tmp_path / "q.csv", "name,sex\nann,f\nbob,m\n"))) == 2
+    half = written(tmp_path / "h.csv", "x,f\nann,f\nbob,m\n")
+    assert "1 of its 2 fields are values" in error_of(InputError, Target(relation=half))
+
+
+def test_a_header_that_was_guessed_is_told(tmp_path: Path) -> None:
+    told = "was taken for the header, since all its columns are text; say --no-header if it is a line of data."
+    texts = written(tmp_path / "p.csv", f"name,sex,s\n{SECRET},f,s\nbob,m,t\n")  # s is a value of s
+    first = Remark("header_guessed", f"Line 1 of 'p.csv' {told}")
+    assert remarks_of(Target(relation=texts)) == (first,)
+    assert remarks_of(Target(relation=texts, read=ReadOptions(header=True))) == ()
+    assert remarks_of(Target(relation=texts, read=ReadOptions(header=False))) == ()
+    assert remarks_of(Target(relation=written(tmp_path / "n.csv", "name,age\nann,1\n"))) == ()
+    assert remarks_of(Target(query=f"SELECT * FROM '{texts}' JOIN '{texts}' AS again USING (name)")) == (first,)
+    with pytest.warns(DivisionWarning):
+        both = remarks_of(Target(relation=texts, where="length(sex) / 2 < 9"))
+    assert [one.code for one in both] == ["header_guessed", "division_of_whole_numbers"]
+    found = sqlaudit.audit(texts, qi=["sex"], show_values=True)
+    assert [one for one in found.warnings if one.code == first.code] == [Warned(first.code, (), first.text)]
+    assert first.text in " ".join(render_text(audit_document(found)).split())
+
+
+def remarks_of(target: Target) -> tuple[Remark, ...]:
+    with DuckDBEngine(targets=[target]) as engine:
+        return engine.open(target).remarks

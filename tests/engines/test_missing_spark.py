@@ -11,7 +11,7 @@ TEXT = """
 import sys
 sys.modules["pyspark"] = None
 from sqlaudit.engines import connect
-from sqlaudit.errors import MissingDriver
+from sqlaudit.base.errors import MissingDriver
 try:
     connect(sys.argv[1])
 except MissingDriver as missing:

@@ -244,8 +244,8 @@ def sessions(load: Loader) -> int:
 INTERRUPTED = """
 import signal
 import sys
-from sqlaudit.engines.base import Statement
-from sqlaudit.engines.postgres import PostgresEngine
+from sqlaudit.base.relation import Statement
+from sqlaudit.engines.postgres.engine import PostgresEngine
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job inherits that it is ignored
 with PostgresEngine(sys.argv[1]) as engine:
     print("ready", flush=True)

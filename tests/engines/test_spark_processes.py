@@ -87,7 +87,7 @@ def test_executors_in_processes_of_their_own_answer_alike(table: Path, tmp_path:
         os.environ["SPARK_HOME"] = os.path.dirname(pyspark.__file__)
         import sqlaudit
         from sqlaudit.engines import connect
-        from sqlaudit.engines.base import Statement
+        from sqlaudit.base.relation import Statement
         answers = {{}}
         for db in (None, "spark:local-cluster[2,1,1024]"):
             with connect(db) as engine:
@@ -172,9 +172,9 @@ def test_spark_connect_answers_like_the_others(server: str, table: Path, tmp_pat
     text = f"""
         import threading, json, sqlaudit
         from sqlaudit.engines import connect
-        from sqlaudit.engines.base import Statement
-        from sqlaudit.errors import Interrupted, UsageError
-        from sqlaudit.spec import Target
+        from sqlaudit.base.relation import Statement
+        from sqlaudit.base.errors import Interrupted, UsageError
+        from sqlaudit.base.spec import Target
         from pyspark.sql.connect.session import SparkSession
         said = {{}}
         with connect({server!r}) as engine:
@@ -225,7 +225,7 @@ def test_spark_connect_answers_like_the_others(server: str, table: Path, tmp_pat
 def test_a_view_lasts_in_the_catalog_of_a_server(server: str, table: Path, tmp_path: Path) -> None:
     text = f"""
         import json, sqlaudit
-        from sqlaudit.errors import UsageError
+        from sqlaudit.base.errors import UsageError
         asked = dict(
             qi=["age", "sex"], sensitive="disease", require=["k=5"], db={server!r}, publish_view="released",
             execute=True, hierarchies={{"age": {{"widths": [2, 4]}}, "sex": {{"mask": [1]}}}},
@@ -262,7 +262,7 @@ def test_no_server_is_said_in_seconds(server: str) -> None:
 def test_no_java_is_said_in_one_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     text = """
         from sqlaudit.engines import connect
-        from sqlaudit.errors import MissingDriver
+        from sqlaudit.base.errors import MissingDriver
         try:
             connect("spark:local")
         except MissingDriver as missing:

@@ -183,14 +183,14 @@ def test_single_precision_is_read_as_it_prints(engine: Engine) -> None:
 
 
 def test_expressions_are_over_the_column_alone(engine: Engine) -> None:
-    asked = {"age": {"sql": ["value / 10 * 10", "CASE WHEN AGE < 50 THEN 'young' ELSE 'old' END", "'*'"]}}
+    asked = {"age": {"sql": ["value / 10.0 * 10", "CASE WHEN AGE < 50 THEN 'young' ELSE 'old' END", "'*'"]}}
     (made,) = read_hierarchies(asked).for_columns(["age"])
     assert made.level_names() == ("values", "SQL", "SQL", "*")
     sql = [level_sql(made, n, "age + 1", engine.dialect, HOLDS["int"]) for n in (0, 1, 2, 3)]
     ages = spelled(values_query([{"age": 49}, {"age": 48}, {"age": None}], {"age": "int"}), engine.dialect)
     found = engine.run(Statement("own", f"SELECT {', '.join(sql)} FROM ({ages}) AS t"))
-    whole = {"duckdb": ["50.0", "49.0"], "postgres": ["50", "40"], "spark": ["50.0", "49.0"]}[engine.dialect]
-    assert found == [(50, whole[0], "old", "*"), (49, whole[1], "young", "*"), (None, None, "old", "*")]
+    numbers = [(row[0], None if row[1] is None else float(row[1]), *row[2:]) for row in found]
+    assert numbers == [(50, 50, "old", "*"), (49, 49, "young", "*"), (None, None, "old", "*")]
     for text, said in [
         ("zip", "an expression is over this column alone, and 'zip' is another"),
         ("ag || 'x'", "Did you mean 'age'?"),

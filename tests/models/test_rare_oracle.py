@@ -73,7 +73,7 @@ def assert_agrees(result: AuditResult, case: RareCase, nulls: str = "equal") -> 
     for check in result.checks:
         expected = expected_of(case, check.model, table)
         assert_check(check, expected, len(case.rows))
-        if expected.holds is False:
+        if case.rows and expected.holds is False:  # of a table without rows nothing falls short
             listed |= {g.key for g in expected.failing} if nulls == "equal" else {id(g) for g in expected.failing}
         if check.model == "pd_recursive_c_l_diversity":
             c = case.limits[check.model]["c"]
@@ -82,13 +82,13 @@ def assert_agrees(result: AuditResult, case: RareCase, nulls: str = "equal") -> 
 
 
 @for_all(case=rare_cases())
-@run(35)
+@run(14)
 def test_every_rare_model_agrees_with_brute_force(audit_on: AuditOn, case: RareCase) -> None:
     assert_agrees(audited(audit_on, case), case)
 
 
 @for_all(case=rare_cases(rows=12))
-@run(18)
+@run(8)
 def test_the_cells_form_agrees_too(audit_on: AuditOn, case: RareCase) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(histogram, "PACKED_VALUES", 0)
@@ -96,7 +96,7 @@ def test_the_cells_form_agrees_too(audit_on: AuditOn, case: RareCase) -> None:
 
 
 @for_all(case=rare_cases(rows=12))
-@run(18)
+@run(8)
 def test_a_missing_value_matches_any_value(audit_on: AuditOn, case: RareCase) -> None:
     offered = {name: limit for name, limit in case.limits.items() if REGISTRY[name].wildcard}
     assert set(offered) == {"l_categorical_diversity", "delta_range_control", "l_r_linear_diversity"}

@@ -245,3 +245,10 @@ def test_what_is_no_aggregate_query_is_refused(text: str, words: tuple[str, ...]
         read_queries([text], "duckdb")
     assert all(word in str(raised.value) for word in words)
     assert "HIV" not in str(raised.value)
+
+
+@pytest.mark.parametrize("text", ["", " \n", "-- to be written", ";", " ;\n;"])
+def test_a_text_without_a_query_has_none(text: str) -> None:
+    assert read_queries([text], "duckdb") == []
+    (found,) = read_queries([text, "SELECT COUNT(*) FROM t WHERE age > 30"], "duckdb")
+    assert (found.number, found.columns) == (1, (("age",),))

@@ -19,9 +19,12 @@ def schema(name: str) -> dict[str, Any]:
 
 @functools.cache
 def _shipped() -> dict[str, dict[str, Any]]:
-    """Every schema of the package by its identifier; each lies in the room of what it describes."""
+    """Every schema of the package by its identifier; each lies in the room of what it describes.
+
+    That of policies has none, for editors.
+    """
     found = [json.loads(file.read_text("utf-8")) for file in Path(sqlaudit.__file__).parent.rglob("*schema.json")]
-    return {schema["$id"]: schema for schema in found if "$id" in schema}
+    return {schema.get("$id", "urn:sqlaudit:schema:policy:1"): schema for schema in found}
 
 
 def validator(name: str) -> Draft202012Validator:

@@ -136,11 +136,13 @@ def test_report_writes_the_pictures_as_files(tmp_path: Path) -> None:
     ET.fromstring((folder / "02-sizes.svg").read_bytes())
     assert run("report", stored, "--pictures", folder, "--picture-format", "png").code == 0
     assert (folder / "01-curves.png").read_bytes().startswith(b"\x89PNG")
-    ran = run("report", stored, "--pictures", stored)
+    picture = folder / "01-curves.png"
+    ran = run("report", stored, "--pictures", picture)
     assert (ran.code, ran.err.splitlines()[-1]) == (
         2,
-        f"sqlaudit: {str(stored)!r} cannot be made a folder: File exists.",
+        f"sqlaudit: {str(picture)!r} cannot be made a folder: File exists.",
     )
+    assert "is read here" in run("report", stored, "--pictures", stored).err
     run("hierarchy", patients(tmp_path), "age", "--widths", "10", "--format", "json", "--output", stored)
     ran = run("report", stored, "--pictures", folder)
     assert ran.err.splitlines()[-1] == f"sqlaudit: The report has no pictures: nothing was written to {str(folder)!r}."

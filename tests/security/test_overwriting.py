@@ -11,7 +11,7 @@ import pytest
 
 import sqlaudit
 from sqlaudit.base.errors import UsageError
-from sqlaudit.cli import COMMANDS, cli
+from sqlaudit.cli.group import COMMANDS, cli
 from sqlaudit.cli.sections import WRITTEN
 from sqlaudit.engines import connect
 from tests.cli.runner import patients, run
@@ -38,14 +38,14 @@ def _as_it_is(file: Path) -> Path:
     return file
 
 
-def _link(file: Path) -> Path:
-    (file.parent / "link.duckdb").symlink_to(file)
-    return file.parent / "link.duckdb"
+def _link(file: Path, name: str = "link.duckdb") -> Path:
+    (file.parent / name).symlink_to(file)
+    return file.parent / name
 
 
-def _hard_link(file: Path) -> Path:
-    (file.parent / "hard.duckdb").hardlink_to(file)
-    return file.parent / "hard.duckdb"
+def _hard_link(file: Path, name: str = "hard.duckdb") -> Path:
+    (file.parent / name).hardlink_to(file)
+    return file.parent / name
 
 
 def _log(file: Path) -> Path:
@@ -78,7 +78,7 @@ def test_a_policy_keeps_nothing_in_what_it_tests(clinic: Path, connection: str, 
         ("baseline", "--output"),
         ("test", "--output"),
     ):
-        ran = run(command, "-f", policy, option, target, *(() if command == "test" else ("--format", "text")))
+        ran = run(command, "-f", policy, option, target, "--format", "text")  # without it, an ending is refused first
         if option == "--store-failures" and target.suffix == ".wal":
             continue  # refused for its ending, too
         assert (ran.code, ran.out, SENTENCE in ran.err) == (2, "", True), ran
@@ -153,11 +153,17 @@ def test_what_yaml_files_name_is_read_too(tmp_path: Path) -> None:
 
 
 def test_the_database_and_its_log_are_not_written_to(clinic: Path) -> None:
+    before = clinic.read_bytes()
     for target in (clinic, _log(clinic), _link(clinic), _hard_link(clinic)):
         ran = run("audit", "--db", clinic, "patients", "--qi", "age", "--format", "json", "--output", target)
         assert (ran.code, SENTENCE in ran.err) == (2, True), ran
-        profiled = run("init", "--db-env", "CLINIC", "--force", "--output", target)
-        assert (profiled.code, SENTENCE in profiled.err) == (2, True), profiled
+        proposed = run("init", "--db-env", "CLINIC", "--force", "--output", target)
+        assert (proposed.code, "should end in .yml or .yaml" in proposed.err) == (2, True), proposed
+    for target in (_link(clinic, "link.yml"), _hard_link(clinic, "hard")):
+        proposed = run("init", "--db-env", "CLINIC", "--force", "--output", target)
+        assert (proposed.code, SENTENCE in proposed.err) == (2, True), proposed
+    assert clinic.read_bytes() == before
+    assert not _log(clinic).exists()
     with duckdb.connect(str(clinic), read_only=True) as connection:
         assert connection.execute("SELECT count(*) FROM patients").fetchall() == [(7,)]
 

@@ -169,6 +169,7 @@ def test_no_view_is_made_where_it_would_call_macros(hostile: str) -> None:
             "people",
             db=hostile,
             qi=["age"],
+            identifier=["person"],
             require=["k=9"],
             hierarchies={"age": {"widths": [2, 4]}},
             publish_view="safe",

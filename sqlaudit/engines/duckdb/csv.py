@@ -16,7 +16,7 @@ from typing import Any
 
 from sqlaudit.base.errors import InputError, UsageError
 from sqlaudit.base.guard import quote
-from sqlaudit.base.relation import Row
+from sqlaudit.base.relation import Remark, Row
 from sqlaudit.base.spec import ReadOptions
 from sqlaudit.base.sql import Raw, expression
 from sqlaudit.engines.duckdb.calls import called, hive
@@ -57,18 +57,17 @@ class Shape:
 
 def csv_source(
     session: Session, files: Files, options: ReadOptions, folders: Sequence[str] = ()
-) -> tuple[str, list[str]]:
-    """A call of read_csv that reads the files as they are, and the names that their header has.
+) -> tuple[str, list[str], tuple[Remark, ...]]:
+    """A call of read_csv that reads the files as they are, the names that their header has, and what to say of it.
 
     Raises:
-        InputError: a line that does not fit, a wrong encoding, files with different columns.
+        InputError: a line that does not fit, a wrong encoding, files with different columns, a header like data.
         UsageError: an encoding or a delimiter that can't be used.
     """
     common = _common(files, options)
     shape = _find_shape(session, files, options, common)
     names = _header(session, files, shape, common)
-    if shape.header and options.header is None:
-        _refuse_data(session, files, shape, names, common)
+    remarks = _guess_told(session, files, shape, names, common) if options.header is None else ()
     if len(files.paths) > 1:
         shape = replace(shape, columns=_common_types(session, files, shape, common, options))
     if options.all_text:
@@ -76,7 +75,7 @@ def csv_source(
     nulls = {"nullstr": _null_texts(options)}
     shape = _as_text(shape, _changed(session, files, shape, {**common, **nulls}))
     pinned = {"auto_detect": False, **shape.arguments(), "columns": dict(shape.columns), **dict(shape.formats)}
-    return called("read_csv", files.texts, {**pinned, **common, **nulls, **hive(folders)}), names
+    return called("read_csv", files.texts, {**pinned, **common, **nulls, **hive(folders)}), names, remarks
 
 
 def _common(files: Files, options: ReadOptions) -> dict[str, Any]:
@@ -254,26 +253,31 @@ def _changed(session: Session, files: Files, shape: Shape, common: dict[str, Any
     return {name for (name, _), changed in zip(typed, found, strict=True) if changed}
 
 
-def _refuse_data(session: Session, files: Files, shape: Shape, names: list[str], common: dict[str, Any]) -> None:
-    """Refuse a first line that was taken for the header and may be a person, where all columns are text.
+def _guess_told(
+    session: Session, files: Files, shape: Shape, names: list[str], common: dict[str, Any]
+) -> tuple[Remark, ...]:
+    """What to say of a first line that was taken for the header and may be a person, where all columns are text.
 
     Among texts nothing tells names from values but that values come again: `f` is seldom the name of a column of `f`.
+    One column may have a value that is its name; a line half of which is values is no header.
 
     Raises:
-        InputError: a field of the first line is a value of its column as well.
+        InputError: at least half of the fields of the first line are values of their columns as well.
     """
-    if any(type_name != "VARCHAR" for _, type_name in shape.columns):
-        return
+    if not shape.header or any(type_name != "VARCHAR" for _, type_name in shape.columns):
+        return ()
     arguments = {"auto_detect": False, **shape.arguments(), **common, "columns": dict(shape.columns)}
     call = Raw(called("read_csv", files.texts, arguments))
     columns = [quote(name, DIALECT) for name, _ in shape.columns]
     statement = expression("engines/duckdb/read_header_values.sql", DIALECT, source=call, columns=columns)
     found = session.fetch(statement, "open " + files.label, names)[0][0]
-    if found:
+    if 2 * found >= len(names):
         raise InputError(
             f"Line 1 of {files.label!r} was taken for the header, but {found} of its {len(names)} fields are values of "
             "their columns as well, as in a line of data; say --no-header if it is one (header: false), else --header."
         )
+    line = f"Line 1 of {Path(files.label).name!r} was taken for the header, since all its columns are text"
+    return (Remark("header_guessed", line + "; say --no-header if it is a line of data."),)
 
 
 def _common_types(

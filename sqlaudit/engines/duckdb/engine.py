@@ -19,7 +19,7 @@ from sqlaudit.base.errors import InputError, PermissionDenied, UsageError
 from sqlaudit.base.guard import guard_expression, guard_query, quote
 from sqlaudit.base.paths import exists as lies_there
 from sqlaudit.base.paths import is_file, stamp
-from sqlaudit.base.relation import ColumnInfo, Relation, Row, Statement
+from sqlaudit.base.relation import ColumnInfo, Relation, Remark, Row, Statement
 from sqlaudit.base.spec import Limits, Target
 from sqlaudit.base.whereabouts import Whereabouts, whereabouts
 from sqlaudit.engines.contract import Engine
@@ -117,7 +117,7 @@ class DuckDBEngine(Engine):
         direct = condition is None and source.sql.startswith('"')
         sql = source.sql if direct else self._view(target, source, condition)
         columns = columns_of(described)
-        remarks = condition_remarks(condition, columns, DIALECT)
+        remarks = (*source.remarks, *condition_remarks(condition, columns, DIALECT))
         return Relation(sql, columns, target.name, source.tables, source.parsed, remarks=remarks)
 
     def run(self, statement: Statement, parameters: Sequence[Any] = ()) -> list[Row]:
@@ -295,6 +295,7 @@ class DuckDBEngine(Engine):
         """The query with the files it names replaced by views over them."""
         root = guard_query(target.query, DIALECT)
         tables: list[str] = []
+        remarks: list[Remark] = []
         parsed = False
         for table in named_tables(root):
             known = find(".".join(quote(part.name, DIALECT) for part in table.parts), self._known, self._db)
@@ -306,12 +307,13 @@ class DuckDBEngine(Engine):
                 view, file = self._file_view(table, target)
                 table.this.replace(view)
                 parsed = parsed or file.parsed
+                remarks += file.remarks
         if set(tables) <= {f"{schema}.{name}" for _, schema, name in self._known}:
             refuse_read_options(target.read, "a query that reads no file")
         self._session.seal()
         sql = root.sql(dialect=DIALECT)
         names = tuple(row[0] for row in self._session.describe(sql, "query"))
-        return Source("(" + sql + ")", names, tuple(dict.fromkeys(tables)), parsed)
+        return Source("(" + sql + ")", names, tuple(dict.fromkeys(tables)), parsed, tuple(dict.fromkeys(remarks)))
 
     def _file_view(self, table: exp.Table, target: Target) -> tuple[exp.Expression, Relation]:
         """A view over a file that a query names, to stand in its place (under the same alias)."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from sqlglot import exp
 
 from sqlaudit.base.errors import InputError, UsageError
-from sqlaudit.base.relation import Row
+from sqlaudit.base.relation import Remark, Row
 from sqlaudit.base.spec import ReadOptions
 from sqlaudit.engines.duckdb.calls import called, hive
 from sqlaudit.engines.duckdb.csv import csv_source
@@ -33,12 +33,14 @@ class Source:
         names: the names that its columns have in the source, before DuckDB made them unique.
         tables: the tables or files that are read.
         parsed: whether every reading parses text again.
+        remarks: what a reader of results should know of how it is read.
     """
 
     sql: str
     names: tuple[str, ...]
     tables: tuple[str, ...]
     parsed: bool = False
+    remarks: tuple[Remark, ...] = ()
 
 
 def file_source(session: Session, files: Files, options: ReadOptions, frame_name: str) -> Source:
@@ -56,8 +58,9 @@ def file_source(session: Session, files: Files, options: ReadOptions, frame_name
     """
     _refuse_options(files, options)
     folders = partition_columns(files.paths, files.label) if options.hive_partitioning else ()
+    remarks: tuple[Remark, ...] = ()
     if files.format == "csv":
-        sql, names = csv_source(session, files, options, folders)
+        sql, names, remarks = csv_source(session, files, options, folders)
     elif files.format == "json":
         sql, names = json_source(session, files, options, folders)
     elif files.format == "parquet":
@@ -68,7 +71,7 @@ def file_source(session: Session, files: Files, options: ReadOptions, frame_name
         session.register(frame_name, frame)
         sql = frame_name
     refuse_same(names, folders, files.label)
-    return Source(sql, (*names, *folders), (files.label,), files.format in PARSED)
+    return Source(sql, (*names, *folders), (files.label,), files.format in PARSED, remarks)
 
 
 def frame_source(session: Session, frame: object, frame_name: str) -> Source:

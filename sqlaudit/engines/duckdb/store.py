@@ -19,7 +19,7 @@ from sqlaudit.base.sql import environment
 from sqlaudit.engines.duckdb.session import DIALECT, FIXED
 
 CATALOG = "store"
-"""What the file is attached as; the templates of `gate/` name relations as `store.main.…`."""
+"""What the file is attached as; the templates of `gates/` name relations as `store.main.…`."""
 
 
 class Store:
@@ -29,7 +29,7 @@ class Store:
         self._connection = connection
 
     def run(self, template: str, parameters: Sequence[object] = (), **words: str) -> list[Row]:
-        """The rows of a template of `gate/`; `words` are put into it as literals."""
+        """The rows of a template of `gates/`; `words` are put into it as literals."""
         spelled = {name: literal(word, DIALECT) for name, word in words.items()}
         text = environment().get_template("gates/" + template).render(**spelled)
         return self._connection.execute(text, list(parameters)).fetchall()

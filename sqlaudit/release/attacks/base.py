@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
 from typing import Any, ClassVar
 
 from sqlaudit.base.columns_of import Resolved
@@ -49,7 +50,7 @@ class Attribute:
     def figures(self, template: str, facts: Sequence[Fact], **parameters: Any) -> dict[str, Any]:
         """The one row of a template over class facts, by column name; `names` in the order of its columns."""
         names = parameters.pop("names")
-        step = template.removesuffix(".sql").replace("_", " ")
+        step = PurePosixPath(template).stem.replace("_", " ")
         statement = self.histogram.statement(template, facts, f"{step} on {self.label}", **parameters)
         return dict(zip(names, self.histogram.engine.run(statement)[0], strict=True))
 

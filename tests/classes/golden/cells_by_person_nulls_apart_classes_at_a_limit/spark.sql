@@ -3,124 +3,127 @@ WITH class AS (
   SELECT
     *
   FROM (/* sqlaudit: equivalence classes */
-  WITH target AS (
-    SELECT
-      `zip` AS q1,
-      `age` AS q2,
-      CASE WHEN `zip` IS NULL OR `age` IS NULL THEN MONOTONICALLY_INCREASING_ID() END AS solo,
-      `person` AS e,
-      `disease` AS s
-    FROM patients
-  ), lanes AS (
+WITH target AS (
+  SELECT
+    `zip` AS q1,
+    `age` AS q2,
+    CASE
+      WHEN `zip` IS NULL OR `age` IS NULL
+      THEN MONOTONICALLY_INCREASING_ID()
+    END AS solo,
+    `person` AS e,
+    `disease` AS s
+  FROM patients
+), lanes AS (
+  SELECT
+    s,
+    total,
+    ROW_NUMBER() OVER (ORDER BY s NULLS LAST) - 1 AS lane
+  FROM (
     SELECT
       s,
-      total,
-      ROW_NUMBER() OVER (ORDER BY s NULLS LAST) - 1 AS lane
-    FROM (
-      SELECT
-        s,
-        COUNT(DISTINCT e) AS total
-      FROM target
-      GROUP BY
-        s
-    ) AS seen
-  ), members AS (
-    SELECT
-      q1,
-      q2,
-      solo,
-      e,
-      s,
-      COUNT(*) AS row_count
+      COUNT(DISTINCT e) AS total
     FROM target
     GROUP BY
-      q1,
-      q2,
-      solo,
-      e,
       s
-  ), cells AS (
-    SELECT
-      q1,
-      q2,
-      solo,
-      s,
-      COUNT(*) AS c,
-      SUM(row_count) AS row_count
-    FROM members AS member
-    GROUP BY
-      q1,
-      q2,
-      solo,
-      s
-  ), coded AS (
-    SELECT
-      cells.q1,
-      cells.q2,
-      cells.solo,
-      COALESCE(lanes.lane, 3) AS lane,
-      c,
-      row_count
-    FROM cells
-    LEFT JOIN lanes
-      ON cells.s = lanes.s
-  ), persons AS (
-    SELECT
-      q1,
-      q2,
-      solo,
-      COUNT(DISTINCT e) AS size
-    FROM members
-    GROUP BY
-      q1,
-      q2,
-      solo
-  ), parts AS (
-    SELECT
-      q1,
-      q2,
-      solo,
-      lane,
-      c,
-      row_count,
-      CAST(NULL AS BIGINT) AS size
-    FROM coded
-    UNION ALL
-    SELECT
-      q1,
-      q2,
-      solo,
-      CAST(NULL AS BIGINT) AS lane,
-      CAST(NULL AS BIGINT) AS c,
-      0 AS row_count,
-      size
-    FROM persons
-  ), grouped AS (
-    SELECT
-      q1,
-      q2,
-      solo,
-      CAST(SUM(c) AS BIGINT) AS n,
-      CAST(MAX(size) AS BIGINT) AS size,
-      CAST(SUM(row_count) AS BIGINT) AS table_rows,
-      COLLECT_LIST(lane * 1099511627776 + c) FILTER(WHERE
-        NOT lane IS NULL) AS cell_list
-    FROM parts AS part
-    GROUP BY
-      q1,
-      q2,
-      solo
-  )
+  ) AS seen
+), members AS (
   SELECT
-    MONOTONICALLY_INCREASING_ID() AS id,
-    1 AS classes,
-    n,
-    size,
-    table_rows,
-    cell_list
-  FROM grouped
-  WHERE
-    n > 0) AS class
+    q1,
+    q2,
+    solo,
+    e,
+    s,
+    COUNT(*) AS row_count
+  FROM target
+  GROUP BY
+    q1,
+    q2,
+    solo,
+    e,
+    s
+), cells AS (
+  SELECT
+    q1,
+    q2,
+    solo,
+    s,
+    COUNT(*) AS c,
+    SUM(row_count) AS row_count
+  FROM members AS member
+  GROUP BY
+    q1,
+    q2,
+    solo,
+    s
+), coded AS (
+  SELECT
+    cells.q1,
+    cells.q2,
+    cells.solo,
+    COALESCE(lanes.lane, 3) AS lane,
+    c,
+    row_count
+  FROM cells
+  LEFT JOIN lanes
+    ON cells.s = lanes.s
+), persons AS (
+  SELECT
+    q1,
+    q2,
+    solo,
+    COUNT(DISTINCT e) AS size
+  FROM members
+  GROUP BY
+    q1,
+    q2,
+    solo
+), parts AS (
+  SELECT
+    q1,
+    q2,
+    solo,
+    lane,
+    c,
+    row_count,
+    CAST(NULL AS BIGINT) AS size
+  FROM coded
+  UNION ALL
+  SELECT
+    q1,
+    q2,
+    solo,
+    CAST(NULL AS BIGINT) AS lane,
+    CAST(NULL AS BIGINT) AS c,
+    0 AS row_count,
+    size
+  FROM persons
+), grouped AS (
+  SELECT
+    q1,
+    q2,
+    solo,
+    CAST(SUM(c) AS BIGINT) AS n,
+    CAST(MAX(size) AS BIGINT) AS size,
+    CAST(SUM(row_count) AS BIGINT) AS table_rows,
+    COLLECT_LIST(lane * 1099511627776 + c) FILTER(WHERE
+      NOT lane IS NULL) AS cell_list
+  FROM parts AS part
+  GROUP BY
+    q1,
+    q2,
+    solo
+)
+SELECT
+  MONOTONICALLY_INCREASING_ID() AS id,
+  1 AS classes,
+  n,
+  size,
+  table_rows,
+  cell_list
+FROM grouped
+WHERE
+  n > 0) AS class
 ), long AS (
   SELECT
     id,
@@ -145,32 +148,32 @@ WITH class AS (
     lane,
     total
   FROM (/* sqlaudit: sensitive values */
-  WITH target AS (
-    SELECT
-      `person` AS e,
-      `disease` AS s
-    FROM patients
-  ), lanes AS (
+WITH target AS (
+  SELECT
+    `person` AS e,
+    `disease` AS s
+  FROM patients
+), lanes AS (
+  SELECT
+    s,
+    total,
+    ROW_NUMBER() OVER (ORDER BY s NULLS LAST) - 1 AS lane
+  FROM (
     SELECT
       s,
-      total,
-      ROW_NUMBER() OVER (ORDER BY s NULLS LAST) - 1 AS lane
-    FROM (
-      SELECT
-        s,
-        COUNT(DISTINCT e) AS total
-      FROM target
-      GROUP BY
-        s
-    ) AS seen
-  )
-  SELECT
-    lane,
-    s,
-    total
-  FROM lanes
-  ORDER BY
-    lane NULLS LAST) AS seen
+      COUNT(DISTINCT e) AS total
+    FROM target
+    GROUP BY
+      s
+  ) AS seen
+)
+SELECT
+  lane,
+  s,
+  total
+FROM lanes
+ORDER BY
+  lane NULLS LAST) AS seen
 ), cells AS (
   SELECT
     long.*,

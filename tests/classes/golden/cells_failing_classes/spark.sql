@@ -3,72 +3,72 @@ WITH class AS (
   SELECT
     *
   FROM (/* sqlaudit: equivalence classes */
-  WITH target AS (
-    SELECT
-      `zip` AS q1,
-      `age` AS q2,
-      `disease` AS s
-    FROM patients
-  ), lanes AS (
-    SELECT
-      s,
-      total,
-      ROW_NUMBER() OVER (ORDER BY s NULLS LAST) - 1 AS lane
-    FROM (
-      SELECT
-        s,
-        COUNT(*) AS total
-      FROM target
-      GROUP BY
-        s
-    ) AS seen
-  ), cells AS (
-    SELECT
-      q1,
-      q2,
-      s,
-      COUNT(*) AS c,
-      COUNT(*) AS row_count
-    FROM target AS member
-    GROUP BY
-      q1,
-      q2,
-      s
-  ), coded AS (
-    SELECT
-      cells.q1,
-      cells.q2,
-      COALESCE(lanes.lane, 3) AS lane,
-      c,
-      row_count
-    FROM cells
-    LEFT JOIN lanes
-      ON cells.s = lanes.s
-  ), grouped AS (
-    SELECT
-      q1,
-      q2,
-      CAST(SUM(c) AS BIGINT) AS n,
-      CAST(SUM(c) AS BIGINT) AS size,
-      CAST(SUM(row_count) AS BIGINT) AS table_rows,
-      COLLECT_LIST(lane * 1099511627776 + c) AS cell_list
-    FROM coded AS part
-    GROUP BY
-      q1,
-      q2
-  )
+WITH target AS (
   SELECT
-    MONOTONICALLY_INCREASING_ID() AS id,
+    `zip` AS q1,
+    `age` AS q2,
+    `disease` AS s
+  FROM patients
+), lanes AS (
+  SELECT
+    s,
+    total,
+    ROW_NUMBER() OVER (ORDER BY s NULLS LAST) - 1 AS lane
+  FROM (
+    SELECT
+      s,
+      COUNT(*) AS total
+    FROM target
+    GROUP BY
+      s
+  ) AS seen
+), cells AS (
+  SELECT
     q1,
     q2,
-    1 AS classes,
-    n,
-    size,
-    table_rows,
-    cell_list
-  FROM grouped
-  WHERE
-    n > 0) AS class
+    s,
+    COUNT(*) AS c,
+    COUNT(*) AS row_count
+  FROM target AS member
+  GROUP BY
+    q1,
+    q2,
+    s
+), coded AS (
+  SELECT
+    cells.q1,
+    cells.q2,
+    COALESCE(lanes.lane, 3) AS lane,
+    c,
+    row_count
+  FROM cells
+  LEFT JOIN lanes
+    ON cells.s = lanes.s
+), grouped AS (
+  SELECT
+    q1,
+    q2,
+    CAST(SUM(c) AS BIGINT) AS n,
+    CAST(SUM(c) AS BIGINT) AS size,
+    CAST(SUM(row_count) AS BIGINT) AS table_rows,
+    COLLECT_LIST(lane * 1099511627776 + c) AS cell_list
+  FROM coded AS part
+  GROUP BY
+    q1,
+    q2
+)
+SELECT
+  MONOTONICALLY_INCREASING_ID() AS id,
+  q1,
+  q2,
+  1 AS classes,
+  n,
+  size,
+  table_rows,
+  cell_list
+FROM grouped
+WHERE
+  n > 0) AS class
 ), long AS (
   SELECT
     id,
@@ -93,31 +93,31 @@ WITH class AS (
     lane,
     total
   FROM (/* sqlaudit: sensitive values */
-  WITH target AS (
-    SELECT
-      `disease` AS s
-    FROM patients
-  ), lanes AS (
+WITH target AS (
+  SELECT
+    `disease` AS s
+  FROM patients
+), lanes AS (
+  SELECT
+    s,
+    total,
+    ROW_NUMBER() OVER (ORDER BY s NULLS LAST) - 1 AS lane
+  FROM (
     SELECT
       s,
-      total,
-      ROW_NUMBER() OVER (ORDER BY s NULLS LAST) - 1 AS lane
-    FROM (
-      SELECT
-        s,
-        COUNT(*) AS total
-      FROM target
-      GROUP BY
-        s
-    ) AS seen
-  )
-  SELECT
-    lane,
-    s,
-    total
-  FROM lanes
-  ORDER BY
-    lane NULLS LAST) AS seen
+      COUNT(*) AS total
+    FROM target
+    GROUP BY
+      s
+  ) AS seen
+)
+SELECT
+  lane,
+  s,
+  total
+FROM lanes
+ORDER BY
+  lane NULLS LAST) AS seen
 ), cells AS (
   SELECT
     long.*,

@@ -33,92 +33,92 @@ WITH facts AS (
     ) AS equal_distance,
     CAST(n AS DECIMAL(38, 0)) AS wide_n
   FROM (/* sqlaudit: equivalence classes */
-  WITH target AS (
-    SELECT
-      `zip` AS q1,
-      `age` AS q2,
-      `person` AS e,
-      `disease` AS s
-    FROM patients
-  ), lanes AS (
-    SELECT
-      s,
-      total,
-      ROW_NUMBER() OVER (ORDER BY s NULLS LAST) - 1 AS lane
-    FROM (
-      SELECT
-        s,
-        COUNT(DISTINCT e) AS total
-      FROM target
-      GROUP BY
-        s
-    ) AS seen
-  ), weights AS (
+WITH target AS (
+  SELECT
+    `zip` AS q1,
+    `age` AS q2,
+    `person` AS e,
+    `disease` AS s
+  FROM patients
+), lanes AS (
+  SELECT
+    s,
+    total,
+    ROW_NUMBER() OVER (ORDER BY s NULLS LAST) - 1 AS lane
+  FROM (
     SELECT
       s,
-      CAST(CASE lane WHEN 0 THEN 1 WHEN 1 THEN 4 WHEN 2 THEN 16 WHEN 3 THEN 64 ELSE 0 END AS BIGINT) AS w0
-    FROM lanes
-    WHERE
-      NOT s IS NULL
-  ), members AS (
-    SELECT
-      q1,
-      q2,
-      e,
-      s,
-      COUNT(*) AS row_count
+      COUNT(DISTINCT e) AS total
     FROM target
     GROUP BY
-      q1,
-      q2,
-      e,
       s
-  ), packed AS (
-    SELECT
-      q1,
-      q2,
-      COUNT(*) AS n,
-      COUNT(DISTINCT e) AS size,
-      CAST(SUM(row_count) AS BIGINT) AS table_rows,
-      SUM(COALESCE(w0, 64)) AS w0
-    FROM members AS member
-    LEFT JOIN weights
-      ON member.s = weights.s
-    GROUP BY
-      q1,
-      q2
-  ), vectors AS (
-    SELECT
-      n,
-      size,
-      COUNT(*) AS classes,
-      CAST(SUM(table_rows) AS BIGINT) AS table_rows,
-      w0
-    FROM packed
-    GROUP BY
-      n,
-      size,
-      table_rows,
-      w0
-  )
+  ) AS seen
+), weights AS (
   SELECT
-    classes,
+    s,
+    CAST(CASE lane WHEN 0 THEN 1 WHEN 1 THEN 4 WHEN 2 THEN 16 WHEN 3 THEN 64 ELSE 0 END AS BIGINT) AS w0
+  FROM lanes
+  WHERE
+    NOT s IS NULL
+), members AS (
+  SELECT
+    q1,
+    q2,
+    e,
+    s,
+    COUNT(*) AS row_count
+  FROM target
+  GROUP BY
+    q1,
+    q2,
+    e,
+    s
+), packed AS (
+  SELECT
+    q1,
+    q2,
+    COUNT(*) AS n,
+    COUNT(DISTINCT e) AS size,
+    CAST(SUM(row_count) AS BIGINT) AS table_rows,
+    SUM(COALESCE(w0, 64)) AS w0
+  FROM members AS member
+  LEFT JOIN weights
+    ON member.s = weights.s
+  GROUP BY
+    q1,
+    q2
+), vectors AS (
+  SELECT
+    n,
+    size,
+    COUNT(*) AS classes,
+    CAST(SUM(table_rows) AS BIGINT) AS table_rows,
+    w0
+  FROM packed
+  GROUP BY
     n,
     size,
     table_rows,
-    CAST((
-      w0
-    ) & 3 AS BIGINT) AS c0,
-    CAST((
-      SHIFTRIGHT(w0, 2)
-    ) & 3 AS BIGINT) AS c1,
-    CAST((
-      SHIFTRIGHT(w0, 4)
-    ) & 3 AS BIGINT) AS c2,
-    CAST((
-      SHIFTRIGHT(w0, 6)
-    ) & 3 AS BIGINT) AS c3
-  FROM vectors) AS class
+    w0
+)
+SELECT
+  classes,
+  n,
+  size,
+  table_rows,
+  CAST((
+    w0
+  ) & 3 AS BIGINT) AS c0,
+  CAST((
+    SHIFTRIGHT(w0, 2)
+  ) & 3 AS BIGINT) AS c1,
+  CAST((
+    SHIFTRIGHT(w0, 4)
+  ) & 3 AS BIGINT) AS c2,
+  CAST((
+    SHIFTRIGHT(w0, 6)
+  ) & 3 AS BIGINT) AS c3
+FROM vectors) AS class
 )
 SELECT
   c0,

@@ -3,148 +3,148 @@ WITH class AS (
   SELECT
     *
   FROM (/* sqlaudit: rows that match */
-  WITH target AS (
-    SELECT
-      `zip` AS q1,
-      `age` AS q2,
-      `disease` AS s
-    FROM patients
-  ), lanes AS (
+WITH target AS (
+  SELECT
+    `zip` AS q1,
+    `age` AS q2,
+    `disease` AS s
+  FROM patients
+), lanes AS (
+  SELECT
+    s,
+    total,
+    ROW_NUMBER() OVER (ORDER BY s NULLS LAST) - 1 AS lane
+  FROM (
     SELECT
       s,
-      total,
-      ROW_NUMBER() OVER (ORDER BY s NULLS LAST) - 1 AS lane
-    FROM (
-      SELECT
-        s,
-        COUNT(*) AS total
-      FROM target
-      GROUP BY
-        s
-    ) AS seen
-  ), members AS (
-    SELECT
-      q1,
-      q2,
-      s,
-      COUNT(*) AS row_count
+      COUNT(*) AS total
     FROM target
     GROUP BY
-      q1,
-      q2,
       s
-  ), coded AS (
-    SELECT
-      q1,
-      q2,
-      CASE WHEN q1 IS NULL THEN 0 ELSE DENSE_RANK() OVER (ORDER BY q1 NULLS LAST) END AS k1,
-      CASE WHEN q2 IS NULL THEN 0 ELSE DENSE_RANK() OVER (ORDER BY q2 NULLS LAST) END AS k2,
-      CASE WHEN q1 IS NULL THEN '1' ELSE '0' END || CASE WHEN q2 IS NULL THEN '1' ELSE '0' END || '' AS mask,
-      COALESCE(lanes.lane, 3) AS lane,
-      row_count
-    FROM members
-    LEFT JOIN lanes
-      ON members.s = lanes.s
-  ), patterns AS (
-    SELECT
-      MONOTONICALLY_INCREASING_ID() AS id,
-      q1,
-      q2,
-      k1,
-      k2,
-      mask,
-      SUM(row_count) AS row_count
-    FROM coded
-    GROUP BY
-      q1,
-      q2,
-      k1,
-      k2,
-      mask
-  ), masks AS (
-    SELECT DISTINCT
-      CASE WHEN k1 = 0 THEN 1 ELSE 0 END AS z1,
-      CASE WHEN k2 = 0 THEN 1 ELSE 0 END AS z2,
-      mask
-    FROM patterns
-  ), seeking AS (
-    SELECT
-      patterns.id,
-      CASE WHEN masks.z1 = 1 THEN 0 ELSE patterns.k1 END AS k1,
-      CASE WHEN masks.z2 = 1 THEN 0 ELSE patterns.k2 END AS k2,
-      patterns.mask AS own,
-      masks.mask AS other
-    FROM patterns
-    CROSS JOIN masks
-  ), offered AS (
-    SELECT
-      own,
-      other,
-      k1,
-      k2,
-      lane,
-      SUM(row_count) AS c
-    FROM (
-      SELECT
-        CASE WHEN masks.z1 = 1 THEN 0 ELSE coded.k1 END AS k1,
-        CASE WHEN masks.z2 = 1 THEN 0 ELSE coded.k2 END AS k2,
-        lane,
-        row_count,
-        masks.mask AS own,
-        coded.mask AS other
-      FROM coded
-      CROSS JOIN masks
-    ) AS shown
-    GROUP BY
-      own,
-      other,
-      k1,
-      k2,
-      lane
-  ), met AS (
-    SELECT
-      seeking.id,
-      offered.lane,
-      SUM(offered.c) AS c
-    FROM seeking
-    JOIN offered
-      ON seeking.own = offered.own
-      AND seeking.other = offered.other
-      AND seeking.k1 = offered.k1
-      AND seeking.k2 = offered.k2
-    GROUP BY
-      seeking.id,
-      offered.lane
-  ), matched AS (
-    SELECT
-      id,
-      CAST(SUM(c) AS BIGINT) AS n,
-      COLLECT_LIST(lane * 1099511627776 + c) AS cell_list
-    FROM (
-      SELECT
-        id,
-        lane,
-        CAST(SUM(c) AS BIGINT) AS c
-      FROM met
-      GROUP BY
-        id,
-        lane
-    ) AS cell
-    GROUP BY
-      id
-  )
+  ) AS seen
+), members AS (
+  SELECT
+    q1,
+    q2,
+    s,
+    COUNT(*) AS row_count
+  FROM target
+  GROUP BY
+    q1,
+    q2,
+    s
+), coded AS (
+  SELECT
+    q1,
+    q2,
+    CASE WHEN q1 IS NULL THEN 0 ELSE DENSE_RANK() OVER (ORDER BY q1 NULLS LAST) END AS k1,
+    CASE WHEN q2 IS NULL THEN 0 ELSE DENSE_RANK() OVER (ORDER BY q2 NULLS LAST) END AS k2,
+    CASE WHEN q1 IS NULL THEN '1' ELSE '0' END || CASE WHEN q2 IS NULL THEN '1' ELSE '0' END || '' AS mask,
+    COALESCE(lanes.lane, 3) AS lane,
+    row_count
+  FROM members
+  LEFT JOIN lanes
+    ON members.s = lanes.s
+), patterns AS (
+  SELECT
+    MONOTONICALLY_INCREASING_ID() AS id,
+    q1,
+    q2,
+    k1,
+    k2,
+    mask,
+    SUM(row_count) AS row_count
+  FROM coded
+  GROUP BY
+    q1,
+    q2,
+    k1,
+    k2,
+    mask
+), masks AS (
+  SELECT DISTINCT
+    CASE WHEN k1 = 0 THEN 1 ELSE 0 END AS z1,
+    CASE WHEN k2 = 0 THEN 1 ELSE 0 END AS z2,
+    mask
+  FROM patterns
+), seeking AS (
   SELECT
     patterns.id,
-    patterns.q1,
-    patterns.q2,
-    CAST(patterns.row_count AS BIGINT) AS classes,
-    matched.n AS n,
-    matched.n AS size,
-    CAST(patterns.row_count AS BIGINT) AS table_rows,
-    matched.cell_list
+    CASE WHEN masks.z1 = 1 THEN 0 ELSE patterns.k1 END AS k1,
+    CASE WHEN masks.z2 = 1 THEN 0 ELSE patterns.k2 END AS k2,
+    patterns.mask AS own,
+    masks.mask AS other
   FROM patterns
-  JOIN matched
-    ON patterns.id = matched.id) AS class
+  CROSS JOIN masks
+), offered AS (
+  SELECT
+    own,
+    other,
+    k1,
+    k2,
+    lane,
+    SUM(row_count) AS c
+  FROM (
+    SELECT
+      CASE WHEN masks.z1 = 1 THEN 0 ELSE coded.k1 END AS k1,
+      CASE WHEN masks.z2 = 1 THEN 0 ELSE coded.k2 END AS k2,
+      lane,
+      row_count,
+      masks.mask AS own,
+      coded.mask AS other
+    FROM coded
+    CROSS JOIN masks
+  ) AS shown
+  GROUP BY
+    own,
+    other,
+    k1,
+    k2,
+    lane
+), met AS (
+  SELECT
+    seeking.id,
+    offered.lane,
+    SUM(offered.c) AS c
+  FROM seeking
+  JOIN offered
+    ON seeking.own = offered.own
+    AND seeking.other = offered.other
+    AND seeking.k1 = offered.k1
+    AND seeking.k2 = offered.k2
+  GROUP BY
+    seeking.id,
+    offered.lane
+), matched AS (
+  SELECT
+    id,
+    CAST(SUM(c) AS BIGINT) AS n,
+    COLLECT_LIST(lane * 1099511627776 + c) AS cell_list
+  FROM (
+    SELECT
+      id,
+      lane,
+      CAST(SUM(c) AS BIGINT) AS c
+    FROM met
+    GROUP BY
+      id,
+      lane
+  ) AS cell
+  GROUP BY
+    id
+)
+SELECT
+  patterns.id,
+  patterns.q1,
+  patterns.q2,
+  CAST(patterns.row_count AS BIGINT) AS classes,
+  matched.n AS n,
+  matched.n AS size,
+  CAST(patterns.row_count AS BIGINT) AS table_rows,
+  matched.cell_list
+FROM patterns
+JOIN matched
+  ON patterns.id = matched.id) AS class
 ), long AS (
   SELECT
     id,
@@ -169,31 +169,31 @@ WITH class AS (
     lane,
     total
   FROM (/* sqlaudit: sensitive values */
-  WITH target AS (
-    SELECT
-      `disease` AS s
-    FROM patients
-  ), lanes AS (
+WITH target AS (
+  SELECT
+    `disease` AS s
+  FROM patients
+), lanes AS (
+  SELECT
+    s,
+    total,
+    ROW_NUMBER() OVER (ORDER BY s NULLS LAST) - 1 AS lane
+  FROM (
     SELECT
       s,
-      total,
-      ROW_NUMBER() OVER (ORDER BY s NULLS LAST) - 1 AS lane
-    FROM (
-      SELECT
-        s,
-        COUNT(*) AS total
-      FROM target
-      GROUP BY
-        s
-    ) AS seen
-  )
-  SELECT
-    lane,
-    s,
-    total
-  FROM lanes
-  ORDER BY
-    lane NULLS LAST) AS seen
+      COUNT(*) AS total
+    FROM target
+    GROUP BY
+      s
+  ) AS seen
+)
+SELECT
+  lane,
+  s,
+  total
+FROM lanes
+ORDER BY
+  lane NULLS LAST) AS seen
 ), cells AS (
   SELECT
     long.*,
