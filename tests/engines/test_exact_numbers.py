@@ -28,7 +28,6 @@ from sqlaudit.base.spec import ReadOptions, Target
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.duckdb.engine import DuckDBEngine
 from tests.engines.duckdb_helpers import error_of, read, rows_of, types_of, written
-from tests.spark_session import small_engine
 
 BIG = 2**53
 NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
@@ -237,6 +236,8 @@ def test_equal_decimals_of_a_frame_are_one_value() -> None:
 @pytest.fixture(scope="module")
 def spark() -> Iterator[Engine]:
     """An engine with the settings for small tables."""
+    from tests.spark_session import small_engine
+
     with small_engine() as engine:
         yield engine
 

@@ -17,7 +17,6 @@ from sqlaudit.base.errors import InputError, UsageError
 from sqlaudit.base.spec import ReadOptions, Target
 from tests.cli.runner import run as command
 from tests.engines.duckdb_helpers import error_of, read, rows_of, types_of, written
-from tests.spark_session import small_engine
 
 FORMATS = ("parquet", "csv", "json", "arrow")
 
@@ -118,6 +117,8 @@ def test_files_of_one_table_have_one_schema(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def spark() -> Iterator[Any]:
     """An engine with the settings for small tables."""
+    from tests.spark_session import small_engine
+
     with small_engine() as engine:
         yield engine
 
