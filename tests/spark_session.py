@@ -71,7 +71,9 @@ def small_sessions() -> Iterator[None]:
     lease = spark_session.lease
 
     def small(db: Any, limits: Limits) -> spark_session.Lease:
-        found = lease(db, replace(limits, memory=MEMORY) if str(db).startswith("spark:") else limits)
+        found = lease(
+            db, replace(limits, memory=MEMORY) if str(getattr(db, "text", db)).startswith("spark:") else limits
+        )
         for name, value in SMALL.items():
             found.session.conf.set(name, value)
         return found

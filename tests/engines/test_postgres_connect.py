@@ -242,7 +242,7 @@ def test_the_statement_timeout_is_what_is_left(postgres_url: str) -> None:
 
 
 def test_a_missing_driver_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch, postgres_url: str) -> None:
-    for name in [name for name in sys.modules if name.startswith("sqlaudit.engines.postgres.engine")]:
+    for name in [name for name in sys.modules if name.startswith("sqlaudit.engines.postgres")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(SqlauditError) as caught:
