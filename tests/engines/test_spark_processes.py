@@ -252,7 +252,7 @@ def test_no_server_is_said_in_seconds(server: str) -> None:
         port = closed.getsockname()[1]
     with pytest.raises(ConnectionFailed, match=rf"No Spark Connect server answers at 127\.0\.0\.1:{port}"):
         connect(f"sc://127.0.0.1:{port}")
-    with pytest.raises(ConnectionFailed, match=r"The host 'nowhere\.invalid' is not known"):
+    with pytest.raises(ConnectionFailed, match=r"The host at nowhere\.invalid:15002 is not known"):
         connect("sc://nowhere.invalid")
     with pytest.raises(UsageError, match="is not a URL of Spark Connect"):
         connect("sc://")
