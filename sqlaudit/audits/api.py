@@ -11,8 +11,8 @@ from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.spec import AuditSpec, Coverage, Limits, NullPolicy, ReadOptions, Roles
 from sqlaudit.base.targets import make_target
 from sqlaudit.classes.inputs import further_targets
-from sqlaudit.engines import connect
-from sqlaudit.engines.contract import Database, Engine
+from sqlaudit.engines import opened
+from sqlaudit.engines.contract import Database
 from sqlaudit.models.coverage import with_accepted
 from sqlaudit.models.requirements import Require, requirements
 
@@ -87,9 +87,7 @@ def audit(
         inputs or {},
         Coverage(accepted, _tuple(insensitive), all_columns_named),
     )
-    if isinstance(db, Engine):
-        return Auditor(db, failing_classes, show_values, worst_classes=worst_classes).audit(spec)
-    with connect(db, limits or Limits(), spec.target, *further_targets(spec)) as engine:
+    with opened(db, limits, spec.target, *further_targets(spec)) as engine:
         return Auditor(engine, failing_classes, show_values, worst_classes=worst_classes).audit(spec)
 
 

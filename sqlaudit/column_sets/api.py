@@ -10,8 +10,8 @@ from sqlaudit.base.spec import Limits, NullPolicy, ReadOptions
 from sqlaudit.base.targets import make_target
 from sqlaudit.column_sets import ColumnRequest, ColumnSets, Find, RankBy, Ratio, find_columns
 from sqlaudit.column_sets.records import RecordRequest, RecordRisk, find_records
-from sqlaudit.engines import connect
-from sqlaudit.engines.contract import Database, Engine
+from sqlaudit.engines import opened
+from sqlaudit.engines.contract import Database
 
 
 def columns(
@@ -82,9 +82,7 @@ def columns(
         time_budget=time_budget,
     )
     chosen = make_target(target, query=query, where=where, read=read)
-    if isinstance(db, Engine):
-        return find_columns(db, chosen, request, columns=columns, exclude=exclude, entity=entity, effects=effects)
-    with connect(db, limits or Limits(), chosen) as engine:
+    with opened(db, limits, chosen) as engine:
         return find_columns(engine, chosen, request, columns=columns, exclude=exclude, entity=entity, effects=effects)
 
 
@@ -127,7 +125,5 @@ def records(
     """
     request = RecordRequest(max_size, exact_share(sampling_fraction), NullPolicy(nulls), top, show_values)
     chosen = make_target(target, query=query, where=where, read=read)
-    if isinstance(db, Engine):
-        return find_records(db, chosen, request, qi=qi, key=key, weights=weights)
-    with connect(db, limits or Limits(), chosen) as engine:
+    with opened(db, limits, chosen) as engine:
         return find_records(engine, chosen, request, qi=qi, key=key, weights=weights)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from sqlaudit.base.connection_texts import looks_like_connection
@@ -9,7 +10,7 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.paths import exists
 from sqlaudit.base.spec import Limits, Target
 from sqlaudit.base.whereabouts import Whereabouts, whereabouts
-from sqlaudit.engines.contract import Engine
+from sqlaudit.engines.contract import Database, Engine
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -56,6 +57,18 @@ def connect(
     from sqlaudit.engines.duckdb.engine import DuckDBEngine
 
     return DuckDBEngine(place, limits, targets)
+
+
+def opened(db: Database, limits: Limits | None, *targets: Target) -> AbstractContextManager[Engine]:
+    """What `db=` of a Python call names, for a `with` block: opened and closed again, or left open if it was open.
+
+    Args:
+        db, limits, targets: as for `connect`; `limits` of an open engine are its own.
+
+    Raises:
+        SqlauditError: whatever `connect` raises.
+    """
+    return nullcontext(db) if isinstance(db, Engine) else connect(db, limits, *targets)
 
 
 def _refuse_others(place: Whereabouts) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TypeVar
 
 from sqlaudit.base.errors import SqlauditError
@@ -106,15 +106,15 @@ def in_time(work: Callable[[], T], seconds: float, discard: Callable[[T], object
     def do() -> None:
         try:
             running.set_result(work())
-        except BaseException as error:  # noqa: BLE001  raised where it is waited for
+        except BaseException as error:  # noqa: BLE001  whatever it is, it is raised where it is waited for
             running.set_exception(error)
 
     threading.Thread(target=do, name="sqlaudit-waiting", daemon=True).start()
-    try:
-        return running.result(seconds)
-    except BaseException:
-        running.add_done_callback(lambda late: None if late.exception() else discard(late.result()))
-        raise
+    with ExitStack() as on_failure:  # the time is over, or a signal handler has ended the waiting
+        on_failure.callback(running.add_done_callback, lambda late: late.exception() or discard(late.result()))
+        found = running.result(seconds)
+        on_failure.pop_all()
+    return found
 
 
 @contextmanager

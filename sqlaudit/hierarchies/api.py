@@ -20,7 +20,7 @@ from sqlaudit.base.spec import Limits, ReadOptions, Target
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.base.targets import make_target
 from sqlaudit.base.version import __version__
-from sqlaudit.engines import connect
+from sqlaudit.engines import opened
 from sqlaudit.engines.contract import Database, Engine
 from sqlaudit.engines.overwriting import files_read, refuse_overwriting
 from sqlaudit.engines.workbench import workbench_of
@@ -80,9 +80,7 @@ def hierarchy(
     file = None if to is None else Path(to)
     levels_file = [Path(levels)] if isinstance(levels, str | Path) else []
     refuse_overwriting([file], [*files_read(db, [chosen]), *levels_file])
-    if isinstance(db, Engine):
-        return check_hierarchy(db, chosen, made, file, show_values)
-    with connect(db, limits or Limits(), chosen) as engine:
+    with opened(db, limits, chosen) as engine:
         return check_hierarchy(engine, chosen, made, file, show_values)
 
 

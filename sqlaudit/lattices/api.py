@@ -14,7 +14,7 @@ from sqlaudit.base.numbers import Share, exact_share
 from sqlaudit.base.spec import AuditSpec, Limits, NullPolicy, ReadOptions, Roles, Target
 from sqlaudit.base.targets import make_target
 from sqlaudit.classes.inputs import further_targets
-from sqlaudit.engines import connect
+from sqlaudit.engines import connect, opened
 from sqlaudit.engines.contract import Database, Engine
 from sqlaudit.engines.overwriting import files_read, refuse_overwriting
 from sqlaudit.engines.view import View
@@ -118,9 +118,7 @@ def lattice(
     )
     check_publication(publication, db if isinstance(db, str) else None)
     refuse_overwriting([publication.file], files_read(db, targets_of(request)))
-    if isinstance(db, Engine):
-        return search_and_publish(db, request, publication)
-    with connect(db, limits or Limits(), *targets_of(request)) as engine:
+    with opened(db, limits, *targets_of(request)) as engine:
         result = search_and_publish(engine, request, publication)
     return (
         make(db if isinstance(db, str) else None, request, publication, result, limits or Limits())

@@ -6,8 +6,8 @@ from typing import Any
 
 from sqlaudit.base.spec import Limits, ReadOptions
 from sqlaudit.base.targets import make_target
-from sqlaudit.engines import connect
-from sqlaudit.engines.contract import Database, Engine
+from sqlaudit.engines import opened
+from sqlaudit.engines.contract import Database
 from sqlaudit.profiles.columns import EXACT_ROWS
 from sqlaudit.profiles.result import ProfileResult
 
@@ -50,7 +50,5 @@ def profile(
     from sqlaudit.profiles.run import profile_target
 
     chosen = make_target(target, query=query, where=where, read=read)
-    if isinstance(db, Engine):
-        return profile_target(db, chosen, exact_rows, show_values, sets)
-    with connect(db, limits or Limits(), chosen) as engine:
+    with opened(db, limits, chosen) as engine:
         return profile_target(engine, chosen, exact_rows, show_values, sets)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -13,10 +12,10 @@ from sqlaudit.audits.disclosure.given import load_knowledge, read_knowledge
 from sqlaudit.audits.disclosure.results import DisclosureResult
 from sqlaudit.audits.disclosure.run import DisclosureRequest, find_disclosure
 from sqlaudit.audits.disclosure.what_if import WhatIfResult, answer
-from sqlaudit.base.spec import Limits, NullPolicy, ReadOptions, Roles, Target
+from sqlaudit.base.spec import Limits, NullPolicy, ReadOptions, Roles
 from sqlaudit.base.targets import make_target
-from sqlaudit.engines import connect
-from sqlaudit.engines.contract import Database, Engine
+from sqlaudit.engines import opened
+from sqlaudit.engines.contract import Database
 from sqlaudit.models.disclosure.curve import exact_threshold
 from sqlaudit.models.disclosure.knowledge import DEFAULT_LIMIT
 
@@ -67,7 +66,7 @@ def disclosure_curve(
     limit = None if threshold is None else exact_threshold(threshold)
     chosen = make_target(target, query=query, where=where, read=read)
     request = DisclosureRequest(chosen, roles, knowledge, 0, limit, weakest, witness is not None, witness, show_values)
-    with _opened(db, limits, chosen) as engine:
+    with opened(db, limits, chosen) as engine:
         return find_disclosure(engine, request)
 
 
@@ -115,7 +114,7 @@ def what_if(
     known = read_knowledge(given) if isinstance(given, Mapping) else load_knowledge(given)
     roles = _roles(qi, sensitive, entity, joint, nulls)
     chosen = make_target(target, query=query, where=where, read=read)
-    with _opened(db, limits, chosen) as engine:
+    with opened(db, limits, chosen) as engine:
         return answer(engine, chosen, roles, known, show_values, terms)
 
 
@@ -123,16 +122,6 @@ def _roles(
     qi: Sequence[str], sensitive: Sequence[str] | str, entity: str | None, joint: bool, nulls: NullPolicy | str
 ) -> Roles:
     return Roles(_tuple(qi), _tuple(sensitive), (), entity, joint, NullPolicy(nulls))
-
-
-@contextmanager
-def _opened(db: Database, limits: Limits | None, target: Target) -> Iterator[Engine]:
-    """An engine that was given stays open."""
-    if isinstance(db, Engine):
-        yield db
-        return
-    with connect(db, limits or Limits(), target) as engine:
-        yield engine
 
 
 def _tuple(names: Sequence[str] | str) -> tuple[str, ...]:

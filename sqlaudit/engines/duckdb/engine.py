@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -89,14 +90,13 @@ class DuckDBEngine(Engine):
         self._opened: list[str] = []
         self._views: dict[str, str] = {}
         self._readings = Readings()
-        try:
+        with ExitStack() as on_failure:
+            on_failure.callback(self.close)
             if path is not None:
                 self._attach(path)
             for target in targets:
                 self._announce(target)
-        except BaseException:
-            self.close()
-            raise
+            on_failure.pop_all()
 
     def open(self, target: Target) -> Relation:
         """Resolve a target to a relation: a table as it is, or a view over files, frames, queries and conditions.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -59,14 +60,13 @@ def _make(connection: duckdb.DuckDBPyConnection, alias: str, view: View, replace
     if refusal is not None:
         raise refusal
     connection.execute("BEGIN TRANSACTION")
-    try:
+    with ExitStack() as on_failure:
+        on_failure.callback(connection.execute, "ROLLBACK")
         if kind:
             connection.execute("DROP VIEW " + view.quoted("duckdb"))
         connection.execute(view.statement("duckdb"))
         connection.execute("COMMIT")
-    except BaseException:
-        connection.execute("ROLLBACK")
-        raise
+        on_failure.pop_all()
 
 
 def _refuse_shadows(connection: duckdb.DuckDBPyConnection, alias: str, db: str) -> None:

@@ -9,7 +9,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
@@ -72,11 +72,10 @@ class SparkEngine(Engine):
         self._lease, self._session = found, found.session
         self._tasks = TasksDone(found)
         self._deadline = Deadline(self._seconds_left(), self._interrupt)
-        try:
+        with ExitStack() as on_failure:
+            on_failure.callback(self.close)
             self._do("the start of the audit", lambda: settle(self._session))
-        except BaseException:
-            self.close()
-            raise
+            on_failure.pop_all()
         self._opener = Opener(self._session, self._do, self._keep_view)
 
     # --- targets ---

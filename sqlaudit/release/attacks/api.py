@@ -10,7 +10,7 @@ from typing import Any
 from sqlaudit.base.numbers import exact_number
 from sqlaudit.base.spec import Limits, NullPolicy, ReadOptions, Roles, Target
 from sqlaudit.base.targets import make_target
-from sqlaudit.engines import connect
+from sqlaudit.engines import opened
 from sqlaudit.engines.contract import Database, Engine
 from sqlaudit.engines.workbench import workbench_of
 from sqlaudit.hierarchies.read import Hierarchies, read_hierarchies
@@ -111,9 +111,7 @@ def attack(
         only=tuple(only),
     )
     chosen = make_target(target, query=query, where=where, read=read)
-    if isinstance(db, Engine):
-        return attacked(db, chosen, roles, request)
-    with connect(db, limits or Limits(), chosen, *request.targets) as engine:
+    with opened(db, limits, chosen, *request.targets) as engine:
         return attacked(engine, chosen, roles, request)
 
 

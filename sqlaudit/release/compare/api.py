@@ -9,8 +9,8 @@ from typing import Any
 from sqlaudit.base.numbers import exact_number
 from sqlaudit.base.spec import Limits, ReadOptions
 from sqlaudit.base.targets import make_target
-from sqlaudit.engines import connect
-from sqlaudit.engines.contract import Database, Engine
+from sqlaudit.engines import opened
+from sqlaudit.engines.contract import Database
 from sqlaudit.models.requirements import Require, requirements
 from sqlaudit.release.compare.request import CompareRequest
 from sqlaudit.release.compare.result import CompareResult
@@ -90,9 +90,7 @@ def compare(
         inputs=inputs or {},
         show_values=show_values,
     )
-    if isinstance(db, Engine):
-        return compare_tables(db, request)
-    with connect(db, limits or Limits(), *request.targets) as engine:
+    with opened(db, limits, *request.targets) as engine:
         return compare_tables(engine, request)
 
 

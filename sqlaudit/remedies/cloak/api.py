@@ -10,7 +10,7 @@ from sqlaudit.base.files import check_destination
 from sqlaudit.base.numbers import Share, exact_share
 from sqlaudit.base.spec import Limits, ReadOptions, Target
 from sqlaudit.base.targets import make_target
-from sqlaudit.engines import connect
+from sqlaudit.engines import opened
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.overwriting import files_read, refuse_overwriting
 from sqlaudit.remedies.cloak.boxes import audit_boxes as audit_box_table
@@ -116,9 +116,7 @@ def cloak(
     publication = Publication(Path(to) if to is not None else None, publish_sql, keep)
     check_publication(publication)
     refuse_overwriting([publication.file], files_read(db, request.targets()))
-    if isinstance(db, Engine):
-        return cloak_messages(db, request, publication)
-    with connect(db, limits or Limits(), *request.targets()) as engine:
+    with opened(db, limits, *request.targets()) as engine:
         return cloak_messages(engine, request, publication)
 
 
@@ -172,9 +170,7 @@ def audit_boxes(
         _table(positions, read),
         Background(_table(properties, read), tuple(property_bounds), owner, _table(observations, read)),
     )
-    if isinstance(db, Engine):
-        return audit_box_table(db, request)
-    with connect(db, limits or Limits(), *request.targets()) as engine:
+    with opened(db, limits, *request.targets()) as engine:
         return audit_box_table(engine, request)
 
 

@@ -11,7 +11,7 @@ from sqlaudit.base.files import check_destination
 from sqlaudit.base.numbers import exact_number
 from sqlaudit.base.spec import Limits, NullPolicy, ReadOptions, Roles
 from sqlaudit.base.targets import make_target
-from sqlaudit.engines import connect
+from sqlaudit.engines import opened
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.overwriting import files_read, refuse_overwriting
 from sqlaudit.lattices.api import targets_of
@@ -99,9 +99,7 @@ def recode(
         _names(keep_column),
     )
     refuse_overwriting([request.file], files_read(db, targets_of(request.of_lattice())))
-    if isinstance(db, Engine):
-        return recode_and_publish(db, request)
-    with connect(db, limits or Limits(), *targets_of(request.of_lattice())) as engine:
+    with opened(db, limits, *targets_of(request.of_lattice())) as engine:
         return recode_and_publish(engine, request)
 
 

@@ -11,7 +11,7 @@ from sqlaudit.base.numbers import Share, exact_share
 from sqlaudit.base.spec import AuditSpec, Limits, NullPolicy, ReadOptions, Roles, Target
 from sqlaudit.base.targets import make_target
 from sqlaudit.classes.inputs import further_targets
-from sqlaudit.engines import connect
+from sqlaudit.engines import opened
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.overwriting import files_read, refuse_overwriting
 from sqlaudit.models.requirements import Require, requirements
@@ -86,9 +86,7 @@ def suppress(
     published = Published(Path(to) if to is not None else None, publish_sql, _names(keep_column))
     check_published(published)
     refuse_overwriting([published.file], files_read(db, targets_of(request)))
-    if isinstance(db, Engine):
-        return suppress_table(db, request, published)
-    with connect(db, limits or Limits(), *targets_of(request)) as engine:
+    with opened(db, limits, *targets_of(request)) as engine:
         return suppress_table(engine, request, published)
 
 
