@@ -16,7 +16,7 @@ from unittest.mock import patch
 import sqlglot
 from sqlglot import exp
 
-from sqlaudit.base.guard import quote
+from sqlaudit.base.names import quote
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.spec import Limits, Target
 from sqlaudit.engines.contract import Engine

@@ -14,7 +14,7 @@ from sqlaudit.audits.result import AuditResult, SensitiveSummary
 from sqlaudit.audits.worst_classes import worst_classes
 from sqlaudit.base.columns_of import Resolved, find_column, resolve
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.guard import quote
+from sqlaudit.base.names import quote
 from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.result import Warned
 from sqlaudit.base.spec import AuditSpec, NullPolicy, Requirement, Roles

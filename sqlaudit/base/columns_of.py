@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import sqlglot
-from sqlglot import exp
-
-from sqlaudit.base.division import kinds_of, remark_on, warn
 from sqlaudit.base.errors import PermissionDenied, SqlauditError, UsageError
-from sqlaudit.base.guard import closest, guard_expression, quote
+from sqlaudit.base.names import closest, quote
 from sqlaudit.base.relation import ColumnInfo, Kind, Relation
-from sqlaudit.base.written import MisreadError
 
 
 @dataclass(frozen=True)
@@ -44,6 +39,17 @@ def resolve(text: str, relation: Relation, dialect: str, option: str) -> Resolve
         return Resolved(text, quote(found.name, dialect), found.kind, found.name, found.type)
     if text.strip().replace("_", "a").isalnum():
         raise unknown_column(text, relation, option)
+    return _expression(text, relation, dialect, option)
+
+
+def _expression(text: str, relation: Relation, dialect: str, option: str) -> Resolved:
+    """What is no column's name; only now a parser is needed."""
+    from sqlglot import exp
+
+    from sqlaudit.base.division import kinds_of, remark_on, warn
+    from sqlaudit.base.guard import guard_expression
+    from sqlaudit.base.written import MisreadError
+
     try:
         tree = guard_expression(text, dialect, option)
     except MisreadError:
@@ -87,6 +93,9 @@ def columns_read(role: Resolved, relation: Relation, dialect: str) -> set[str]:
     """The columns of a relation that a column or expression reads."""
     if role.column is not None:
         return {role.column}
+    import sqlglot
+    from sqlglot import exp
+
     tree = sqlglot.parse_one(role.sql, dialect=dialect)
     found = (find_column(column.name, relation) for column in tree.find_all(exp.Column))
     return {column.name for column in found if column is not None}

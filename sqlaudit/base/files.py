@@ -181,7 +181,7 @@ def _convert(spool: Path, path: Path, names: Sequence[str], types: Sequence[str]
 
 
 def _quoted(name: str) -> str:
-    from sqlaudit.base.guard import quote
+    from sqlaudit.base.names import quote
 
     return quote(name, "duckdb")
 

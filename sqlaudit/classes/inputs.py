@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.guard import closest
+from sqlaudit.base.names import closest
 from sqlaudit.base.nodes import Name, Node, exact_number, load_nodes, nodes_of
 from sqlaudit.base.spec import AuditSpec, Target
 from sqlaudit.hierarchies.value_tree import _tree_csv, tree_of

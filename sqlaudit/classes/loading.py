@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sqlaudit.base.columns_of import Resolved
-from sqlaudit.base.guard import quote
+from sqlaudit.base.names import quote
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.engines.contract import Engine

@@ -169,7 +169,7 @@ def _requirements(texts: tuple[str, ...]) -> tuple[Requirement, ...]:
 def _presets(names: tuple[str, ...]) -> tuple[Requirement, ...]:
     if not names:
         return ()
-    from sqlaudit.base.guard import closest
+    from sqlaudit.base.names import closest
     from sqlaudit.models.requirements import PRESETS
 
     for name in names:

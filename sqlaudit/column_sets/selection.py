@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from sqlaudit.base.division import kinds_of, remark_on, warn
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.guard import closest, guard_expression, quote
+from sqlaudit.base.guard import guard_expression
+from sqlaudit.base.names import closest, quote
 from sqlaudit.base.relation import ColumnInfo, Kind, Relation
 
 

@@ -67,7 +67,7 @@ def _named(query: str) -> list[str]:
     if not query:
         return []
     from sqlaudit.base.guard import guard_query
-    from sqlaudit.engines.duckdb.inputs import named_tables
+    from sqlaudit.engines.duckdb.queries import named_tables
 
     with suppress(SqlauditError):
         return [table.name for table in named_tables(guard_query(query, "duckdb"))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.guard import quote, split_name
+from sqlaudit.base.names import quote, split_name
 from sqlaudit.base.sql import environment
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlaudit.base.errors import InputError, SqlauditError, UsageError
-from sqlaudit.base.guard import closest
+from sqlaudit.base.names import closest
 from sqlaudit.base.nodes import Node, load_nodes, nodes_of
 from sqlaudit.base.spec import Roles, Target
 from sqlaudit.gates.nodes import place_of

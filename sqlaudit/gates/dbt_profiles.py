@@ -11,7 +11,7 @@ from jinja2 import StrictUndefined, TemplateError, nodes
 from jinja2.sandbox import SandboxedEnvironment
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.guard import closest
+from sqlaudit.base.names import closest
 from sqlaudit.base.nodes import Node, load_nodes
 from sqlaudit.base.paths import expanded, is_file
 

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import TypeVar
 
 from sqlaudit.base.errors import SqlauditError
-from sqlaudit.base.guard import closest
+from sqlaudit.base.names import closest
 from sqlaudit.base.nodes import Node
 from sqlaudit.gates.result import Mistake, Place
 from sqlaudit.gates.spec import Threshold

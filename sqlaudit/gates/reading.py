@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlaudit.base.errors import SqlauditError, UsageError
-from sqlaudit.base.guard import closest
+from sqlaudit.base.names import closest
 from sqlaudit.base.nodes import Node, load_nodes
 from sqlaudit.base.spec import NullPolicy, ReadOptions, Roles, Target
 from sqlaudit.classes.inputs import Inputs, inputs_from, load_inputs

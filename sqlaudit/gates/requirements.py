@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlaudit.base.errors import SqlauditError, UsageError
-from sqlaudit.base.guard import closest
+from sqlaudit.base.names import closest
 from sqlaudit.base.nodes import Node
 from sqlaudit.base.spec import Requirement, Roles
 from sqlaudit.gates.losses import LOSS, check_loss, loss_text, read_loss

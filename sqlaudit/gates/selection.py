@@ -7,7 +7,7 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.guard import closest
+from sqlaudit.base.names import closest
 from sqlaudit.gates.spec import TableEntry, TestSpec
 
 METHODS = ("table", "tag", "owner", "severity", "requirement", "connection")

@@ -11,7 +11,7 @@ from typing import Any
 from sqlaudit.base.columns_of import resolve
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.files import check_destination
-from sqlaudit.base.guard import closest
+from sqlaudit.base.names import closest
 from sqlaudit.base.nodes import nodes_of
 from sqlaudit.base.paths import is_folder
 from sqlaudit.base.relation import Kind, Statement

@@ -10,7 +10,8 @@ from sqlglot import exp
 
 from sqlaudit.base.division import remark_on, warn
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.guard import closest, guard_expression, literal, quote
+from sqlaudit.base.guard import guard_expression
+from sqlaudit.base.names import closest, literal, quote
 from sqlaudit.base.relation import Kind
 from sqlaudit.base.sql import Raw, environment, expression
 from sqlaudit.hierarchies.hierarchy import Hierarchy

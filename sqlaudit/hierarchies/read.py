@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.guard import closest
+from sqlaudit.base.names import closest
 from sqlaudit.base.nodes import Node, exact_number, load_nodes, nodes_of
 from sqlaudit.base.paths import is_folder
 from sqlaudit.hierarchies.csv_table import Lines, read_csv_table, value_table

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlaudit.base.columns_of import Resolved, find_column, resolve
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.guard import quote
+from sqlaudit.base.names import quote
 from sqlaudit.base.relation import ColumnInfo, Relation
 from sqlaudit.base.spec import NullPolicy, Roles
 from sqlaudit.base.sql import Raw, render

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.guard import closest
+from sqlaudit.base.names import closest
 from sqlaudit.lattices.verdicts import LossParts, Node
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlaudit.base.columns_of import Resolved, columns_read
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.guard import quote
+from sqlaudit.base.names import quote
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.result import Status
 from sqlaudit.base.spec import NullPolicy, Roles

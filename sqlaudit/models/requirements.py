@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.guard import closest
+from sqlaudit.base.names import closest
 from sqlaudit.base.spec import Requirement
 from sqlaudit.models import REGISTRY, Model, Parameter
 

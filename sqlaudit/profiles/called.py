@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-
-import sqlglot
-from sqlglot import exp
-from sqlglot.errors import SqlglotError
+from typing import TYPE_CHECKING
 
 from sqlaudit.base.result import Warned
+
+if TYPE_CHECKING:
+    from sqlglot import exp
 
 _BUILT_IN = {"pg_catalog", "system", "builtin"}
 
@@ -20,15 +20,8 @@ def called_functions(texts: Iterable[str], dialect: str) -> tuple[str, ...]:
         >>> called_functions(["clinic.main.band(age) + abs(zip)", "pg_catalog.lower(sex)"], "postgres")
         ('clinic.main.band',)
     """
-    found: list[str] = []
-    for text in texts:
-        try:
-            tree = sqlglot.parse_one(text, dialect=dialect) if text else None
-        except SqlglotError:  # a column's name, which is no expression
-            continue
-        if tree is not None:
-            found += filter(None, map(_name, tree.find_all(exp.Dot, exp.Table, exp.Operator)))
-    return tuple(dict.fromkeys(found))
+    called = [text for text in texts if "(" in text]  # a call has one, and OPERATOR(schema.+) too
+    return tuple(dict.fromkeys(name for text in called for name in _named(text, dialect)))
 
 
 def called_warning(texts: Iterable[str], dialect: str) -> list[Warned]:
@@ -47,7 +40,21 @@ def called_warning(texts: Iterable[str], dialect: str) -> list[Warned]:
     ]
 
 
+def _named(text: str, dialect: str) -> list[str]:
+    import sqlglot
+    from sqlglot import exp
+    from sqlglot.errors import SqlglotError
+
+    try:
+        tree = sqlglot.parse_one(text, dialect=dialect)
+    except SqlglotError:  # a column's name, which is no expression
+        return []
+    return list(filter(None, map(_name, tree.find_all(exp.Dot, exp.Table, exp.Operator))))
+
+
 def _name(node: exp.Expression) -> str:
+    from sqlglot import exp
+
     if isinstance(node, exp.Operator):
         parts = [part.strip('"') for part in str(node.args.get("operator") or "").split(".")]
     elif isinstance(node, exp.Table):
@@ -62,4 +69,6 @@ def _name(node: exp.Expression) -> str:
 
 
 def _function(call: exp.Func) -> str:
+    from sqlglot import exp
+
     return call.name if isinstance(call, exp.Anonymous) else call.sql_name().lower()

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlaudit.base.guard import quote
+from sqlaudit.base.names import quote
 from sqlaudit.base.relation import Kind, Relation, Row, Statement
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.engines.contract import Engine

@@ -9,7 +9,7 @@ from typing import Protocol
 from sqlaudit.base.columns_of import Resolved, columns_read, resolve
 from sqlaudit.base.division import DIVISION, remark_on_text
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.guard import quote
+from sqlaudit.base.names import quote
 from sqlaudit.base.relation import Kind, Relation, Statement
 from sqlaudit.base.result import Warned
 from sqlaudit.classes.found import ClassSizes

@@ -11,7 +11,7 @@ from sqlaudit.audits.auditor import Auditor
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.errors import EngineError
 from sqlaudit.base.files import write_rows, write_text
-from sqlaudit.base.guard import quote
+from sqlaudit.base.names import quote
 from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.result import Status
 from sqlaudit.base.spec import AuditSpec, Requirement, Roles, Target

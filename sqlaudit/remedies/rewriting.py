@@ -23,7 +23,7 @@ from typing import Any
 
 from sqlaudit.base.columns_of import columns_read
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.guard import quote
+from sqlaudit.base.names import quote
 from sqlaudit.base.relation import Statement
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.hierarchies import Hierarchy

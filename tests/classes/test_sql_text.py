@@ -15,7 +15,7 @@ import pytest
 
 import sqlaudit
 from sqlaudit.audits.result import AuditResult
-from sqlaudit.base.guard import quote
+from sqlaudit.base.names import quote
 from sqlaudit.base.relation import Relation, Row, Statement
 from sqlaudit.base.spec import NullPolicy, Target
 from sqlaudit.classes import histogram

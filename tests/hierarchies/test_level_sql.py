@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.guard import quote
+from sqlaudit.base.names import quote
 from sqlaudit.base.relation import Kind, Statement
 from sqlaudit.engines.contract import Engine
 from sqlaudit.hierarchies import DatePart, Hierarchy, Level, date_levels, mask_levels, read_hierarchies, width_levels

@@ -10,7 +10,8 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from sqlaudit.base.errors import SqlauditError
-from sqlaudit.base.guard import guard_expression, guard_query, quote, split_name
+from sqlaudit.base.guard import guard_expression, guard_query
+from sqlaudit.base.names import quote, split_name
 from sqlaudit.base.relation import Kind
 from sqlaudit.cli.console.audit_statement import parse_audit
 from sqlaudit.cli.console.splitting import is_complete, pending, split

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.guard import closest
+from sqlaudit.base.names import closest
 from sqlaudit.base.nodes import Name, Node, load_nodes, nodes_of
 
 _KEYS = ("people", "knowledge", "ask", "sensitive")

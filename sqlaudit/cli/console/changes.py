@@ -9,7 +9,8 @@ from sqlglot import exp
 
 from sqlaudit.base.columns_of import find_column, resolve, unknown_column
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.guard import closest, guard_expression, quote
+from sqlaudit.base.guard import guard_expression
+from sqlaudit.base.names import closest, quote
 from sqlaudit.base.numbers import exact_number
 from sqlaudit.base.relation import ColumnInfo, Kind, Relation
 from sqlaudit.base.spec import Roles

@@ -10,7 +10,7 @@ from prompt_toolkit.completion import CompleteEvent, Completer, Completion, Path
 from prompt_toolkit.document import Document
 
 from sqlaudit.base.errors import SqlauditError
-from sqlaudit.base.guard import quote
+from sqlaudit.base.names import quote
 from sqlaudit.cli.console.changes import PARTS
 from sqlaudit.cli.console.commands import COMMANDS
 from sqlaudit.cli.console.session import Session

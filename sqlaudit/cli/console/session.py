@@ -11,7 +11,7 @@ import sqlaudit
 from sqlaudit.audits.report import audit_document
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.errors import EngineError, Incomplete, Interrupted, UsageError
-from sqlaudit.base.guard import closest
+from sqlaudit.base.names import closest
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.spec import Requirement, Roles, Target
 from sqlaudit.cli.console.audit_statement import is_audit, parse_audit

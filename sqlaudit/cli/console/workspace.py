@@ -13,7 +13,8 @@ from pathlib import Path
 from sqlglot import exp
 
 from sqlaudit.base.errors import SqlauditError, UsageError
-from sqlaudit.base.guard import guard_expression, guard_query, quote
+from sqlaudit.base.guard import guard_expression, guard_query
+from sqlaudit.base.names import quote
 from sqlaudit.base.relation import ColumnInfo, Relation, Row, Statement
 from sqlaudit.base.spec import Limits, ReadOptions, Target
 from sqlaudit.base.sql import Raw, render
@@ -106,7 +107,7 @@ class Workspace:
             return restricted
         if self.dialect != "duckdb":
             return Target(query=text)
-        from sqlaudit.engines.duckdb.inputs import named_tables
+        from sqlaudit.engines.duckdb.queries import named_tables
 
         reads_files, changed = False, False
         for table in named_tables(root):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlaudit.base.guard import literal
+from sqlaudit.base.names import literal
 from sqlaudit.engines.duckdb.session import DIALECT
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.guard import closest, quote, split_name
+from sqlaudit.base.names import closest, quote, split_name
 from sqlaudit.base.relation import Row
 
 Name = tuple[str, str, str]

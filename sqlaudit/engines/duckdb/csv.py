@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlaudit.base.errors import InputError, UsageError
-from sqlaudit.base.guard import quote
+from sqlaudit.base.names import quote
 from sqlaudit.base.relation import Remark, Row
 from sqlaudit.base.spec import ReadOptions
 from sqlaudit.base.sql import Raw, expression

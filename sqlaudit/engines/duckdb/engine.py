@@ -10,14 +10,12 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import duckdb
-from sqlglot import exp
 
-from sqlaudit.base.division import condition_remarks
 from sqlaudit.base.errors import InputError, PermissionDenied, UsageError
-from sqlaudit.base.guard import guard_expression, guard_query, quote
+from sqlaudit.base.names import quote
 from sqlaudit.base.paths import exists as lies_there
 from sqlaudit.base.paths import is_file, stamp
 from sqlaudit.base.relation import ColumnInfo, Relation, Remark, Row, Statement
@@ -25,15 +23,7 @@ from sqlaudit.base.spec import Limits, Target
 from sqlaudit.base.whereabouts import Whereabouts, whereabouts
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.duckdb.catalog import UNNAMED, Name, alias_for, find, relations, spelled, unknown
-from sqlaudit.engines.duckdb.inputs import (
-    Source,
-    file_source,
-    frame_source,
-    named_tables,
-    refuse_read_options,
-    refuse_twins,
-)
-from sqlaudit.engines.duckdb.lasting import lasting
+from sqlaudit.engines.duckdb.inputs import Source, file_source, frame_source, refuse_read_options, refuse_twins
 from sqlaudit.engines.duckdb.paths import Files, exists, find_files, looks_like_path
 from sqlaudit.engines.duckdb.readings import Readings
 from sqlaudit.engines.duckdb.session import DIALECT, INPUTS, MEMORY, Session, types_of
@@ -47,6 +37,9 @@ from sqlaudit.engines.duckdb.types import (
     without_zones,
 )
 from sqlaudit.engines.duckdb.wal import refuse_unread_log
+
+if TYPE_CHECKING:
+    from sqlglot import exp
 
 
 class DuckDBEngine(Engine):
@@ -110,14 +103,14 @@ class DuckDBEngine(Engine):
             PermissionDenied: a file that this user may not read, or one that a view reads besides the inputs.
         """
         source = self._source(target)
-        condition = guard_expression(target.where, DIALECT, "--where") if target.where else None
+        condition = _condition(target.where) if target.where else None
         described = self._session.describe("SELECT * FROM " + source.sql, "open " + target.name)
         refuse_twins(source.names, described, target.name)
         self._session.columns[target.relation or target.name] = {row[0]: row[1] for row in described}
         direct = condition is None and source.sql.startswith('"')
         sql = source.sql if direct else self._view(target, source, condition)
         columns = columns_of(described)
-        remarks = (*source.remarks, *condition_remarks(condition, columns, DIALECT))
+        remarks = source.remarks if condition is None else (*source.remarks, *_remarks(condition, columns))
         return Relation(sql, columns, target.name, source.tables, source.parsed, remarks=remarks)
 
     def run(self, statement: Statement, parameters: Sequence[Any] = ()) -> list[Row]:
@@ -233,6 +226,8 @@ class DuckDBEngine(Engine):
         Raises:
             UsageError: the relation is a frame, which lives in Python alone.
         """
+        from sqlaudit.engines.duckdb.lasting import lasting
+
         return lasting(relation.sql, self._views, self._catalog)
 
     def _begin(self) -> float:
@@ -252,7 +247,9 @@ class DuckDBEngine(Engine):
         """Allow the files of a target before access is closed; what is wrong with it is said when it is opened."""
         names = [target.relation] if target.relation else []
         if target.query:
-            names = [table.name for table in named_tables(guard_query(target.query, DIALECT)) if not table.db]
+            from sqlaudit.engines.duckdb.queries import files_named
+
+            names = files_named(target.query)
         for name in names:
             if self._table(name) is None and exists(name):
                 self._allow(find_files(name, target.read.format))
@@ -293,6 +290,9 @@ class DuckDBEngine(Engine):
 
     def _query(self, target: Target) -> Source:
         """The query with the files it names replaced by views over them."""
+        from sqlaudit.base.guard import guard_query
+        from sqlaudit.engines.duckdb.queries import named_tables, put_in_full, put_view
+
         root = guard_query(target.query, DIALECT)
         tables: list[str] = []
         remarks: list[Remark] = []
@@ -301,11 +301,11 @@ class DuckDBEngine(Engine):
             known = find(".".join(quote(part.name, DIALECT) for part in table.parts), self._known, self._db)
             if known is not None:
                 tables.append(f"{known[1]}.{known[2]}")
-                table.replace(_in_full(table, known))
+                put_in_full(table, known)
             elif not table.db and (table.this.quoted or not self._catalog):
                 tables.append(table.name)
-                view, file = self._file_view(table, target)
-                table.this.replace(view)
+                file = self.open(Target(relation=table.name, read=target.read))
+                put_view(table, file.sql)
                 parsed = parsed or file.parsed
                 remarks += file.remarks
         if set(tables) <= {f"{schema}.{name}" for _, schema, name in self._known}:
@@ -314,17 +314,6 @@ class DuckDBEngine(Engine):
         sql = root.sql(dialect=DIALECT)
         names = tuple(row[0] for row in self._session.describe(sql, "query"))
         return Source("(" + sql + ")", names, tuple(dict.fromkeys(tables)), parsed, tuple(dict.fromkeys(remarks)))
-
-    def _file_view(self, table: exp.Table, target: Target) -> tuple[exp.Expression, Relation]:
-        """A view over a file that a query names, to stand in its place (under the same alias)."""
-        file = Target(relation=table.name, read=target.read)
-        relation = self.open(file)
-        found = exp.to_table(relation.sql, dialect=DIALECT)
-        table.set("db", found.args.get("db"))
-        table.set("catalog", found.args.get("catalog"))
-        if not table.alias:
-            table.set("alias", exp.TableAlias(this=exp.to_identifier(table.name, quoted=True)))
-        return found.this, relation
 
     def _view(self, target: Target, source: Source, condition: exp.Expression | None) -> str:
         view = self._qualified(INPUTS, self._fresh(_stem(target)))
@@ -354,12 +343,17 @@ class DuckDBEngine(Engine):
         return ".".join(quote(part, DIALECT) for part in parts)
 
 
-def _in_full(table: exp.Table, known: Name) -> exp.Table:
-    """The same place in a query with the full name: a view in memory does not look where the query would."""
-    full = table.copy()
-    for key, part in zip(("catalog", "db", "this"), known, strict=True):
-        full.set(key, exp.to_identifier(part, quoted=True))
-    return full
+def _condition(text: str) -> exp.Expression:
+    """What `--where` says; the guard's parser is imported only when there is one."""
+    from sqlaudit.base.guard import guard_expression
+
+    return guard_expression(text, DIALECT, "--where")
+
+
+def _remarks(condition: exp.Expression, columns: Sequence[ColumnInfo]) -> tuple[Remark, ...]:
+    from sqlaudit.base.division import condition_remarks
+
+    return condition_remarks(condition, columns, DIALECT)
 
 
 def _stem(target: Target) -> str:

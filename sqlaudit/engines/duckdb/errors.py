@@ -22,7 +22,7 @@ from sqlaudit.base.errors import (
     SqlauditError,
     UsageError,
 )
-from sqlaudit.base.guard import closest, quote
+from sqlaudit.base.names import closest, quote
 
 _LINE = re.compile(r"^[\w ]+Error: CSV Error on Line: (\d+)\b")
 _FIELDS = re.compile(r"^Expected Number of Columns: (\d+) Found: (\d+)", re.MULTILINE)

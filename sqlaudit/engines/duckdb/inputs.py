@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
-from sqlglot import exp
-
 from sqlaudit.base.errors import InputError, UsageError
 from sqlaudit.base.relation import Remark, Row
 from sqlaudit.base.spec import ReadOptions
@@ -21,7 +19,6 @@ from sqlaudit.engines.hive import partition_columns, refuse_same
 
 _CSV_ONLY = ("delimiter", "encoding", "null_values", "header")
 PARSED = ("csv", "json")
-_READERS = ("read_", "parquet_", "sniff_", "glob")
 
 
 @dataclass(frozen=True)
@@ -85,19 +82,6 @@ def frame_source(session: Session, frame: object, frame_name: str) -> Source:
     return Source(frame_name, tuple(names), ())
 
 
-def named_tables(root: exp.Query) -> list[exp.Table]:
-    """The places in a query that name a table or a file, in the order of the text; not its own CTEs.
-
-    Raises:
-        UsageError: a function that reads files by itself.
-    """
-    own = {cte.alias.lower() for cte in root.find_all(exp.CTE)}
-    tables = list(root.find_all(exp.Table, bfs=False))
-    for table in tables:
-        _refuse_reader(table)
-    return [t for t in tables if isinstance(t.this, exp.Identifier) and (t.db or t.name.lower() not in own)]
-
-
 def refuse_twins(names: Sequence[str], described: Sequence[Row], label: str) -> None:
     """Refuse columns that differ in upper and lower case alone: DuckDB renames the second and mixes up the two.
 
@@ -132,11 +116,3 @@ def _refuse_options(files: Files, options: ReadOptions) -> None:
         if given and files.format != "csv" and not (name == "all_text" and files.format == "json"):
             words = name.replace("_", " ")
             raise UsageError(f"The option {words!r} is for CSV files; {files.label!r} is {files.format}.")
-
-
-def _refuse_reader(table: exp.Table) -> None:
-    """The engine's wall refuses these too; here it is said what to write instead."""
-    call = table.this
-    name = call.name.lower() if isinstance(call, exp.Anonymous) else ""
-    if isinstance(call, exp.ReadCSV | exp.ReadParquet) or name.startswith(_READERS):
-        raise UsageError("A query reads files by name: write FROM 'file.csv' instead of calling a function for it.")

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sqlaudit.base.errors import InputError
-from sqlaudit.base.guard import literal, quote
+from sqlaudit.base.names import literal, quote
 from sqlaudit.base.relation import Row
 from sqlaudit.base.spec import ReadOptions
 from sqlaudit.base.sql import Raw, expression

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sqlaudit.base.connection_texts import looks_like_connection
 from sqlaudit.base.errors import InputError, PermissionDenied, UsageError
-from sqlaudit.base.guard import closest
+from sqlaudit.base.names import closest
 from sqlaudit.base.paths import exists as lies_there
 from sqlaudit.base.paths import expanded, is_file, is_folder
 

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import duckdb
 
 from sqlaudit.base.errors import EngineError, Incomplete, UsageError
-from sqlaudit.base.guard import literal, quote
+from sqlaudit.base.names import literal, quote
 from sqlaudit.base.relation import Row
 from sqlaudit.base.spec import Limits
 from sqlaudit.engines.contract import ProgressHook

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import duckdb
 
-from sqlaudit.base.guard import literal
+from sqlaudit.base.names import literal
 from sqlaudit.base.relation import Row
 from sqlaudit.base.sql import environment
 from sqlaudit.engines.duckdb.session import DIALECT, FIXED

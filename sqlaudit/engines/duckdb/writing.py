@@ -10,7 +10,7 @@ from typing import Any
 import duckdb
 
 from sqlaudit.base.errors import EngineError, UsageError
-from sqlaudit.base.guard import quote
+from sqlaudit.base.names import quote
 from sqlaudit.base.whereabouts import whereabouts
 from sqlaudit.engines.duckdb.catalog import alias_for
 from sqlaudit.engines.duckdb.errors import Place, translate

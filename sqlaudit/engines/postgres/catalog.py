@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlaudit.base.errors import EngineError, PermissionDenied, UsageError
-from sqlaudit.base.guard import closest, quote
+from sqlaudit.base.names import closest, quote
 from sqlaudit.base.relation import ColumnInfo, Kind
 from sqlaudit.engines.postgres.errors import row_security
 

@@ -10,7 +10,7 @@ from operator import itemgetter
 from typing import Any, Self, TypeAlias, TypeVar
 
 from sqlaudit.base.errors import EngineError, Incomplete, Interrupted, MissingDriver, SqlauditError, UsageError
-from sqlaudit.base.guard import quote
+from sqlaudit.base.names import quote
 from sqlaudit.base.relation import ColumnInfo, Relation, Row, Statement
 from sqlaudit.base.spec import Limits, Target
 from sqlaudit.base.sql import environment

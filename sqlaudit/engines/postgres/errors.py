@@ -16,7 +16,7 @@ from sqlglot import TokenType
 from sqlglot.errors import SqlglotError
 
 from sqlaudit.base.errors import ConnectionFailed, EngineError, Incomplete, PermissionDenied, SqlauditError, UsageError
-from sqlaudit.base.guard import closest
+from sqlaudit.base.names import closest
 
 NO_COLUMN, NO_TABLE, CANCELLED = "42703", "42P01", "57014"
 

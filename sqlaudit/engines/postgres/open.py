@@ -11,7 +11,8 @@ from sqlglot import exp
 
 from sqlaudit.base.division import condition_remarks
 from sqlaudit.base.errors import PermissionDenied, SqlauditError, UsageError
-from sqlaudit.base.guard import guard_expression, guard_query, names_cte, quote
+from sqlaudit.base.guard import guard_expression, guard_query, names_cte
+from sqlaudit.base.names import quote
 from sqlaudit.base.relation import ColumnInfo, Kind, Relation
 from sqlaudit.base.spec import ReadOptions, Target
 from sqlaudit.engines.postgres import catalog

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sqlaudit.base.errors import EngineError, MissingDriver, PermissionDenied, SqlauditError, UsageError
-from sqlaudit.base.guard import quote
+from sqlaudit.base.names import quote
 from sqlaudit.base.sql import environment
 from sqlaudit.base.whereabouts import whereabouts
 from sqlaudit.engines.view import View, taken

@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from sqlaudit.base.errors import Incomplete, Interrupted
-from sqlaudit.base.guard import quote
+from sqlaudit.base.names import quote
 from sqlaudit.base.relation import ColumnInfo, Relation, Row, Statement
 from sqlaudit.base.spec import Limits, Target
 from sqlaudit.engines.contract import Engine

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from sqlaudit.base.errors import EngineError, Incomplete, PermissionDenied, SqlauditError, UsageError
-from sqlaudit.base.guard import closest
+from sqlaudit.base.names import closest
 
 _SENTENCES: dict[str, tuple[type[SqlauditError], str]] = {
     "TABLE_OR_VIEW_NOT_FOUND": (UsageError, "There is no table {name} in {during}.{hint}"),

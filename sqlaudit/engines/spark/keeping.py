@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sqlaudit.base.guard import quote
+from sqlaudit.base.names import quote
 from sqlaudit.base.relation import Row
 from sqlaudit.engines.spark.session import is_remote
 

@@ -16,7 +16,8 @@ from sqlglot.errors import SqlglotError
 
 from sqlaudit.base.division import condition_remarks
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.guard import closest, guard_expression, guard_query, quote, split_name
+from sqlaudit.base.guard import guard_expression, guard_query
+from sqlaudit.base.names import closest, quote, split_name
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.spec import Target
 from sqlaudit.engines.hive import partition_columns, refuse_same

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from sqlaudit.base.errors import PermissionDenied, SqlauditError, UsageError
-from sqlaudit.base.guard import quote
+from sqlaudit.base.names import quote
 from sqlaudit.base.spec import Limits
 from sqlaudit.engines.spark import session as spark_session
 from sqlaudit.engines.spark.errors import condition, sentence

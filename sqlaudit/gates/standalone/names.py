@@ -9,7 +9,8 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.guard import closest, guard_expression, guard_query, quote
+from sqlaudit.base.guard import guard_expression, guard_query
+from sqlaudit.base.names import closest, quote
 from sqlaudit.base.spec import Target
 
 

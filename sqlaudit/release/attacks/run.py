@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlaudit.base.columns_of import Resolved
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.guard import closest
+from sqlaudit.base.names import closest
 from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.spec import Roles, Target
 from sqlaudit.classes.attribute_inputs import inputs_of, refuse_unclear

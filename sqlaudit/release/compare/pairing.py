@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from sqlaudit.base.columns_of import Resolved, resolve
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.guard import quote
+from sqlaudit.base.names import quote
 from sqlaudit.base.relation import Kind, Relation
 from sqlaudit.base.spec import Target
 from sqlaudit.base.sql import Raw, render

@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from sqlaudit.base.columns_of import find_column, resolve
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.guard import quote
+from sqlaudit.base.names import quote
 from sqlaudit.base.relation import Kind, Relation, Row
 from sqlaudit.base.sql import Raw, expression, render
 from sqlaudit.hierarchies.cell_reader import CellReader, reader_of

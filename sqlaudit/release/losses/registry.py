@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.guard import closest
+from sqlaudit.base.names import closest
 
 _LI = "Li, Wong, Fu, Pei: Achieving k-Anonymity by Clustering in Attribute Hierarchical Structures, DaWaK 2006; "
 _BARRIERS = "Wiegand and Schallner: Barriers to the Implementation of k-Anonymity, 3.1"

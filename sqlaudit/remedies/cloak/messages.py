@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlaudit.base.columns_of import Resolved, columns_read, resolve
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.guard import quote
+from sqlaudit.base.names import quote
 from sqlaudit.base.relation import Kind, Relation, Statement
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.engines.contract import Engine

@@ -1,0 +1,60 @@
+"""Queries of users: which tables and files one names, and what stands in their place when it runs."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.guard import guard_query
+from sqlaudit.engines.duckdb.catalog import Name
+
+DIALECT = "duckdb"
+_READERS = ("read_", "parquet_", "sniff_", "glob")
+
+
+def files_named(text: str) -> list[str]:
+    """What a query may mean by files: the names without a schema.
+
+    Raises:
+        UsageError: it is not one SELECT, or calls a function that reads files by itself.
+    """
+    return [table.name for table in named_tables(guard_query(text, DIALECT)) if not table.db]
+
+
+def named_tables(root: exp.Query) -> list[exp.Table]:
+    """The places in a query that name a table or a file, in the order of the text; not its own CTEs.
+
+    Raises:
+        UsageError: a function that reads files by itself.
+    """
+    own = {cte.alias.lower() for cte in root.find_all(exp.CTE)}
+    tables = list(root.find_all(exp.Table, bfs=False))
+    for table in tables:
+        _refuse_reader(table)
+    return [t for t in tables if isinstance(t.this, exp.Identifier) and (t.db or t.name.lower() not in own)]
+
+
+def put_in_full(table: exp.Table, known: Name) -> None:
+    """Write the full name of a table: a view in memory does not look where the query would."""
+    full = table.copy()
+    for key, part in zip(("catalog", "db", "this"), known, strict=True):
+        full.set(key, exp.to_identifier(part, quoted=True))
+    table.replace(full)
+
+
+def put_view(table: exp.Table, view: str) -> None:
+    """Write the name of a view in the place of a file (under the same alias)."""
+    found = exp.to_table(view, dialect=DIALECT)
+    table.set("db", found.args.get("db"))
+    table.set("catalog", found.args.get("catalog"))
+    if not table.alias:
+        table.set("alias", exp.TableAlias(this=exp.to_identifier(table.name, quoted=True)))
+    table.this.replace(found.this)
+
+
+def _refuse_reader(table: exp.Table) -> None:
+    """The engine's wall refuses these too; here it is said what to write instead."""
+    call = table.this
+    name = call.name.lower() if isinstance(call, exp.Anonymous) else ""
+    if isinstance(call, exp.ReadCSV | exp.ReadParquet) or name.startswith(_READERS):
+        raise UsageError("A query reads files by name: write FROM 'file.csv' instead of calling a function for it.")
