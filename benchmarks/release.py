@@ -82,10 +82,10 @@ def scanned(paths: tuple[str, str], _: argparse.Namespace) -> dict[str, Any]:
 
 def losses(paths: tuple[str, str], options: argparse.Namespace) -> dict[str, Any]:
     """What pandas computes as well: every measure but the noise, and no workload."""
-    from sqlaudit.release.losses.registry import MEASURES
+    from sqlaudit.models.measures import OF_RELEASES
 
     options.workload = 0
-    return ours(paths, options, tuple(name for name in MEASURES if name != "range-query-noise"))
+    return ours(paths, options, tuple(name for name in OF_RELEASES if name != "range-query-noise"))
 
 
 def ours(paths: tuple[str, str], options: argparse.Namespace, measures: tuple[str, ...] = ()) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from sqlaudit.release.losses.registry import MEASURES, Measure
+from sqlaudit.models.measures import OF_RELEASES, Measure
 
 PAGE = Path(__file__).with_name("release.md")
 START, END = "<!-- measures: docs/make_measures.py -->", "<!-- end of measures -->"
@@ -18,7 +18,7 @@ def row(one: Measure) -> str:
     needs = [
         name for name, wanted in (("pairs of rows", one.needs_pairs), ("a sensitive column", one.sensitive)) if wanted
     ]
-    better = "; higher is better" if one.higher_is_better else ""
+    better = "; higher is better" if one.complement else ""
     cells = (
         f"`{one.name}`",
         f"**{one.title}**{better}. {one.definition}",
@@ -33,7 +33,7 @@ def row(one: Measure) -> str:
 
 def table() -> str:
     """The whole table."""
-    return "\n".join([HEAD, "| --- " * 7 + "|", *(row(one) for one in MEASURES.values())])
+    return "\n".join([HEAD, "| --- " * 7 + "|", *(row(one) for one in OF_RELEASES.values())])
 
 
 def page() -> str:

@@ -26,11 +26,11 @@ from sqlaudit.cli.parsing import split_list, split_lists
 from sqlaudit.cli.plan import show_statements
 from sqlaudit.cli.sections import Sectioned, in_section, shared
 from sqlaudit.cli.session import session
+from sqlaudit.models.measures import chosen
 from sqlaudit.release.compare.report import compare_document
 from sqlaudit.release.compare.request import DISTANCES, CompareRequest
 from sqlaudit.release.compare.result import Answer, CompareResult
 from sqlaudit.release.compare.run import compare_tables, plan_comparison
-from sqlaudit.release.losses.registry import chosen
 
 _PATH = click.Path(path_type=Path)
 _tables_of = in_section("What to look at")

@@ -34,13 +34,13 @@ from sqlaudit.cli.sections import Sectioned, in_section, shared
 from sqlaudit.cli.session import session
 from sqlaudit.engines.contract import Engine
 from sqlaudit.lattices.api import check_publication, make, search_and_publish, targets_of
-from sqlaudit.lattices.losses import MEASURES
 from sqlaudit.lattices.report import lattice_document
 from sqlaudit.lattices.request import Find, LatticeRequest, Publication, Suppressed, parse_chain
 from sqlaudit.lattices.result import LatticeResult
 from sqlaudit.lattices.run import open_table, plan_lattice
 from sqlaudit.lattices.search.choice import AUTO, FITS
 from sqlaudit.lattices.search.inquiry import Progress, Tell
+from sqlaudit.models.measures import OF_NODES
 from sqlaudit.profiles.suspects import suspect_statements
 from sqlaudit.reports import render_markdown, render_text
 from sqlaudit.reports.escape import visible
@@ -125,7 +125,7 @@ _search_options = shared(
     _what("--find", type=_choice(Find), default="best", show_default=True, help="Which safe nodes are wanted."),
     _what(
         "--measure",
-        type=click.Choice(list(MEASURES)),
+        type=click.Choice(list(OF_NODES)),
         default="loss",
         show_default=True,
         help="The loss that the best node minimizes.",

@@ -33,7 +33,7 @@ from sqlaudit.cli.session import session
 from sqlaudit.engines.contract import Engine
 from sqlaudit.lattices.api import targets_of
 from sqlaudit.lattices.request import RELEASE_SUFFIXES
-from sqlaudit.release.losses.registry import MEASURES
+from sqlaudit.models.measures import OF_RELEASES
 from sqlaudit.remedies.recode.api import recode_and_publish
 from sqlaudit.remedies.recode.kaca import Order, Tell
 from sqlaudit.remedies.recode.report import recode_document
@@ -110,7 +110,7 @@ _recode_options = shared(
     _what("--time-budget", callback=duration, metavar="TIME", help="Give up after this time, publishing nothing."),
     _lost(
         "--measure",
-        type=click.Choice(list(MEASURES)),
+        type=click.Choice(list(OF_RELEASES)),
         default=BY_DEFAULT,
         show_default=True,
         help="The loss that is named first.",

@@ -12,8 +12,8 @@ from sqlaudit.base.spec import Roles, Target
 from sqlaudit.gates.nodes import NO_TEXTS, Mistakes, choice, flag, number, place_of, text, texts
 from sqlaudit.gates.result import Mistake
 from sqlaudit.gates.spec import LossLimit
+from sqlaudit.models.measures import OF_RELEASES
 from sqlaudit.release.compare.request import DISTANCES
-from sqlaudit.release.losses.registry import MEASURES
 from sqlaudit.reports.figures import limit as exact
 
 LOSS = "loss"
@@ -40,7 +40,7 @@ def read_loss(node: Node, mistakes: Mistakes, connection: str, folder: Path) -> 
     hierarchies = attempt(text("hierarchies"), found.get("hierarchies"), "")
     loss = LossLimit(
         original=Target(relation=relation, label=original),
-        measure=attempt(choice("measure", MEASURES), found["measure"], ""),
+        measure=attempt(choice("measure", OF_RELEASES), found["measure"], ""),
         limit=attempt(number(bound), found[bound], Fraction(0)),
         at_least=at_least,
         figure=attempt(choice("of", FIGURES), found.get("of"), FIGURES[0]),
@@ -73,7 +73,7 @@ def check_loss(loss: LossLimit, roles: Roles) -> None:
     Raises:
         UsageError: it does not; said before anything is connected.
     """
-    measure = MEASURES[loss.measure]
+    measure = OF_RELEASES[loss.measure]
     if not roles.quasi_identifiers:
         raise UsageError("a loss needs quasi-identifiers; name them under 'quasi_identifiers'.")
     if measure.sensitive and not roles.sensitive:
@@ -82,6 +82,6 @@ def check_loss(loss: LossLimit, roles: Roles) -> None:
         raise UsageError("rows are paired by 'key' or 'by_position', not by both.")
     if loss.column is not None and loss.column not in roles.quasi_identifiers:
         raise UsageError(f"{loss.column!r} is no quasi-identifier of this table.")
-    if measure.higher_is_better is not loss.at_least:
-        better, bound = ("better", "at_least") if measure.higher_is_better else ("worse", "at_most")
+    if measure.complement is not loss.at_least:
+        better, bound = ("better", "at_least") if measure.complement else ("worse", "at_most")
         raise UsageError(f"the measure {loss.measure!r} is {better} when it is higher; write {bound}.")

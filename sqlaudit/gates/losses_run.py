@@ -15,11 +15,11 @@ from sqlaudit.gates.result import GateTest
 from sqlaudit.gates.spec import LossLimit, TableEntry, TestSpec
 from sqlaudit.models.check import Check
 from sqlaudit.models.judge import compares
+from sqlaudit.models.measures import OF_RELEASES
 from sqlaudit.models.requirements import parse_requirement
 from sqlaudit.release.compare.request import CompareRequest
 from sqlaudit.release.compare.result import CompareResult, Loss
 from sqlaudit.release.compare.run import compare_tables
-from sqlaudit.release.losses.registry import MEASURES
 
 _AUDIT = parse_requirement("k=1")
 """A comparison audits the release, too; the policy's own tests do that, so here one cheap model will do."""
@@ -109,7 +109,7 @@ def _check(loss: Loss, spec: TestSpec, limit: LossLimit) -> Check:
     figures: dict[str, Number | None] = {"value": loss.value, "mean": loss.mean, "share": loss.share}
     level = figures[limit.figure]
     operator = ">=" if limit.at_least else "<="
-    title = MEASURES[loss.measure].title + (f" of {loss.column}" if loss.column else "")
+    title = OF_RELEASES[loss.measure].title + (f" of {loss.column}" if loss.column else "")
     words = {"value": "", "mean": ", on average", "share": ", as a share of what complete suppression loses,"}
     status = Status.UNDETERMINED
     if level is not None:

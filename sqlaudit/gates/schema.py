@@ -10,9 +10,9 @@ from sqlaudit.gates.losses import FIGURES
 from sqlaudit.gates.reading import FORMATS
 from sqlaudit.gates.requirements import SEVERITIES
 from sqlaudit.models import REGISTRY, Model, Parameter
+from sqlaudit.models.measures import OF_RELEASES
 from sqlaudit.models.requirements import PRESETS
 from sqlaudit.release.compare.request import DISTANCES
-from sqlaudit.release.losses.registry import MEASURES
 
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 _TEXT = {"type": "string", "minLength": 1}
@@ -248,7 +248,7 @@ def _column_sets() -> dict[str, Any]:
 def _loss() -> dict[str, Any]:
     own: dict[str, Any] = {
         "original": _TEXT | {"description": "The table before it was made safe: of the same connection, or a file."},
-        "measure": {"enum": list(MEASURES), "description": "As for sqlaudit compare."},
+        "measure": {"enum": list(OF_RELEASES), "description": "As for sqlaudit compare."},
         "of": {"enum": list(FIGURES), "description": "The value, its mean, or its share of complete suppression."},
         "at_most": _NUMBER,
         "at_least": _NUMBER,

@@ -51,7 +51,7 @@ class Searched:
         terms = self.losses.terms() if bounded else [[0.0] * (height + 1) for height in self.evaluator.heights]
         if self._by_levels:
             return NodeLoss(terms, self.losses.transform)
-        return NodeLoss(terms, self.losses.transform, self.exact, monotone=measure.monotone and not limit)
+        return NodeLoss(terms, self.losses.transform, self.exact, monotone=not limit)
 
     @property
     def _by_levels(self) -> bool:

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.engines.contract import Engine
-from sqlaudit.lattices.losses import ColumnCosts, Measure
+from sqlaudit.lattices.losses import ColumnCosts
 from sqlaudit.lattices.verdicts import CellWeight
+from sqlaudit.models.measures import Measure
 
 TOP = "*"
 Listed = Mapping[int, Mapping[str | None, int]]

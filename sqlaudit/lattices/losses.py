@@ -18,129 +18,7 @@ import numpy as np
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.names import closest
 from sqlaudit.lattices.verdicts import LossParts, Node
-
-
-@dataclass(frozen=True)
-class Measure:
-    """A loss measure: what it is, and what a search may conclude from it.
-
-    Args:
-        name, title, definition, source: for people. lowest, highest: its range, in words.
-        cell: which cost of a cell it adds up (`leaves`, `level`, `entropy`, `monotone_entropy`, `size_bits`), empty
-            when it counts classes or levels alone.
-        monotone: without suppressed rows it never falls when a node is coarsened.
-        separable: without suppressed rows it is an increasing function of a sum over the columns, so that weights of
-            columns have a meaning.
-        bounded: suppressing rows never lowers it.
-    """
-
-    name: str
-    title: str
-    definition: str
-    source: str
-    lowest: str
-    highest: str
-    cell: str = ""
-    monotone: bool = True
-    separable: bool = True
-    bounded: bool = True
-
-
-_LM = "Iyengar: Transforming Data to Satisfy Privacy Constraints, KDD 2002; ARX's Loss, aggregated as there"
-_PREC = "Sweeney: Achieving k-Anonymity Privacy Protection Using Generalization and Suppression, 2002"
-_GT = "Gionis, Tassa: k-Anonymization with Minimal Loss of Information, ESA 2007; Hsu, Database Anonymization, "
-MEASURES: Mapping[str, Measure] = {
-    one.name: one
-    for one in (
-        Measure(
-            "loss",
-            "loss",
-            "For each column the mean over all rows of the share of the column's values that the cell may stand for "
-            "(leaves under the cell over all leaves, moved and scaled so that a value that was kept costs 0 and * "
-            "costs 1); all columns together: the geometric mean of 1 + these, minus 1. A suppressed row costs 1.",
-            _LM,
-            "0",
-            "1",
-            cell="leaves",
-        ),
-        Measure(
-            "precision",
-            "loss of precision",
-            "The mean over all cells of level / height: 1 - Prec. A suppressed row costs 1 in every column.",
-            _PREC,
-            "0",
-            "1",
-            cell="level",
-        ),
-        Measure(
-            "discernibility",
-            "discernibility",
-            "The sum over the kept classes of rows squared, and the rows of the table for every suppressed row.",
-            "Bayardo, Agrawal: Data Privacy through Optimal k-Anonymization, ICDE 2005",
-            "rows",
-            "rows squared",
-            separable=False,
-        ),
-        Measure(
-            "class-size",
-            "average class size",
-            "Rows over classes; the suppressed rows are one class.",
-            "LeFevre, DeWitt, Ramakrishnan: Mondrian, ICDE 2006, without the division by k",
-            "1",
-            "rows",
-            separable=False,
-        ),
-        Measure(
-            "entropy",
-            "entropy",
-            "The sum over all cells of H(X | cell) in bits, X the column over the table. A suppressed row costs H(X).",
-            _GT + "4.2.1",
-            "0",
-            "rows times the sum of the columns' entropies",
-            cell="entropy",
-            bounded=False,
-        ),
-        Measure(
-            "monotone-entropy",
-            "monotone entropy",
-            "The sum over all cells of Pr(cell) H(X | cell) in bits. A suppressed row costs H(X).",
-            _GT + "4.2.4",
-            "0",
-            "rows times the sum of the columns' entropies",
-            cell="monotone_entropy",
-        ),
-        Measure(
-            "non-uniform-entropy",
-            "non-uniform entropy",
-            "The sum over all cells of -log2 Pr(value | cell). A suppressed row costs -log2 Pr(value).",
-            _GT + "4.2.6",
-            "0",
-            "rows times the sum of the columns' entropies",
-            cell="size_bits",
-        ),
-        Measure(
-            "height",
-            "height",
-            "The sum of the levels; suppressed rows cost nothing.",
-            "Samarati: Protecting Respondents' Identities in Microdata Release, TKDE 2001",
-            "0",
-            "the sum of the heights",
-        ),
-    )
-}
-"""The loss measures by name. `entropy` is monotone here because every row is recoded alike: the sum over the rows of a
-cell of H(X | cell) and of -log2 Pr(value | cell) is the same number. Cell by cell it is not (Hsu, 4.2.3)."""
-
-
-def find_measure(name: str) -> Measure:
-    """The measure of that name.
-
-    Raises:
-        UsageError: there is none; the sentence names the closest.
-    """
-    if name not in MEASURES:
-        raise UsageError(f"There is no measure {name!r}.{closest(name, MEASURES)} There are: {', '.join(MEASURES)}.")
-    return MEASURES[name]
+from sqlaudit.models.measures import OF_NODES, Measure
 
 
 @dataclass(frozen=True)
@@ -176,7 +54,7 @@ class Losses:
     Example:
         >>> age = ColumnCosts("age", 2, (4, 8, 12), 1, 3, leaves=3)
         >>> sex = ColumnCosts("sex", 1, (4, 8), 1, 2, leaves=2)
-        >>> losses = Losses(MEASURES["loss"], 4, (age, sex))
+        >>> losses = Losses(OF_NODES["loss"], 4, (age, sex))
         >>> losses.whole((0, 0)), round(losses.whole((1, 0)), 6), round(losses.whole((2, 1)), 6)
         (0.0, 0.224745, 1.0)
     """
@@ -190,7 +68,7 @@ class Losses:
         if self.weights and not self.measure.separable:
             raise UsageError(
                 f"Weights of columns have no meaning for {self.measure.name}: it counts classes, not columns. "
-                f"They have one for {', '.join(name for name, one in MEASURES.items() if one.separable)}."
+                f"They have one for {', '.join(name for name, one in OF_NODES.items() if one.separable)}."
             )
 
     @property

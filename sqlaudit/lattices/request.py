@@ -11,9 +11,9 @@ from typing import Any
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.spec import Requirement, Roles, Target
-from sqlaudit.lattices.losses import find_measure
 from sqlaudit.lattices.search.choice import AUTO, FITS
 from sqlaudit.lattices.verdicts import Node
+from sqlaudit.models.measures import find_measure
 
 
 class Find(StrEnum):

@@ -28,12 +28,13 @@ from sqlaudit.lattices.attributes import read_attributes
 from sqlaudit.lattices.coding import LatticeColumn
 from sqlaudit.lattices.costs import CostedColumn, CostTable, Listed, cost_table, labels_of
 from sqlaudit.lattices.evaluate import open_evaluator
-from sqlaudit.lattices.losses import Losses, column_weights, find_measure
+from sqlaudit.lattices.losses import Losses, column_weights
 from sqlaudit.lattices.publish import Opened
 from sqlaudit.lattices.request import LatticeRequest
 from sqlaudit.lattices.result import LatticeResult
 from sqlaudit.lattices.search.inquiry import Tell, silent
 from sqlaudit.lattices.search.lattice import search_lattice
+from sqlaudit.models.measures import find_measure
 from sqlaudit.profiles.suspects import Written, written_as_they_are
 
 

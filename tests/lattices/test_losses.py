@@ -18,8 +18,9 @@ from sqlaudit.base.relation import Statement
 from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
 from sqlaudit.lattices.costs import CostedColumn, Listed, cost_table, labels_of
-from sqlaudit.lattices.losses import MEASURES, Losses, column_weights, find_measure
+from sqlaudit.lattices.losses import Losses, column_weights
 from sqlaudit.lattices.verdicts import CellWeight, LossParts
+from sqlaudit.models.measures import OF_NODES, find_measure
 from tests.audit_values import values_query
 from tests.lattices import oracle_losses
 from tests.strategies import run
@@ -101,7 +102,7 @@ def test_losses_are_what_their_sources_say(workbench: Engine, data: st.DataObjec
     leaves = {"job": list("abcde")} if use_listed else {}
     for node in product(range(4), range(2), range(1)):
         wanted = oracle_losses.losses(rows, RECODE, node, suppressed, leaves, weights)
-        for measure in MEASURES.values():
+        for measure in OF_NODES.values():
             costs = cost_table(measure, len(rows), columns)
             given_weights = column_weights(weights, list(RECODE)) if measure.separable else ()
             losses = Losses(measure, len(rows), costs.columns, given_weights)
@@ -120,8 +121,7 @@ def test_losses_are_what_their_sources_say(workbench: Engine, data: st.DataObjec
 @run(60)
 @given(st.lists(ROW, min_size=1, max_size=10))
 def test_monotone_measures_never_fall_without_suppression(workbench: Engine, rows: list[dict[str, Any]]) -> None:
-    for measure in MEASURES.values():
-        assert measure.monotone
+    for measure in OF_NODES.values():
         by_node = {
             node: oracle_losses.losses(rows, RECODE, node, set())[measure.name]
             for node in product(range(4), range(2), range(1))
@@ -142,7 +142,7 @@ def test_entropy_of_single_cells_is_not_bounded_by_suppression() -> None:
     assert starred["non-uniform-entropy"] > kept["non-uniform-entropy"]
     assert kept["entropy"] == pytest.approx(kept["non-uniform-entropy"])
     assert starred["monotone-entropy"] > kept["monotone-entropy"]
-    assert [MEASURES[name].bounded for name in ("entropy", "non-uniform-entropy")] == [False, True]
+    assert [OF_NODES[name].bounded for name in ("entropy", "non-uniform-entropy")] == [False, True]
 
 
 def test_weights_belong_to_measures_of_columns() -> None:
@@ -154,7 +154,7 @@ def test_weights_belong_to_measures_of_columns() -> None:
         column_weights({"a": Fraction(-1)}, ["a", "b"])
     with pytest.raises(UsageError, match="at least one"):
         column_weights({"a": Fraction(0)}, ["a"])
-    for name, measure in MEASURES.items():
+    for name, measure in OF_NODES.items():
         if measure.separable:
             assert Losses(measure, 1, (), (Fraction(1),)).by_columns, name
         else:

@@ -18,9 +18,9 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
 from sqlaudit.lattices.evaluate import Evaluator
-from sqlaudit.lattices.losses import MEASURES
 from sqlaudit.lattices.request import parse_chain
 from sqlaudit.lattices.result import LatticeResult
+from sqlaudit.models.measures import OF_NODES
 from sqlaudit.models.requirements import requirement_from
 from tests import oracle
 from tests.audit_values import spelled, values_query
@@ -64,7 +64,7 @@ def test_searches_are_equal_to_brute_force(engine: Engine, data: st.DataObject) 
     rows = data.draw(st.lists(ROW, min_size=1, max_size=9))
     required = data.draw(st.lists(st.sampled_from(REQUIREMENTS), min_size=1, max_size=2, unique_by=str))
     suppress = data.draw(st.sampled_from([Fraction(0), Fraction(1, 4), Fraction(1, 2)]))
-    measure = data.draw(st.sampled_from(list(MEASURES)))
+    measure = data.draw(st.sampled_from(list(OF_NODES)))
     limit = int(suppress * len(rows))
     failing = {node: brute_force(rows, required, node) for node in NODES}
     safe = {node for node, (short, _) in failing.items() if len(short) <= limit}

@@ -20,6 +20,7 @@ from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.workbench import workbench_of
 from sqlaudit.hierarchies import read_hierarchies
 from sqlaudit.hierarchies.dictionary import held, values_statement
+from sqlaudit.models.measures import Measure, chosen
 from sqlaudit.release.attacks.request import AttackRequest
 from sqlaudit.release.attacks.result import AttackResult
 from sqlaudit.release.attacks.run import attack_release
@@ -39,7 +40,6 @@ from sqlaudit.release.compare.workload import random_workload
 from sqlaudit.release.losses.columns import column_costs, column_losses
 from sqlaudit.release.losses.noise import MEASURE as NOISE
 from sqlaudit.release.losses.noise import noise_loss
-from sqlaudit.release.losses.registry import Measure, chosen
 from sqlaudit.release.losses.views import Scene, View, blocks_of, class_losses, views_of
 
 _ON_RELEASE = ("homogeneity", "background_knowledge", "skewness", "similarity")

@@ -9,11 +9,11 @@ from fractions import Fraction
 from typing import Any
 
 from sqlaudit.base.result import Number
+from sqlaudit.models.measures import Measure
 from sqlaudit.release.compare.bench import Bench
 from sqlaudit.release.compare.coding import Coded
 from sqlaudit.release.compare.covers import Covered
 from sqlaudit.release.compare.result import Loss
-from sqlaudit.release.losses.registry import Measure
 
 
 @dataclass(frozen=True)
@@ -161,9 +161,8 @@ def _loss(measure: Measure, column: str | None, costs: Sequence[ColumnCosts]) ->
     share = ratio(value, most)
     if measure.name == "modification-rate":
         return Loss(measure.name, column, ratio(value, cells), None, share)
-    if measure.name == "precision":
-        lost = ratio(value, cells)
-        return Loss(measure.name, column, None if lost is None else 1 - lost, None, None)
+    if not measure.unit:
+        return Loss(measure.name, column, measure.told(ratio(value, cells)), None, None)
     mean = ratio(value, cells if measure.unit == "cell" else costs[0].rows)
     return Loss(measure.name, column, value, mean, share)
 

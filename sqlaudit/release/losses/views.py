@@ -9,13 +9,13 @@ from typing import Any
 
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.result import Number
+from sqlaudit.models.measures import Measure
 from sqlaudit.release.compare.bench import Bench
 from sqlaudit.release.compare.coding import Attribute, Coded
 from sqlaudit.release.compare.covers import Covered
 from sqlaudit.release.compare.distances import Distance
 from sqlaudit.release.compare.result import Loss
 from sqlaudit.release.losses.columns import ratio
-from sqlaudit.release.losses.registry import Measure
 
 NO_PAIRS = (
     "it takes to know which released row belongs to which original row, and counts leave a choice; give --key or "

@@ -18,6 +18,7 @@ import numpy as np
 from sqlaudit.base.columns_of import Resolved
 from sqlaudit.base.relation import Relation
 from sqlaudit.engines.contract import Engine
+from sqlaudit.models.measures import OF_RELEASES
 from sqlaudit.release.compare.bench import Bench
 from sqlaudit.release.compare.coding import Attribute, Coded, Column
 from sqlaudit.release.compare.covers import Covered, measured_cells
@@ -27,7 +28,6 @@ from sqlaudit.release.compare.result import Loss
 from sqlaudit.release.losses.columns import column_costs, column_losses
 from sqlaudit.release.losses.noise import MEASURE as NOISE
 from sqlaudit.release.losses.noise import noise_loss
-from sqlaudit.release.losses.registry import MEASURES
 from sqlaudit.release.losses.views import Scene, View, blocks_of, class_losses
 from sqlaudit.remedies.recode.judging import Counted
 from sqlaudit.remedies.recode.reading import Read
@@ -103,10 +103,10 @@ def measured(
         groups: of each class. cells: of each column. beta: of height weights. inputs: of distances. seed: of noise.
     """
     if sum(len(one.members) for one in cells) > MOST_MEMBERS:
-        return tuple(Loss(name, None, None, why=TOO_WIDE) for name in MEASURES)
+        return tuple(Loss(name, None, None, why=TOO_WIDE) for name in OF_RELEASES)
     with closing(Bench(engine, workbench, prefix=PREFIX)) as bench:
         found = list(_Measuring(bench, read, groups, cells, beta, inputs, seed).losses(attributes))
-    names, order = list(MEASURES), [attribute.position for attribute in attributes]
+    names, order = list(OF_RELEASES), [attribute.position for attribute in attributes]
     labels = {a.resolved.label: order.index(a.position) for a in attributes if a.resolved}
     columns = {None: -1} | {made.hierarchy.column: place for place, made in enumerate(read.dictionaries)}
     return tuple(
@@ -143,12 +143,12 @@ class _Measuring:
         covered = measured_cells(self.bench, coded, [self._cover(place) for place in range(len(columns))])
         if first:
             costs = [column_costs(self.bench, coded, one, self.beta, 0) for one in covered]
-            yield from column_losses(costs, [one for one in MEASURES.values() if one.by == "cells"])
+            yield from column_losses(costs, [one for one in OF_RELEASES.values() if one.by == "cells"])
         yield from self._of_classes(coded, covered, first=first)
         self.bench.close()
 
     def _of_classes(self, coded: Coded, covered: Sequence[Covered], *, first: bool) -> Iterator[Loss]:
-        wanted = [one for one in MEASURES.values() if one.by != "cells" and (first or one.sensitive)]
+        wanted = [one for one in OF_RELEASES.values() if one.by != "cells" and (first or one.sensitive)]
         tuples, classes = find_classes(self.bench, coded, covered)
         few = len(self.groups) <= MANY
         regions = find_regions(self.bench, coded, covered, tuples, classes) if few else None

@@ -11,9 +11,8 @@ from typing import Any
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.spec import NullPolicy, Requirement, Roles, Target
-from sqlaudit.lattices.losses import MEASURES as OF_NODES
 from sqlaudit.lattices.request import LatticeRequest
-from sqlaudit.release.losses.registry import chosen
+from sqlaudit.models.measures import OF_NODES, OF_RELEASES, find_measure
 from sqlaudit.remedies.recode.kaca import Order
 
 BY_DEFAULT = "loss"
@@ -61,7 +60,7 @@ class RecodeRequest:
     keep: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        chosen([self.measure])
+        find_measure(self.measure, OF_RELEASES)
         if self.beta < 0:
             raise UsageError("--beta is a number of 0 or more.")
         if self.method is Method.MONDRIAN and (self.order is not Order.SMALLEST or self.beta):

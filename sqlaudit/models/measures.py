@@ -1,4 +1,8 @@
-"""The loss measures: what each of them is, its range, and what may be concluded from it."""
+"""The loss measures: what each of them is, its range, and what may be concluded from it.
+
+Every measure is a loss: smaller is better. Releases are compared by most of them (`OF_RELEASES`); a search in the
+lattice minimizes some (`OF_NODES`), where all rows are recoded alike, so that a node costs the same arithmetic.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ from dataclasses import dataclass
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.names import closest
+from sqlaudit.base.result import Number
 
 _LI = "Li, Wong, Fu, Pei: Achieving k-Anonymity by Clustering in Attribute Hierarchical Structures, DaWaK 2006; "
 _BARRIERS = "Wiegand and Schallner: Barriers to the Implementation of k-Anonymity, 3.1"
@@ -20,30 +25,45 @@ class Measure:
 
     Args:
         name, title, definition, source: for people. lowest, highest: its range, in words.
-        monotone: what is known of coarser releases: `yes` (it never falls), `classes` (it never falls while classes are
-            merged as a whole), `no`.
-        higher_is_better: the direction; most measures are losses.
-        by: what it is computed from: cells, classes, pairs or noise.
+        by: what it is computed from: cells, classes, pairs, noise or levels.
         unit: what the mean is taken over: `cell`, `row`, or nothing when there is no mean.
+        monotone: what is known of coarser releases: `yes` (it never falls), `classes` (it never falls while classes are
+            merged as a whole), `no`. In a lattice, without suppressed rows, every measure is monotone.
         sensitive: whether it needs a sensitive attribute.
+        complement: whether a comparison tells 1 − its mean, as the source does, so that there higher is better.
+        cell: in a lattice: which cost of a cell it adds up (`leaves`, `level`, `entropy`, `monotone_entropy`,
+            `size_bits`), empty when it counts classes or levels alone.
+        bounded: in a lattice: suppressing rows never lowers it.
     """
 
     name: str
     title: str
     definition: str
     source: str
-    lowest: str
-    highest: str
-    monotone: str
-    by: str
-    unit: str = "row"
-    higher_is_better: bool = False
+    highest: str = "cells"
+    lowest: str = "0"
+    by: str = "cells"
+    unit: str = "cell"
+    monotone: str = "yes"
     sensitive: bool = False
+    complement: bool = False
+    cell: str = ""
+    bounded: bool = True
 
     @property
     def needs_pairs(self) -> bool:
         """Whether it must be known which released row belongs to which original row."""
         return self.by in ("pairs", "noise")
+
+    @property
+    def separable(self) -> bool:
+        """Whether a node's loss, without suppressed rows, is an increasing function of a sum over the columns, so that
+        weights of columns have a meaning."""
+        return self.by != "classes"
+
+    def told(self, lost: Number | None) -> Number | None:
+        """A mean loss as a comparison tells it."""
+        return 1 - lost if self.complement and lost is not None else lost
 
 
 MEASURES: Mapping[str, Measure] = {
@@ -54,11 +74,7 @@ MEASURES: Mapping[str, Measure] = {
             "modification rate",
             "Cells that are not the original value, as a share of all cells.",
             _LI + _BARRIERS,
-            "0",
             "1",
-            "yes",
-            "cells",
-            "cell",
         ),
         Measure(
             "whd",
@@ -66,88 +82,57 @@ MEASURES: Mapping[str, Measure] = {
             "For each cell the levels that it rose over the levels that there are, Σ_{j=q+1..p} w_j / Σ_{j=2..h} w_j "
             "with w_j = 1.",
             _LI + _BARRIERS,
-            "0",
-            "cells",
-            "yes",
-            "cells",
-            "cell",
         ),
         Measure(
             "whd-height",
             "weighted hierarchical distance, height weights",
             "The same with w_j = 1/(j−1)^β, j counted from 1 = root: rising near the root costs more; β is --beta.",
             _LI + _BARRIERS,
-            "0",
-            "cells",
-            "yes",
-            "cells",
-            "cell",
         ),
         Measure(
             "redactions",
             "redaction count",
             "Cells that may be any value of the column: `*`.",
             "Meyerson, Williams, PODS 2004; " + _HSU + "4.1",
-            "0",
-            "cells",
-            "yes",
-            "cells",
-            "cell",
         ),
         Measure(
             "tree",
             "tree measure",
             "For each cell its level over the height of the hierarchy, r / l.",
             "Aggarwal et al., ICDT 2005; " + _HSU + "4.1",
-            "0",
-            "cells",
-            "yes",
-            "cells",
-            "cell",
         ),
         Measure(
             "entropy",
             "entropy",
             "Σ over cells of H(X | cell) in bits, X the column in the original.",
             _GIONIS + _HSU + "4.2.1",
-            "0",
             "not bounded by complete suppression",
-            "no",
-            "cells",
-            "cell",
+            monotone="no",
+            cell="entropy",
+            bounded=False,
         ),
         Measure(
             "monotone-entropy",
             "monotone entropy",
             "Σ over cells of Pr(cell) · H(X | cell) in bits.",
             _GIONIS + _HSU + "4.2.4",
-            "0",
             "rows · Σ H(X)",
-            "yes",
-            "cells",
-            "cell",
+            cell="monotone_entropy",
         ),
         Measure(
             "non-uniform-entropy",
             "non-uniform entropy",
             "Σ over cells of −log2 Pr(value | cell).",
             _GIONIS + _HSU + "4.2.6",
-            "0",
             "rows · Σ H(X)",
-            "yes",
-            "cells",
-            "cell",
+            cell="size_bits",
         ),
         Measure(
             "loss",
             "loss metric (LM)",
             "For each cell (values under it − 1) / (values of the column − 1), values of the original.",
             "Iyengar: Transforming Data to Satisfy Privacy Constraints, KDD 2002",
-            "0",
-            "cells",
-            "yes",
-            "cells",
-            "cell",
+            cell="leaves",
         ),
         Measure(
             "ncp",
@@ -155,32 +140,26 @@ MEASURES: Mapping[str, Measure] = {
             "For each cell of a numeric column the width of the values under it over the width of the column; else "
             "values under it over values of the column, 0 for one value.",
             "Xu, Wang, Pei, Wang, Shi, Fu: Utility-Based Anonymization Using Local Recoding, KDD 2006",
-            "0",
-            "cells",
-            "yes",
-            "cells",
-            "cell",
         ),
         Measure(
             "precision",
             "precision",
             "1 − the mean over all cells of level / height.",
             "Sweeney: Achieving k-Anonymity Privacy Protection Using Generalization and Suppression, 2002",
-            "0",
             "1",
-            "yes",
-            "cells",
-            "",
-            higher_is_better=True,
+            unit="",
+            complement=True,
+            cell="level",
         ),
         Measure(
             "discernibility",
             "discernibility",
             "Σ over classes of rows squared, and for each suppressed row the rows of the original.",
             "Bayardo, Agrawal: Data Privacy through Optimal k-Anonymization, ICDE 2005",
-            "rows",
             "rows squared",
+            "rows",
             "classes",
+            "row",
             "classes",
         ),
         Measure(
@@ -188,11 +167,11 @@ MEASURES: Mapping[str, Measure] = {
             "average class size",
             "Released rows over classes.",
             "LeFevre, DeWitt, Ramakrishnan: Mondrian, ICDE 2006, without the division by k",
-            "1",
             "rows",
-            "classes",
+            "1",
             "classes",
             "",
+            "classes",
         ),
         Measure(
             "variance-loss",
@@ -200,9 +179,10 @@ MEASURES: Mapping[str, Measure] = {
             "Σ over rows of EMD(class, table) in the original minus the same in the release: how much of the relation "
             "to the sensitive attribute is gone.",
             _HSU + "4.4.2",
-            "0",
             "the variance of the original",
+            "0",
             "classes",
+            "row",
             "classes",
             sensitive=True,
         ),
@@ -211,40 +191,38 @@ MEASURES: Mapping[str, Measure] = {
             "volume inflation",
             "Σ over rows of Pr(q*) / Pr(q): original rows in the region of the class over those with the row's values.",
             _HSU + "4.4.5",
-            "rows",
             "rows · different tuples",
-            "yes",
+            "rows",
             "pairs",
+            "row",
         ),
         Measure(
             "entropy-volume-inflation",
             "entropy volume inflation",
             "Σ over rows of log2 Pr(q*) / Pr(q).",
             _HSU + "4.4.5",
-            "0",
             "rows · H(tuples)",
-            "yes",
+            "0",
             "classes",
+            "row",
         ),
         Measure(
             "independent-volume-inflation",
             "volume inflation under independence",
             "Σ over rows of Π over columns of Pr(cell) / Pr(value).",
             _HSU + "4.4.5",
-            "rows",
             "rows · Π different values, for independent columns",
-            "yes",
+            "rows",
             "pairs",
+            "row",
         ),
         Measure(
             "independent-entropy-volume-inflation",
             "entropy volume inflation under independence",
             "Σ over rows of log2 Π Pr(cell) / Pr(value): over all columns the same number as non-uniform entropy.",
             _HSU + "4.4.5",
-            "0",
             "rows · Σ H(X)",
-            "yes",
-            "cells",
+            unit="row",
         ),
         Measure(
             "hybrid",
@@ -252,10 +230,11 @@ MEASURES: Mapping[str, Measure] = {
             "Σ over rows of (EMD before − EMD after) · Pr(q*) / Pr(q). May be negative: the source's Lemma 4.4.7 does "
             "not hold.",
             _HSU + "4.4.6",
-            "not bounded by 0",
             "not bounded by complete suppression",
-            "no",
+            "not bounded by 0",
             "pairs",
+            "row",
+            "no",
             sensitive=True,
         ),
         Measure(
@@ -263,10 +242,11 @@ MEASURES: Mapping[str, Measure] = {
             "hybrid of variance and entropy volume",
             "Σ over rows of (EMD before − EMD after) · log2 Pr(q*) / Pr(q).",
             _HSU + "4.4.6",
-            "not bounded by 0",
             "not bounded by complete suppression",
-            "no",
+            "not bounded by 0",
             "pairs",
+            "row",
+            "no",
             sensitive=True,
         ),
         Measure(
@@ -276,27 +256,64 @@ MEASURES: Mapping[str, Measure] = {
             "sum over all subsets is out of reach, so it is estimated, with a standard error. Of rows left out "
             "the class is the table.",
             _HSU + "4.5",
-            "0",
             "1",
-            "no",
+            "0",
             "noise",
             "",
+            "no",
             sensitive=True,
+        ),
+        Measure(
+            "height",
+            "height",
+            "The sum of the levels; suppressed rows cost nothing.",
+            "Samarati: Protecting Respondents' Identities in Microdata Release, TKDE 2001",
+            "the sum of the heights",
+            by="levels",
+            unit="",
         ),
     )
 }
 """All measures by name, in the order of reports."""
 
+OF_RELEASES: Mapping[str, Measure] = {name: one for name, one in MEASURES.items() if one.by != "levels"}
+"""Those by which a release is compared with its original."""
+
+OF_NODES: Mapping[str, Measure] = {
+    name: MEASURES[name]
+    for name in (
+        "loss",
+        "precision",
+        "discernibility",
+        "class-size",
+        "entropy",
+        "monotone-entropy",
+        "non-uniform-entropy",
+        "height",
+    )
+}
+"""Those that a search minimizes. `loss` and `precision` are shares there: of `loss`, the columns come together as the
+geometric mean of 1 + their mean, minus 1 (ARX's Loss); `precision` is the mean itself, 1 − what a comparison tells.
+`entropy` is monotone there because every row is recoded alike: the sum over the rows of a cell of H(X | cell) and of
+−log2 Pr(value | cell) is the same number. Cell by cell it is not (Hsu, 4.2.3)."""
+
+
+def find_measure(name: str, among: Mapping[str, Measure] = OF_NODES) -> Measure:
+    """The measure of that name.
+
+    Raises:
+        UsageError: there is none; the sentence names the closest.
+    """
+    if name not in among:
+        raise UsageError(f"There is no measure {name!r}.{closest(name, among)} There are: {', '.join(among)}.")
+    return among[name]
+
 
 def chosen(names: Sequence[str]) -> tuple[Measure, ...]:
-    """The measures of these names in the order of reports; all of them for none.
+    """The measures of a comparison with these names, in the order of reports; all of them for none.
 
     Raises:
         UsageError: an unknown name.
     """
-    for name in names:
-        if name not in MEASURES:
-            raise UsageError(
-                f"There is no measure {name!r}.{closest(name, MEASURES)} There are: {', '.join(MEASURES)}."
-            )
-    return tuple(one for name, one in MEASURES.items() if not names or name in names)
+    wanted = {find_measure(name, OF_RELEASES).name for name in names} or OF_RELEASES
+    return tuple(one for name, one in OF_RELEASES.items() if name in wanted)
