@@ -19,7 +19,6 @@ from sqlaudit.base.spec import Requirement
 from sqlaudit.base.sql import environment, template_folder
 from sqlaudit.gates.standalone.pieces import piece
 from sqlaudit.gates.standalone.recipes import RATIO_BAND, Recipe, recipe_of
-from sqlaudit.gates.standalone.unknown import StandaloneCells
 from sqlaudit.models import REGISTRY
 from sqlaudit.models.base import BAND
 
@@ -201,8 +200,7 @@ def rendered(recipe: Recipe, figures: Sequence[tuple[str, str]], *, entity: bool
             keep="{{ shown }}",
             entity="e" if entity else None,
             figures=list(figures),
-            cells=StandaloneCells(),
-            form="cells",
+            form="windows",
             total="total",
             population="{{ population }}" if population else None,
             population_columns="{{ population_columns }}",

@@ -14,7 +14,7 @@
 {% set lanes = [] %}
 {% for lane in range(lane_count) %}{% set _ = lanes.append("c" ~ lane) %}{% endfor %}
 {% set kept = lanes | join(", ") if form == "packed" else "cell_list" %}
-WITH {{ relation.facts_relation(classes, totals, facts, cells, form, listed ~ kept) }}
+WITH {{ relation.facts_relation(classes, totals, facts, form, listed ~ kept) }}
 {%- if form == "packed" %}
 
 SELECT {{ listed }}size, n, classes, table_rows, {{ kept }}

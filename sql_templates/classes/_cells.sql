@@ -1,57 +1,43 @@
-{# Small pieces that fold cells into facts; see _facts.sql for what a cell is. #}
+{# The long form: cells are rows (id, n, lane, c, t) of the relation `long`, grouped by class. A fact is an aggregate over
+   the rows of a class. The packed form, _packed.sql, has the same macros; besides, here are the relations that some
+   facts need before the fold. `form` is "windows" where windows have added places and running sums already. #}
+{% import "classes/_counts.sql" as listed with context %}
 
-{# The sum of the largest counts of a count vector. #}
-{% macro head_of_list(counts, count, dialect) %}
-{% if dialect == "duckdb" -%}
-CAST(LIST_SUM(LIST_SORT([{{ counts | join(", ") }}], 'DESC')[1:{{ count }}]) AS BIGINT)
-{%- elif dialect == "spark" -%}
-AGGREGATE(LIST_SORT([{{ counts | join(", ") }}], 'DESC')[1:{{ count }}], CAST(0 AS BIGINT), (taken, x) -> taken + x)
+{# One aggregate over the rows of a class (of all lanes, or of the given ones) from what each contributes. #}
+{% macro fold(operation, lanes=none) -%}
+{% set cell = caller("c", "t", "long.lane") %}
+{% if lanes is not none and not lanes -%}
+0
+{%- elif operation == "min" -%}
+MIN({{ only(lanes, cell) }})
 {%- else -%}
-(SELECT SUM(h.x) FROM (SELECT u.x FROM UNNEST([{{ counts | join(", ") }}]) AS u(x) ORDER BY u.x DESC LIMIT {{ count }}) AS h)
+COALESCE({{ "MAX" if operation == "max" else "SUM" }}({{ only(lanes, cell) }}), 0)
 {%- endif %}
-{% endmacro %}
+{%- endmacro %}
+{% macro only(lanes, cell) %}{{ cell if lanes is none else "CASE WHEN long.lane IN (" ~ lanes | join(", ") ~ ") THEN " ~ cell ~ " END" }}{% endmacro %}
 
-{# See largest_l in _facts.sql. An empty list of counts has no positive top. #}
-{% macro largest_l_of_list(counts, top, numerator, denominator, wide, dialect) %}
-{% if dialect == "duckdb" -%}
-{% set sorted = "LIST_SORT([" ~ counts | join(", ") ~ "], 'DESC')" %}
-CASE WHEN {{ top }} > 0 THEN 1{% for _ in counts %} + CASE WHEN CAST(n - {{ "LIST_SUM(" ~ sorted ~ "[1:" ~ loop.index0 ~ "])" if loop.index0 else "0" }} - LEAST({{ sorted }}[{{ loop.index }}], {{ top }}) AS {{ wide }}) * {{ numerator }} > CAST({{ top }} AS {{ wide }}) * {{ denominator }} THEN 1 ELSE 0 END{% endfor %} END
-{%- elif dialect == "spark" -%}
-{% set next = "CASE WHEN CAST(walk.rest - LEAST(x, " ~ top ~ ") AS " ~ wide ~ ") * " ~ numerator ~ " > CAST(" ~ top ~ " AS " ~ wide ~ ") * " ~ denominator ~ " THEN 1 ELSE 0 END" %}
-CASE WHEN {{ top }} > 0 THEN AGGREGATE(LIST_SORT([{{ counts | join(", ") }}], 'DESC'), {'rest': CAST(n AS BIGINT), 'l': CAST(1 AS BIGINT)}, (walk, x) -> {'rest': walk.rest - x, 'l': walk.l + {{ next }}}, walk -> walk.l) END
+{# The rows with one of some values, and the largest and the smallest count of these. #}
+{% macro members(lanes) %}{% call(c, t, lane) fold("sum", lanes) %}{{ c }}{% endcall %}{% endmacro %}
+{% macro largest_of(lanes) %}{% call(c, t, lane) fold("max", lanes) %}{{ c }}{% endcall %}{% endmacro %}
+{% macro smallest_of(lanes) -%}
+{% if lanes -%}
+CASE WHEN COALESCE(SUM({{ only(lanes, "1") }}), 0) < {{ lanes | length }} THEN 0 ELSE MIN({{ only(lanes, "c") }}) END
 {%- else -%}
-CASE WHEN {{ top }} > 0 THEN 1 + (SELECT COUNT(*) FROM (SELECT u.x, SUM(u.x) OVER (ORDER BY u.x DESC ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS running FROM UNNEST([{{ counts | join(", ") }}]) AS u(x)) AS h WHERE CAST(n - h.running + h.x - LEAST(h.x, {{ top }}) AS {{ wide }}) * {{ numerator }} > CAST({{ top }} AS {{ wide }}) * {{ denominator }}) END
+0
 {%- endif %}
-{% endmacro %}
-{% macro largest_l_of_rows(top, numerator, denominator, wide) %}CASE WHEN MAX({{ top }}) > 0 THEN 1 + SUM(CASE WHEN CAST(long.n - running + c - LEAST(c, {{ top }}) AS {{ wide }}) * {{ numerator }} > CAST({{ top }} AS {{ wide }}) * {{ denominator }} THEN 1 ELSE 0 END) END{% endmacro %}
+{%- endmacro %}
 
-{# The place of a lane in an order of all lanes. #}
-{% macro place_of(places, lane) %}
-{% if places == range(places | length) | list -%}
-{{ lane }}
-{%- else -%}
-CASE {{ lane }}{% for place in places %} WHEN {{ loop.index0 }} THEN {{ place }}{% endfor %} END
-{%- endif %}
-{% endmacro %}
+{% macro wide_n() %}MAX(CAST(long.n AS {{ wide }})){% endmacro %}
 
-{# The same over rows of cells. #}
-{% macro head_of_rows(count, dialect) %}
-{% if dialect == "duckdb" -%}
+{% macro head(count) -%}
+{% if dialect == "duckdb" and form != "windows" -%}
 {{ "MAX(c)" if count == 1 else "CAST(LIST_SUM(MAX(c, " ~ count ~ ")) AS BIGINT)" }}
 {%- else -%}
 SUM(CASE WHEN position <= {{ count }} THEN c ELSE 0 END)
 {%- endif %}
-{% endmacro %}
+{%- endmacro %}
 
-{# The largest counts as an array, of a count vector and of rows of cells. #}
-{% macro top_of_list(counts, count, dialect) %}
-{% if dialect in ("duckdb", "spark") -%}
-LIST_SORT([{{ counts | join(", ") }}], 'DESC')[1:{{ count }}]
-{%- else -%}
-ARRAY(SELECT u.x FROM UNNEST([{{ counts | join(", ") }}]) AS u(x) ORDER BY u.x DESC LIMIT {{ count }})
-{%- endif %}
-{% endmacro %}
-{% macro top_of_rows(count, dialect) %}
+{% macro top(count) -%}
 {% if dialect == "duckdb" -%}
 MAX(c, {{ count }})
 {%- elif dialect == "spark" -%}
@@ -59,21 +45,58 @@ LIST_SORT(ARRAY_AGG(c), 'DESC')[1:{{ count }}]
 {%- else -%}
 (ARRAY_AGG(c ORDER BY c DESC))[1:{{ count }}]
 {%- endif %}
-{% endmacro %}
+{%- endmacro %}
 
-{% macro deviation(count, part, wide, total) %}ABS(CAST({{ count }} AS {{ wide }}) * {{ total }} - CAST(n AS {{ wide }}) * {{ part }}){% endmacro %}
+{% macro largest_l(numerator, denominator, lanes) -%}
+{% set top = top_name(lanes) %}
+CASE WHEN MAX({{ top }}) > 0 THEN 1 + SUM(CASE WHEN CAST(long.n - running + c - LEAST(c, {{ top }}) AS {{ wide }}) * {{ numerator }} > CAST({{ top }} AS {{ wide }}) * {{ denominator }} THEN 1 ELSE 0 END) END
+{%- endmacro %}
 
-{% macro only_lanes(lanes, cell) %}CASE WHEN long.lane IN ({{ lanes | join(", ") }}) THEN {{ cell }} END{% endmacro %}
+{% macro place(places, lane) -%}
+{% if places == range(places | length) | list -%}
+{{ lane }}
+{%- else -%}
+CASE {{ lane }}{% for place in places %} WHEN {{ loop.index0 }} THEN {{ place }}{% endfor %} END
+{%- endif %}
+{%- endmacro %}
 
-{% macro only_lanes_of(lanes, cell) %}CASE WHEN lane IN ({{ lanes | join(", ") or "NULL" }}) THEN {{ cell }} END{% endmacro %}
+{% macro grouped_distance(groups) %}MAX({{ level_name(groups) }}.deviation){% endmacro %}
 
-{% macro aggregate(function, cell) %}{{ function }}({{ cell }}){% endmacro %}
+{% macro ordered_distance(order) %}SUM(gap){% endmacro %}
 
-{% macro or_zero(expression) %}COALESCE({{ expression }}, 0){% endmacro %}
+{# What the facts of this statement need beforehand: the order of a distance, for each `largest_l` the lanes whose largest
+   count it takes, the levels of a tree, the place of every count within its class. Names count within the statement. #}
+{% set asked = namespace(order=none, tops=[], sets=[], levels=[], places=false) %}
+{% for fact in facts %}
+{% set given = fact.arguments %}
+{% if fact.macro == "ordered_distance" and asked.order is none %}
+{% set asked.order = given["order"] %}
+{% elif fact.macro == "largest_l" and given.get("lanes") not in asked.tops %}
+{% set asked.tops = asked.tops + [given.get("lanes")] %}
+{% set asked.sets = asked.tops | reject("none") | list %}
+{% elif fact.macro == "grouped_distance" and given["groups"] not in asked.levels %}
+{% set asked.levels = asked.levels + [given["groups"]] %}
+{% elif fact.macro == "head" and dialect != "duckdb" %}
+{% set asked.places = true %}
+{% endif %}
+{% endfor %}
+{% macro top_name(lanes) %}{{ "greatest_count" if lanes is none else "greatest_of_set_" ~ (asked.sets.index(lanes) + 1) }}{% endmacro %}
+{% macro level_name(groups) %}level_{{ asked.levels.index(groups) + 1 }}{% endmacro %}
 
-{% macro smallest_of_rows(lanes) %}CASE WHEN COALESCE(SUM(CASE WHEN long.lane IN ({{ lanes | join(", ") }}) THEN 1 END), 0) < {{ lanes | length }} THEN 0 ELSE MIN(CASE WHEN long.lane IN ({{ lanes | join(", ") }}) THEN c END) END{% endmacro %}
+{# The relations before the fold, and the FROM item that it reads. #}
+{% macro preparations(totals) -%}
+{{ with_totals(totals) }}
+{%- if asked.order is not none %}{{ with_gaps(asked.order) }}{% endif %}
+{%- if asked.tops or asked.places %}{{ with_positions("gapped" if asked.order is not none else "cells", asked.tops) }}{% endif %}
+{%- for groups in asked.levels %}{{ with_level(groups) }}{% endfor %}
+{%- endmacro %}
+{% macro source() -%}
+{{ "positioned" if asked.tops or asked.places else "gapped" if asked.order is not none else "cells" }} AS long
+{%- for groups in asked.levels %}
 
-{% macro level_value(level) %}MAX({{ level }}.deviation){% endmacro %}
+    JOIN {{ level_name(groups) }} ON long.id = {{ level_name(groups) }}.id
+{%- endfor %}
+{%- endmacro %}
 
 {# Every cell with its value's total. #}
 {% macro with_totals(totals) %}
@@ -93,8 +116,8 @@ cells AS NOT MATERIALIZED (
 positioned AS NOT MATERIALIZED (
     SELECT
         {{ before }}.*,
-    {% for name, lanes in tops.items() %}
-        MAX({{ "c" if lanes is none else only_lanes_of(lanes, "c") }}) OVER (PARTITION BY id) AS {{ name }},
+    {% for lanes in tops %}
+        MAX({{ "c" if lanes is none else "CASE WHEN lane IN (" ~ (lanes | join(", ") or "NULL") ~ ") THEN c END" }}) OVER (PARTITION BY id) AS {{ top_name(lanes) }},
     {% endfor %}
     {% if tops %}
         SUM(c) OVER (PARTITION BY id ORDER BY c DESC, lane ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS running,
@@ -107,7 +130,7 @@ positioned AS NOT MATERIALIZED (
 {# Every cell with its gap: the sum of |a total - b n| over the ranks from its own to the next one present, where a is
    the class's and b the table's cumulative count. The ranks where a total >= b n come first, so one look-up of the
    crossing splits a gap into two sums that prefix sums give. #}
-{% macro with_gaps(order, wide, total) %}
+{% macro with_gaps(order) %}
 ranks AS MATERIALIZED (
     SELECT
         lane, rank, cumulated,
@@ -187,8 +210,8 @@ CASE lane{% for lane in order %}{% if lane >= 0 %} WHEN {{ lane }} THEN {{ loop.
 {% endmacro %}
 
 {# For each class, how far the counts of the groups of a tree's level are from the table's. #}
-{% macro with_level(level, groups, wide, total) %}
-{{ level }} AS (
+{% macro with_level(groups) %}
+{{ level_name(groups) }} AS (
     SELECT
         id,
         CAST(n AS {{ wide }}) * {{ total }}
@@ -212,11 +235,4 @@ CASE lane{% for lane in order %}{% if lane >= 0 %} WHEN {{ lane }} THEN {{ loop.
     ) AS level_counts
     GROUP BY id, n
 ),
-{% endmacro %}
-
-{% macro long_source(relation, levels) %}
-{{ relation }} AS long{% for level in levels %}
-
-    JOIN {{ level }} ON long.id = {{ level }}.id{% endfor %}
-
 {% endmacro %}

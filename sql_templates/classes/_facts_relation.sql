@@ -1,5 +1,5 @@
 {# The relation of class facts over the classes of either form. #}
-{% macro facts_relation(classes, totals, facts, cells, form, keep) %}
+{% macro facts_relation(classes, totals, facts, form, keep) %}
 {% import "classes/_facts.sql" as macros with context %}
 {% if form == "packed" %}
 facts AS MATERIALIZED (
@@ -11,6 +11,7 @@ facts AS MATERIALIZED (
     FROM {{ classes }} AS class
 )
 {%- else %}
+{% import "classes/_cells.sql" as cells with context %}
 class AS {{ "MATERIALIZED" if keep else "NOT MATERIALIZED" }} (
     SELECT * FROM {{ classes }} AS class
 ),
@@ -24,7 +25,7 @@ long AS NOT MATERIALIZED (
         FROM class
     ) AS unfolded
 ),
-{{ cells.preparations(totals, facts, wide, total) }}
+{{ cells.preparations(totals) -}}
 {{ "folded" if keep else "facts" }} AS MATERIALIZED (
     SELECT
         long.id,
@@ -35,7 +36,7 @@ long AS NOT MATERIALIZED (
     {% for fact in facts %}
         , {{ macros[fact.macro](**fact.arguments) }} AS {{ fact.name }}
     {% endfor %}
-    FROM {{ cells.source(facts) }}
+    FROM {{ cells.source() }}
     GROUP BY long.id, long.n
 )
 {%- if keep %},

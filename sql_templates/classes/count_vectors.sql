@@ -1,6 +1,6 @@
 {# The classes that satisfy a condition as full count vectors, merged: for the few that are decided exactly. #}
 {% import "classes/_facts_relation.sql" as relation with context %}
-WITH {{ relation.facts_relation(classes, totals, facts, cells, form, lane_columns if form == "packed" else "cell_list") }}
+WITH {{ relation.facts_relation(classes, totals, facts, form, lane_columns if form == "packed" else "cell_list") }}
 {% if form == "packed" %}
 SELECT
     {% for lane in range(lane_count) %}c{{ lane }}, {% endfor %}

@@ -1,6 +1,6 @@
 {# How many classes and rows have each combination of facts. #}
 {% import "classes/_facts_relation.sql" as relation with context %}
-WITH {{ relation.facts_relation(classes, totals, facts, cells, form, none) }}
+WITH {{ relation.facts_relation(classes, totals, facts, form, none) }}
 SELECT
     {% for name in names %}{{ name }}, {% endfor %}
 

@@ -1,7 +1,7 @@
 {# All figures of all models, by class size: few rows, one a distinct size. `levels` are (name, fold, expression),
    `verdicts` are (name, predicate of failing classes, predicate of classes too close to the limit to tell). #}
 {% import "classes/_facts_relation.sql" as relation with context %}
-WITH {{ relation.facts_relation(classes, totals, facts, cells, form, none) }}
+WITH {{ relation.facts_relation(classes, totals, facts, form, none) }}
 SELECT
     size,
     CAST(SUM(classes) AS BIGINT) AS classes,

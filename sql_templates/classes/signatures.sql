@@ -1,6 +1,6 @@
 {# The distinct signatures of the classes (rows, largest counts) and how many classes share each. #}
 {% import "classes/_facts_relation.sql" as relation with context %}
-WITH {{ relation.facts_relation(classes, totals, facts, cells, form, none) }}
+WITH {{ relation.facts_relation(classes, totals, facts, form, none) }}
 SELECT
     n,
     {% for rank in range(1, depth + 1) %}

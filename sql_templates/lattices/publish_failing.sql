@@ -1,6 +1,6 @@
 {# The numbers of the classes that fall short of a requirement. #}
 {% import "classes/_facts_relation.sql" as relation with context %}
-WITH {{ relation.facts_relation(classes, totals, facts, cells, form, "q1") }}
+WITH {{ relation.facts_relation(classes, totals, facts, form, "q1") }}
 SELECT q1 AS class_number
 FROM facts
 WHERE {{ condition }}

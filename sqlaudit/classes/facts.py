@@ -14,7 +14,6 @@ import numpy as np
 
 from sqlaudit.base.relation import Row, Statement
 from sqlaudit.base.sql import Raw, render
-from sqlaudit.classes.cells import LongCells, PackedCells
 from sqlaudit.classes.signatures import Signatures
 from sqlaudit.engines.contract import Engine
 
@@ -115,7 +114,7 @@ class ClassHistogram:
             classes=Raw(self.classes),
             totals=Raw(self.totals) if self.totals else "",
             facts=list(facts),
-            cells=PackedCells(dialect, totals) if packed else LongCells(dialect),
+            lane_totals=totals,
             form="packed" if packed else "cells",
             total=self.table.total if self.table else 0,
             **parameters,

@@ -14,7 +14,6 @@ from typing import Any
 
 from sqlaudit.base.relation import Statement
 from sqlaudit.base.sql import Raw, environment, render
-from sqlaudit.classes.cells import PackedCells
 from sqlaudit.classes.facts import Fact
 from sqlaudit.lattices.attributes import Attribute, decides
 from sqlaudit.models.base import HistogramModel, Model, SignatureModel, expression
@@ -139,7 +138,7 @@ def _expression(fact: Fact, attribute: Attribute, wide: str) -> str:
     """A fact over the lanes of a count vector."""
     totals = attribute.table.totals if attribute.table else ()
     context = {
-        "cells": PackedCells(DIALECT, totals),
+        "lane_totals": totals,
         "form": "packed",
         "wide": wide,
         "dialect": DIALECT,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 import sqlaudit
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.classes import histogram
+from sqlaudit.classes.facts import ClassHistogram, Fact, SensitiveTable
 from sqlaudit.classes.histogram import HistogramBuilder, Packing
 from sqlaudit.engines.contract import Engine
 from tests import oracle
@@ -92,6 +94,24 @@ def test_a_form_is_chosen_by_the_number_of_values(audit_on: AuditOn) -> None:
     for values, form in [(histogram.PACKED_VALUES, "packed"), (histogram.PACKED_VALUES + 1, "cells")]:
         result = audit_on(table(values), {"a": "int", "s": "int"}, qi=["a"], sensitive="s", require=["l=1"])
         assert result.sensitive[0].form == form
+
+
+def test_relations_are_named_by_what_they_hold(engine: Engine) -> None:
+    facts = [
+        Fact("near", "grouped_distance", {"groups": [[0, 1], [2, 3]]}),
+        Fact("far", "grouped_distance", {"groups": [[0, 3], [1], [2]]}),
+        Fact("of_all", "largest_l", {"numerator": 3, "denominator": 1, "lanes": None}),
+        Fact("of_some", "largest_l", {"numerator": 3, "denominator": 1, "lanes": [1, 2]}),
+    ]
+    table = SensitiveTable("s", (4, 3, 2, 1), has_null=False, ordered=True, text=False)
+    sql = (
+        ClassHistogram(engine, table, "classes", "totals", "cells")
+        .statement("classes/figures.sql", facts, "x", levels=[], verdicts=[])
+        .sql
+    )
+    made = re.findall(r"(\w+) AS (?:NOT )?(?:MATERIALIZED )?\(\s", sql)
+    assert made == ["class", "long", "all_lanes", "cells", "positioned", "level_1", "level_2", "facts"]
+    assert set(re.findall(r"greatest_\w+", sql)) == {"greatest_count", "greatest_of_set_1"}
 
 
 def test_lanes_are_as_wide_as_the_largest_count_and_words_are_filled() -> None:

@@ -2,7 +2,7 @@
    `signatures` holds (rows, counts) pairs; the first `most` classes of each are returned, in the order of the keys. #}
 {% import "classes/_facts_relation.sql" as relation with context %}
 {% set top = facts[0].name %}
-WITH {{ relation.facts_relation(classes, totals, facts, cells, form, keep) }},
+WITH {{ relation.facts_relation(classes, totals, facts, form, keep) }},
 recognized AS NOT MATERIALIZED (
     SELECT
         facts.*,

@@ -4,7 +4,7 @@
    next m counts. Nearly sure are the members whose own value is the best guess once the best m others are ruled out, and
    likely enough then: those with one of the m + 1 most frequent values. #}
 {% import "classes/_facts_relation.sql" as relation with context %}
-WITH {{ relation.facts_relation(classes, totals, facts, cells, form, none) }},
+WITH {{ relation.facts_relation(classes, totals, facts, form, none) }},
 left_over AS NOT MATERIALIZED (
     SELECT
         classes, size, distinct_values, largest

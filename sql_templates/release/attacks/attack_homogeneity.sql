@@ -2,7 +2,7 @@
    Nearly sure are those about whom it is right, in classes where the share of that value is at least `sure`. #}
 {% import "classes/_facts_relation.sql" as relation with context %}
 {% macro where(condition, what) %}CAST(COALESCE(SUM(CASE WHEN {{ condition }} THEN {{ what }} * classes ELSE 0 END), 0) AS BIGINT){% endmacro %}
-WITH {{ relation.facts_relation(classes, totals, facts, cells, form, none) }}
+WITH {{ relation.facts_relation(classes, totals, facts, form, none) }}
 SELECT
     CAST(COALESCE(SUM(size * classes), 0) AS BIGINT) AS members,
     CAST(COALESCE(SUM(n * classes), 0) AS BIGINT) AS pairs,

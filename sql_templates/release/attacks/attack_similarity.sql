@@ -2,7 +2,7 @@
 {% import "classes/_facts_relation.sql" as relation with context %}
 {% macro where(condition, what) %}CAST(COALESCE(SUM(CASE WHEN {{ condition }} THEN {{ what }} * classes ELSE 0 END), 0) AS BIGINT){% endmacro %}
 {% set alike %}({% for name in shares %}{{ name }} = n{{ " OR " if not loop.last }}{% endfor %}){% endset %}
-WITH {{ relation.facts_relation(classes, totals, facts, cells, form, none) }}
+WITH {{ relation.facts_relation(classes, totals, facts, form, none) }}
 SELECT
     CAST(COALESCE(SUM(size * classes), 0) AS BIGINT) AS members,
     {{ where(alike, "size") }} AS exposed,

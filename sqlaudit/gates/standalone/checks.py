@@ -12,7 +12,6 @@ from sqlaudit.base.sql import Raw, render
 from sqlaudit.classes.inputs import population_target, read_inputs
 from sqlaudit.gates.standalone.names import DIALECTS, column, find_dialect, source
 from sqlaudit.gates.standalone.recipes import NotCarried, Recipe, recipe_of
-from sqlaudit.gates.standalone.unknown import StandaloneCells
 from sqlaudit.models import REGISTRY
 from sqlaudit.models.requirements import find_model, parse_requirements
 from sqlaudit.reports.escape import visible
@@ -164,8 +163,7 @@ class _Job:
             required=bool(recipe.table_fails),
             table_fails=recipe.table_fails,
             table_doubtful=recipe.table_doubtful,
-            cells=StandaloneCells(),
-            form="cells",
+            form="windows",
             total="total",
             **self._population(recipe, keys, entity),
             **recipe.parameters(),

@@ -5,13 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from sqlaudit.classes.cells import LongCells, _macro
 from sqlaudit.classes.facts import SensitiveTable
 from sqlaudit.gates.standalone.pieces import piece
 from sqlaudit.models.closeness import OrderedTCloseness
-
-PORTABLE = "portable"
-"""Not DuckDB: macros that have a short form there take the one that every dialect understands."""
 
 
 @dataclass(frozen=True)
@@ -55,19 +51,6 @@ class UnknownTable(SensitiveTable):
 def unknown_table(name: str) -> UnknownTable:
     """The table of an attribute of that name."""
     return UnknownTable(name, (), has_null=False, ordered=True, text=False)
-
-
-@dataclass(frozen=True)
-class StandaloneCells(LongCells):
-    """Cells as rows, with the places and running sums that windows have added before."""
-
-    dialect: str = PORTABLE
-
-    def largest_l(self, numerator: int, denominator: int, lanes: Any, wide: str) -> str:
-        """The largest l of recursive (c,l), for c = numerator/denominator."""
-        return _macro(
-            "largest_l_of_rows", top="greatest_count", numerator=numerator, denominator=denominator, wide=wide
-        )
 
 
 class NaturallyOrdered(OrderedTCloseness):
