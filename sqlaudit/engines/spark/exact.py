@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Sequence
 from typing import Any
 
@@ -27,22 +28,25 @@ def exact_schema(reader: Any, format_name: str, found: Any, path: str) -> Any | 
     if not fields:
         return None
     texts = reader.options(**_TEXTS[format_name]).load(path)
-    asked = [_asked(field) + f" AS c{i}" for i, (_, field) in enumerate(fields)]
-    changed = texts.selectExpr(*asked).collect()[0]
-    places = [place for (place, _), bad in zip(fields, changed, strict=True) if bad]
-    return _with_texts(found, places) if places else None
+    columns = [(Raw(quote(field.name, "spark")), *_type_and_kind(field.dataType)) for _, field in fields]
+    view = "sqlaudit_texts_" + uuid.uuid4().hex
+    texts.createOrReplaceTempView(view)
+    try:
+        asked = expression("engines/spark/read_changed_spark.sql", _AS_IT_STANDS, source=Raw(view), columns=columns)
+        changed = texts.sparkSession.sql(asked).collect()[0][0]
+    finally:
+        texts.sparkSession.catalog.dropTempView(view)
+    return _with_texts(found, [fields[at][0] for at in changed]) if changed else None
 
 
-def _asked(field: Any) -> str:
-    """The expression that says whether a column has a value that its type changes."""
-    type_name = field.dataType.simpleString()
-    return expression(
-        "engines/spark/read_changed_spark.sql",
-        _AS_IT_STANDS,
-        text=Raw(quote(field.name, "spark")),
-        type=type_name,
-        nested=_is_nested(type_name),
-    )
+def _type_and_kind(data_type: Any) -> tuple[str, str]:
+    """Spark's name of a type, and how its texts are compared."""
+    type_name = data_type.simpleString()
+    if _is_nested(type_name):
+        return type_name, "nested"
+    if type_name.startswith(("date", "time")):
+        return type_name, "time"
+    return type_name, "float" if type_name in ("float", "double") else "whole"
 
 
 def _is_nested(type_name: str) -> bool:
