@@ -7,21 +7,13 @@ from collections.abc import Iterable, Mapping
 
 from sqlglot import exp
 
+from sqlaudit.base.dialects import spoken
 from sqlaudit.base.errors import DivisionWarning
 from sqlaudit.base.relation import ColumnInfo, Kind, Remark
 from sqlaudit.base.written import written_tree
 
 DIVISION = "division_of_whole_numbers"
 """The code of these remarks in results."""
-_HERE = {
-    "duckdb": "DuckDB gives fractions, where PostgreSQL would give whole numbers",
-    "spark": "Spark gives fractions, where PostgreSQL would give whole numbers",
-    "postgres": "PostgreSQL gives whole numbers, where DuckDB and Spark would give fractions",
-}
-_SPELLED = {
-    "duckdb": "{left} // {right} or floor({left} / {exact})",
-    "spark": "{left} DIV {right} or floor({left} / {exact})",
-}
 _CUTTING = ("floor", "trunc")
 """Functions of a quotient that give the same on every engine, of numbers that are not negative."""
 _COUNTING = ("length", "char_length", "character_length", "octet_length", "ascii", "strpos", "position", "strposition")
@@ -44,7 +36,7 @@ Write floor(age / 20.0) for whole numbers, age / 20.0 for fractions.
     """
     for division in tree.find_all(exp.Div):
         if _is_whole(division.this, kinds) and _is_whole(division.expression, kinds) and not _is_cut(division):
-            return f"{what} divides whole numbers: {_HERE.get(dialect, dialect)}. {_advice(division, dialect, shown)}"
+            return f"{what} divides whole numbers: {spoken(dialect).division}. {_advice(division, dialect, shown)}"
     return ""
 
 
@@ -79,7 +71,7 @@ def _advice(division: exp.Div, dialect: str, shown: bool) -> str:
         return "Write the divisor with a decimal point for fractions (2.0), and floor() around that for whole numbers."
     left, right = (_readable(side, dialect) for side in (division.this, division.expression))
     exact = right + ".0" if isinstance(division.expression, exp.Literal) else f"({right} * 1.0)"
-    whole = _SPELLED.get(dialect, "floor({left} / {exact})").format(left=left, right=right, exact=exact)
+    whole = spoken(dialect).whole_division.format(left=left, right=right, exact=exact)
     return f"Write {whole} for whole numbers, {left} / {exact} for fractions."
 
 

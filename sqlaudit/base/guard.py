@@ -14,8 +14,9 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
+from sqlaudit.base.dialects import spoken
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.written import SPELLINGS, refuse_alias, refuse_joined, refuse_lost, with_units, written_tree
+from sqlaudit.base.written import refuse_alias, refuse_joined, refuse_lost, with_units, written_tree
 
 _WRITES = (exp.Insert, exp.Update, exp.Delete, exp.Merge, exp.Create, exp.Drop, exp.Alter, exp.Command, exp.Into)
 Reader = Callable[..., Sequence[Any]]
@@ -24,30 +25,6 @@ DEEPEST = 60
 """So deep SQL of users may be nested: parsers and databases recurse, and their stacks end somewhere."""
 _BRACKETS = 40
 _OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
-_OUTSIDE = {
-    "spark": (
-        "reflect",
-        "java_method",
-        "try_reflect",
-        "read_files",
-        "read_kafka",
-        "read_pubsub",
-        "read_kinesis",
-        "read_pulsar",
-        "read_statestore",
-        "read_state_metadata",
-        "remote_query",
-        "http_request",
-        "ai_query",
-        "vector_search",
-        "list_secrets",
-        "secret",
-        "try_secret",
-        "cloud_files_state",
-        "python_worker_logs",
-    )
-}
-"""Functions that run code of the machine, or read or call something that nobody named."""
 
 
 def guard_query(text: str, dialect: str) -> exp.Query:
@@ -147,7 +124,7 @@ def _not_a_select(word: str) -> UsageError:
 
 
 def _unreadable(option: str, dialect: str, where: str = "") -> UsageError:
-    return UsageError(f"{option} could not be read as {SPELLINGS.get(dialect, dialect)} SQL{where}.")
+    return UsageError(f"{option} could not be read as {spoken(dialect).title} SQL{where}.")
 
 
 def _statements(text: str, dialect: str, option: str) -> list[str]:
@@ -236,7 +213,7 @@ def _refuse_writes(root: exp.Expression, option: str) -> None:
 
 def _refuse_outside(root: exp.Expression, dialect: str, option: str) -> None:
     """Refuse what leaves the tables; a script of TRANSFORM runs as a program of the machine."""
-    outside = _OUTSIDE.get(dialect, ())
+    outside = spoken(dialect).outside
     for node in root.find_all(exp.Func, exp.QueryTransform):
         if isinstance(node, exp.QueryTransform):
             raise UsageError(f"{option} may only read; it holds TRANSFORM, which runs a program.")

@@ -9,10 +9,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+from sqlaudit.base.dialects import spoken
 from sqlaudit.base.errors import UsageError
-
-_NAME_QUOTES = {"duckdb": '"', "postgres": '"', "spark": "`"}
-_TEXT_QUOTES = {"duckdb": "'", "postgres": "'"}
 
 
 def quote(name: str, dialect: str) -> str:
@@ -22,8 +20,8 @@ def quote(name: str, dialect: str) -> str:
         >>> quote('a "b"; c', "duckdb")
         '"a ""b""; c"'
     """
-    mark = _NAME_QUOTES.get(dialect)
-    if mark is not None:
+    mark = spoken(dialect).name_quote
+    if mark:
         return mark + name.replace(mark, mark * 2) + mark
     from sqlglot import exp
 
@@ -111,8 +109,8 @@ def _closing_quote(rest: str) -> int:
 
 
 def _text(value: str, dialect: str) -> str:
-    mark = _TEXT_QUOTES.get(dialect)
-    if mark is not None:
+    mark = spoken(dialect).text_quote
+    if mark:
         return mark + value.replace(mark, mark * 2) + mark
     from sqlglot import exp
 

@@ -14,13 +14,10 @@ from typing import Any
 
 import jinja2
 
+from sqlaudit.base.dialects import spoken
 from sqlaudit.base.relation import Statement
 
 _HERE = Path(__file__).resolve().parents[1]
-WIDE = {"duckdb": "HUGEINT", "postgres": "DECIMAL(38, 0)", "spark": "DECIMAL(38, 0)"}
-"""The type in which products of counts never overflow."""
-WIDEST = "DECIMAL(38, 0)"
-"""The same where nothing wider is known."""
 PLACEHOLDER = "sqlaudit_raw_"
 """How the names begin that stand for raw SQL while a text is spelled."""
 
@@ -68,7 +65,7 @@ def render(template: str, dialect: str, *, step: str = "", plain_order: bool = F
     """
     raws: dict[str, str] = {}
     given = {name: _place(value, dialect, raws) for name, value in parameters.items()}
-    text = environment().get_template(template).render(dialect=dialect, wide=WIDE.get(dialect, WIDEST), **given)
+    text = environment().get_template(template).render(dialect=dialect, wide=spoken(dialect).wide, **given)
     if dialect != "duckdb":
         from sqlaudit.base.spelling import spell
 

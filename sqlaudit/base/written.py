@@ -21,6 +21,7 @@ from sqlglot import TokenType, exp
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.tokenizer_core import Token
 
+from sqlaudit.base.dialects import spoken
 from sqlaudit.base.errors import UsageError
 
 _SAME = ("COUNT", "SUM", "AVG", "YEAR", "MONTH", "DAY", "COALESCE", "NULLIF", "IFNULL", "NVL", "POWER", "POW")
@@ -31,7 +32,6 @@ _RENAMED = ("INITCAP", "CHR", "DECODE", "DATE_PART", "JSON_VALUE", "CONVERT", "M
 _RESPELLED = frozenset({"both", "leading", "trailing", "dow", "doy", "at"})
 """Words of TRIM, EXTRACT and AT TIME ZONE that some dialects say as another function, or by another name."""
 _CARRYING = frozenset({"NUMBER", "STRING", "IDENTIFIER", "VAR"})
-SPELLINGS = {"duckdb": "DuckDB", "postgres": "PostgreSQL", "spark": "Spark"}
 _JOINED = frozenset("_" + string.ascii_letters)
 _WORD = re.compile(r"\w+")
 
@@ -84,7 +84,7 @@ def refuse_lost(text: str, tree: exp.Expr, dialect: str, option: str, *, names: 
     word = lost(text, tree, dialect, names=names)
     if word:
         raise MisreadError(
-            f"{option}: {word!r} would get lost where this is read as {SPELLINGS.get(dialect, dialect)} SQL; write it "
+            f"{option}: {word!r} would get lost where this is read as {spoken(dialect).title} SQL; write it "
             "in another way."
         )
 

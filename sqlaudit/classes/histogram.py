@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from sqlaudit.base.dialects import spoken
 from sqlaudit.base.relation import Statement
 from sqlaudit.base.spec import NullPolicy
 from sqlaudit.base.sql import Raw, render
@@ -15,7 +16,6 @@ PACKED_VALUES = 48
 """Up to this many sensitive values a class is one count vector; beyond, a list of cells."""
 SAMPLE = 1_000_000
 """Rows looked at to guess how wide lanes must be."""
-_WORDS = {"duckdb": ("HUGEINT", 126), "postgres": ("INTEGER", 60), "spark": ("BIGINT", 62)}
 
 
 @dataclass(frozen=True)
@@ -33,12 +33,12 @@ class Packing:
         No count exceeds `most`: where that is more than `largest` guesses, a word still never overflows, so that a
         wrong guess is found out afterwards instead of ending in an error.
         """
-        word_type, capacity = _WORDS[dialect]
-        bits = 30 if dialect == "postgres" and largest < 2**30 else max(1, largest.bit_length())
-        per_word = 1 + max(0, capacity - max(bits, most.bit_length())) // bits
+        found = spoken(dialect)
+        bits = max(found.lane_bits, largest.bit_length())
+        per_word = 1 + max(0, found.word_bits - max(bits, most.bit_length())) // bits
         chunks = [range(start, min(start + per_word, lanes)) for start in range(0, lanes, per_word)]
         words = tuple(tuple((lane, place * bits) for place, lane in enumerate(chunk)) for chunk in chunks)
-        return cls(words, bits, word_type)
+        return cls(words, bits, found.word)
 
     def weights_of(self, lane: int) -> list[int]:
         """The weight of a lane in each word."""
@@ -135,7 +135,7 @@ class HistogramBuilder:
         """Cells with a number for each class; a kept relation numbers its rows itself, and in parallel."""
         if not self.engine.can_materialize:
             return _inlined(self._cells(sensitive, table, keep_keys, number=True))
-        if self.engine.dialect == "spark":  # its relations have no numbers of rows, and what is kept does not change
+        if not self.engine.numbers_rows:
             return self._relation(name, self._cells(sensitive, table, keep_keys, number=True))
         kept = self._relation(name, self._cells(sensitive, table, keep_keys, number=False))
         return _inlined(render("classes/numbered.sql", self.engine.dialect, classes=Raw(kept)))

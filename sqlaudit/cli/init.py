@@ -100,7 +100,7 @@ def _proposed(engine: Engine, names: Sequence[str], kind: str, output: Path) -> 
                 raise
             say(f"{name} is left out: {error}")
             continue
-        written = str(Path(name).absolute()) if engine.dialect == "spark" and exists(name) else name
+        written = str(Path(name).absolute()) if engine.finds_files and exists(name) else name
         tables.append(ProposedTable(kind, _written(written, kind, output), profile))
     if not tables:
         raise UsageError("This database has no table or view that could be read.")

@@ -72,9 +72,7 @@ class AgreeSets:
     def _read(self, key: Sequence[int], stride: int, *, sampled: bool) -> int:
         words = [range(begin, min(begin + _WORD_BITS, self.width)) for begin in range(0, self.width, _WORD_BITS)]
         names = _names(key)
-        loose = (
-            self._loose if self.engine.dialect != "spark" else []
-        )  # there an equality of NULLs can be a key of a join
+        loose = [] if self.engine.joins_nulls else self._loose
         statement = render(
             "column_sets/columns_agree.sql",
             self.engine.dialect,

@@ -52,6 +52,19 @@ class Engine(ABC):
     """Whether thousands of small statements cost next to nothing here, so that searches run where the rows are kept; if
     not, codes and counts of them go to a DuckDB in memory."""
 
+    numbers_rows: bool = False
+    """Whether the rows of what `materialize` keeps have numbers of their own, `rowid`."""
+    joins_nulls: bool = False
+    """Whether an equality in which NULL equals NULL can be the key of a join, and not only its filter."""
+    reads_files: bool = False
+    """Whether a target may be a file."""
+    finds_files: bool = False
+    """Whether it finds files by itself; if not, they are named when it is opened, and all others are closed."""
+    own_schema: str = ""
+    """The schema of tables that are named without one."""
+    plain_name: str = "[a-z_][a-z0-9_]*"
+    """A pattern of names that need no quotes."""
+
     def __init__(self, limits: Limits | None = None) -> None:
         self.limits = limits or Limits()
         self.tracer: Tracer | None = None
@@ -114,6 +127,10 @@ class Engine(ABC):
     def drop(self, name: str) -> None:
         """Drop a temporary relation made by `materialize` or `keep_rows`."""
         raise NotImplementedError(f"{self.name} cannot keep temporary relations")
+
+    def folded(self, name: str) -> str:
+        """A name as the engine reads it where it stands without quotes."""
+        return name
 
     def catalog_tables(self) -> list[tuple[str, str]] | None:
         """(schema, name) of the tables and views; None where information_schema says it."""

@@ -35,11 +35,11 @@ def tables_of(engine: Engine) -> list[str]:
     if rows is None:
         listed = engine.run(render("gates/tables.sql", engine.dialect, step="tables of the database"))
         rows = [(str(schema), str(name)) for schema, name in listed]
-    return [_relation(schema, name, engine.dialect) for schema, name in rows]
+    return [_relation(schema, name, engine.own_schema) for schema, name in rows]
 
 
-def _relation(schema: str, name: str, dialect: str) -> str:
-    parts = [name] if not schema or (dialect == "duckdb" and schema == "main") else [schema, name]
+def _relation(schema: str, name: str, own_schema: str) -> str:
+    parts = [name] if schema in ("", own_schema) else [schema, name]
     return ".".join(part if _is_plain(part) else '"' + part.replace('"', '""') + '"' for part in parts)
 
 

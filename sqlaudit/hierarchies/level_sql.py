@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from sqlglot import exp
 
+from sqlaudit.base.dialects import spoken
 from sqlaudit.base.division import remark_on, warn
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.guard import guard_expression
@@ -203,7 +204,7 @@ def _interval(level: WidthLevel, value: Raw, dialect: str, holds: Holds) -> str:
         kind=holds.kind.value,
         scale=_scale(level, holds),
         plain=holds.kind is Kind.INTEGER and level.decimals == 0 and bounded,
-        nan=holds.kind is Kind.FLOAT or (holds.kind is Kind.DECIMAL and dialect == "postgres"),
+        nan=holds.kind is Kind.FLOAT or (holds.kind is Kind.DECIMAL and spoken(dialect).loose_decimals),
         width=decimal_text(level.width),
         origin=decimal_text(level.origin),
         decimals=level.decimals,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sqlaudit.base.columns_of import Resolved
+from sqlaudit.base.dialects import spoken
 from sqlaudit.base.relation import Kind, Relation, Statement
 from sqlaudit.base.result import Warned
 from sqlaudit.base.sql import Raw, render
@@ -47,7 +48,7 @@ def _may_differ(role: Resolved, relation: Relation, dialect: str) -> bool:
     if role.column is None or role.column in relation.respelled:
         return False
     if role.kind is Kind.DECIMAL:
-        return dialect == "postgres" and "(" not in role.type  # elsewhere each column has one scale
+        return spoken(dialect).loose_decimals and "(" not in role.type
     if role.kind is Kind.OTHER:
         return not role.type.lower().startswith(("bytea", "blob", "binary", "bit", "variant", "geometry"))
     return role.kind is Kind.FLOAT or (role.kind is Kind.TEXT and "COLLATE" in role.type.upper())

@@ -130,7 +130,7 @@ class ConsoleCompleter(Completer):
             yield from self._paths.get_completions(Document(word[1:]), event)
             return
         yield from _fitting(word, self._arguments(completes, rest))
-        if completes == "files" or (completes == "tables" and self._session.workspace.dialect != "postgres"):
+        if completes == "files" or (completes == "tables" and self._session.workspace.engine.reads_files):
             yield from self._paths.get_completions(Document(word), event)
 
     def _arguments(self, completes: str, rest: str) -> list[str]:
@@ -153,8 +153,8 @@ class ConsoleCompleter(Completer):
 
     def _tables(self) -> list[str]:
         tables = self._session.workspace.tables()
-        in_backticks = self._session.workspace.dialect == "spark"
-        return [name.replace('"', "`") for name in tables] if in_backticks else tables
+        mark = quote("", self._session.workspace.dialect)[0]
+        return [name.replace('"', mark) for name in tables]
 
     def _columns(self, piece: str) -> list[str]:
         """The columns of the current relation, or of the tables that the statement names."""
@@ -172,9 +172,9 @@ class ConsoleCompleter(Completer):
 
     def _written(self, name: str) -> str:
         """A name as SQL has it, in quotes where it needs them."""
-        dialect = self._session.workspace.dialect
-        plain = re.fullmatch(r"[A-Za-z_]\w*" if dialect == "duckdb" else r"[a-z_][a-z0-9_]*", name) is not None
-        return name if plain and name.upper() not in KEYWORDS else quote(name, dialect)
+        engine = self._session.workspace.engine
+        plain = re.fullmatch(engine.plain_name, name) is not None
+        return name if plain and name.upper() not in KEYWORDS else quote(name, engine.dialect)
 
 
 def _is_read(table: str, piece: str) -> bool:

@@ -66,7 +66,7 @@ def _table(state: State, target: Target, workspace: Workspace, folder: Path) -> 
     if target.query:
         yield f"  - query: {scalar(target.query)}"
         yield "    name: console query"
-    elif workspace.dialect == "spark" and exists(target.relation):  # read by Spark, and not by DuckDB
+    elif workspace.engine.finds_files and exists(target.relation):
         yield f"  - table: {scalar(str(Path(target.relation).absolute()))}"
     elif in_database and not exists(target.relation):
         yield f"  - table: {scalar(target.relation)}"

@@ -69,6 +69,11 @@ class Workspace:
         return self.engine.dialect
 
     @property
+    def _announces_files(self) -> bool:
+        """Whether a query names files, which have to be announced before they are read."""
+        return self.engine.reads_files and not self.engine.finds_files
+
+    @property
     def files(self) -> dict[str, str]:
         """The files that can be named like tables, by that name."""
         return dict(self._files)
@@ -79,13 +84,9 @@ class Workspace:
         path = self._files.get(name.casefold())
         if path is not None and not self._is_table(name):
             return Target(relation=path, read=self._read)
-        if self.dialect == "spark" and not self._is_table(name) and self._exists(name):
-            return Target(
-                relation=name, read=self._read
-            )  # Spark reads what its session may; nothing has to be announced
-        if self.dialect != "duckdb" or self._is_table(name) or not self._exists(name):
+        if not self.engine.reads_files or self._is_table(name) or not self._exists(name):
             return Target(relation=name)
-        return self._allow(name)
+        return Target(relation=name, read=self._read) if self.engine.finds_files else self._allow(name)
 
     def keep(self, path: Path) -> None:
         """Nothing when a file may be written; what the console reads stays as it is.
@@ -105,7 +106,7 @@ class Workspace:
         restricted = self._restricted(root)
         if restricted is not None:
             return restricted
-        if self.dialect != "duckdb":
+        if not self._announces_files:
             return Target(query=text)
         from sqlaudit.engines.duckdb.queries import named_tables
 
@@ -135,11 +136,9 @@ class Workspace:
                 guard_expression(condition, self.dialect, "WHERE")
         except UsageError:  # a subquery, which a condition may not have
             return None
-        folds = self.dialect == "postgres"
-        parts = [part.name.lower() if folds and not part.args.get("quoted") else part.name for part in table.parts]
-        is_name = len(parts) > 1 or self._is_table(parts[0]) or self.dialect != "duckdb"
-        quoting = "postgres" if self.dialect == "spark" else self.dialect  # a target's name has no backticks
-        name = ".".join(quote(part, quoting) for part in parts) if is_name else parts[0]
+        parts = [part.name if part.args.get("quoted") else self.engine.folded(part.name) for part in table.parts]
+        may_be_file = len(parts) == 1 and self._announces_files and not self._is_table(parts[0])
+        name = parts[0] if may_be_file else ".".join(quote(part, "duckdb") for part in parts)
         return replace(self.target(name), where=condition)
 
     def describe(self, target: Target) -> Relation:

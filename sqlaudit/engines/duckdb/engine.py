@@ -68,6 +68,10 @@ class DuckDBEngine(Engine):
     dialect = DIALECT
     can_materialize = True
     own_workbench = True
+    numbers_rows = True
+    reads_files = True
+    own_schema = "main"
+    plain_name = r"[A-Za-z_]\w*"
 
     def __init__(
         self, db: str | Whereabouts | None = None, limits: Limits | None = None, targets: Sequence[Target] = ()

@@ -91,6 +91,10 @@ class PostgresEngine(Engine):
 
     # --- targets ---
 
+    def folded(self, name: str) -> str:
+        """A name without quotes is lower case to PostgreSQL."""
+        return name.lower()
+
     def open(self, target: Target) -> Relation:
         """Resolve a target: a table, partitioned table, view, materialized view or foreign table, or a query.
 

@@ -57,6 +57,9 @@ class SparkEngine(Engine):
     name = "Spark"
     dialect = DIALECT
     can_materialize = True
+    joins_nulls = True
+    reads_files = True
+    finds_files = True
 
     def __init__(self, db: Any, limits: Limits | None = None) -> None:
         super().__init__(limits)

@@ -20,7 +20,6 @@ _HOW_TO_READ = (
     "Each statement reads the table and returns one row. With a limit, the verdict is pass, fail, or undecided: the",
     "table is empty, rows cannot be judged (unusable), or a figure is too near its limit for floating point.",
 )
-NO_INFINITY = ("CAST('Infinity' AS FLOAT)", "1.7976931348623157E308")
 
 
 @dataclass(frozen=True)
@@ -169,7 +168,8 @@ class _Job:
             **recipe.parameters(),
         )
         sql = statement.sql.partition("\n")[2]  # headed by comments of its own
-        return sql.replace(*NO_INFINITY) if self.dialect == "tsql" else sql
+        infinity = DIALECTS[self.dialect].infinity
+        return sql.replace("CAST('Infinity' AS FLOAT)", infinity) if infinity else sql
 
     def _keys(self) -> tuple[str, ...]:
         others = tuple(name for name in self.roles.sensitive if name != self.attribute) if self.roles.joint else ()

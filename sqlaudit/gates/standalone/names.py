@@ -21,11 +21,13 @@ class Dialect:
     Args:
         title: the product's name. executed: whether the tests execute what is written for it.
         note: what somebody who runs it has to know, empty = nothing.
+        infinity: the number that stands for infinity where floats have none, empty = they have.
     """
 
     title: str
     executed: bool = False
     note: str = ""
+    infinity: str = ""
 
 
 DIALECTS = {
@@ -40,7 +42,9 @@ DIALECTS = {
     "spark": Dialect("Spark", executed=True, note="Wants ANSI mode, so that an overflow is an error and not NULL."),
     "trino": Dialect("Trino"),
     "tsql": Dialect(
-        "T-SQL", note="Needs SQL Server 2022 or later. Its FLOAT has no infinity: 1.7976931348623157E308 stands for it."
+        "T-SQL",
+        note="Needs SQL Server 2022 or later. Its FLOAT has no infinity: 1.7976931348623157E308 stands for it.",
+        infinity="1.7976931348623157E308",
     ),
 }
 

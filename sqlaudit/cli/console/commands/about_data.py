@@ -22,7 +22,7 @@ def describe(session: Session, rest: str) -> None:
     tables = session.workspace.tables()
     lead = Paragraph(
         "A file can be named by its path in single quotes."
-        if session.workspace.dialect != "postgres"
+        if session.workspace.engine.reads_files
         else "Names of other schemas work as well."
     )
     found = Table((Column("name"),), tuple((name,) for name in tables))
