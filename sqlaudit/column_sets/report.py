@@ -12,6 +12,9 @@ from sqlaudit.reports.figures import count, limit, percent, plural
 from sqlaudit.reports.moments import made
 from sqlaudit.reports.statements import statements_code
 
+_OFTEN = 5
+"""So many columns are told with the number of sets that they are in."""
+
 READS = {
     "equal": "equal to each other",
     "distinct": "equal to nothing: such a row is a class of its own",
@@ -27,7 +30,7 @@ def columns_document(result: ColumnSets) -> Document:
         (Bullets(tuple(_lead(result))),),
         (
             *section("Column sets", _sets(result), sets_picture(result)),
-            *section("What each column adds", Bullets(tuple(e.sentence(result.unit) for e in result.effects))),
+            *section("What each column adds", Bullets(tuple(_effects(result)))),
             *section("How it was measured", _how(result)),
             *section("The SQL that ran", *statements_code(result.statements)),
         ),
@@ -84,6 +87,21 @@ def _proof(result: ColumnSets) -> Words:
 
 def _but_this(result: ColumnSets) -> str:
     return ", so the set is a smallest one" if result.sets else ""
+
+
+def _effects(result: ColumnSets) -> Iterator[Words]:
+    """A sentence for each column that changes something, one for all that change nothing."""
+    staying = [effect for effect in result.effects if effect.stays]
+    yield from (effect.sentence(result.unit) for effect in result.effects if not effect.stays)
+    if len(staying) == 1:
+        yield staying[0].sentence(result.unit)
+    elif staying:
+        yield (
+            f"Without any one of {listing([effect.column for effect in staying])}, {result.unit} at risk stay at "
+            f"{percent(staying[0].at_risk or 0)}: what it tells, the others tell too."
+        )
+        often = [f"{effect.column} in {count(effect.in_sets)}" for effect in staying[:_OFTEN]]
+        yield f"Of these, {listing(often)} of the {plural(result.sets_found, 'set')}."
 
 
 def _sets(result: ColumnSets) -> Table:

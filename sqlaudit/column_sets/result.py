@@ -73,6 +73,11 @@ class Effect:
     coarsened: Fraction | None = None
     coarsening: str = ""
 
+    @property
+    def stays(self) -> bool:
+        """Whether leaving the column out is known to change nothing."""
+        return self.at_risk is not None and self.at_risk == self.without
+
     def sentence(self, unit: str = "rows") -> str:
         """The sentence that a user acts on.
 
@@ -83,7 +88,7 @@ class Effect:
         if self.at_risk is None or self.without is None:
             return f"{self.column} is in {self.in_sets} of the sets."
         text = f"Without {self.column}, {unit} at risk {_moves(self.at_risk, self.without)}"
-        if self.coarsened is not None:
+        if self.coarsened is not None and not self.stays:
             text += f"; with {self.column} as {self.coarsening} to {percent(self.coarsened)}"
         return text + "."
 
