@@ -16,7 +16,9 @@ import click
 from sqlaudit.base.errors import ExitCode
 from sqlaudit.base.leftovers import remove_leftovers
 from sqlaudit.base.version import __version__
+from sqlaudit.base.words import speaking
 from sqlaudit.cli.exits import Boundary, remarks_told
+from sqlaudit.cli.flags import on_the_command_line
 from sqlaudit.cli.signals import ENDING
 
 COMMANDS = {
@@ -83,6 +85,7 @@ class Commands(click.Group):
         name = prog_name or "sqlaudit"
         with (
             ENDING.raising(),
+            speaking(on_the_command_line),
             Boundary() as boundary,
             remarks_told(),
             self.make_context(name, given, **extra) as context,

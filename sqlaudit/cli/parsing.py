@@ -42,6 +42,24 @@ def split_lists(texts: Iterable[str], option: str) -> tuple[str, ...]:
     return tuple(item for text in texts for item in split_list(text, option))
 
 
+def weights(texts: Iterable[str], option: str) -> dict[str, Fraction]:
+    """What columns weigh, from `age=2,sex=1`.
+
+    Raises:
+        UsageError: no such text, or a column twice.
+    """
+    found: dict[str, Fraction] = {}
+    for item in split_lists(texts, option):
+        name, equals, number = (part.strip() for part in item.rpartition("="))
+        if name in found:
+            raise UsageError(f"{option} names {name!r} twice.")
+        try:
+            found[name] = exact_share(number if equals and name else "")
+        except UsageError:
+            raise UsageError(f"{option} takes column=number, for instance age=2; {item!r} is none.") from None
+    return found
+
+
 def null_values(text: str | None) -> tuple[str, ...]:
     """The texts that mean NULL, separated by commas; `""` is the empty text."""
     return tuple(item.strip().replace('""', "") for item in text.split(",")) if text else ()

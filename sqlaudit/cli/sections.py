@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
@@ -122,6 +122,18 @@ def in_section(section: str) -> Callable[..., Callable[[Command], Command]]:
     return option
 
 
+def _names(parameters: Sequence[Callable[[Any], Any]]) -> list[str]:
+    """The names under which click hands out the values of parameters."""
+
+    def bare() -> None:
+        """Nothing but a place for the parameters."""
+
+    for parameter in parameters:
+        parameter(bare)
+    kept: list[click.Parameter] = vars(bare).get("__click_params__", [])
+    return [str(one.name) for one in kept]
+
+
 def shared(make: Callable[..., Mapping[str, Any]], *parameters: Callable[[Any], Any]) -> Callable[[Command], Command]:
     """A decorator that adds click parameters and replaces their values by what `make` builds from them.
 
@@ -129,7 +141,7 @@ def shared(make: Callable[..., Mapping[str, Any]], *parameters: Callable[[Any], 
         make: takes the values of exactly these parameters by name, returns what the command gets, by name.
         parameters: what `click.option` and `click.argument` return.
     """
-    names = make.__code__.co_varnames[: make.__code__.co_kwonlyargcount]
+    names = _names(parameters)
 
     def decorate(command: Command) -> Command:
         @functools.wraps(command)

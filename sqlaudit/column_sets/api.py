@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlaudit.base.numbers import Share, exact_share
+from sqlaudit.base.numbers import Share
+from sqlaudit.base.options import request_from
 from sqlaudit.base.spec import Limits, NullPolicy, ReadOptions
 from sqlaudit.base.targets import make_target
 from sqlaudit.column_sets import ColumnRequest, ColumnSets, Find, RankBy, Ratio, find_columns
@@ -65,25 +66,10 @@ def columns(
         >>> [one.columns for one in sqlaudit.columns(people, k=2).sets]
         [('zip', 'sex')]
     """
-    request = ColumnRequest(
-        identifying=identifying,
-        k=k,
-        tolerance=exact_share(tolerance),
-        epsilon=exact_share(epsilon),
-        ratio=Ratio(ratio),
-        max_size=max_size,
-        find=Find(find),
-        rank_by=RankBy(rank_by),
-        limit=limit,
-        start=start,
-        restarts=restarts,
-        seed=seed,
-        nulls=NullPolicy(nulls),
-        time_budget=time_budget,
-    )
+    request = request_from(ColumnRequest, locals())
     chosen = make_target(target, query=query, where=where, read=read)
     with opened(db, limits, chosen) as engine:
-        return find_columns(engine, chosen, request, columns=columns, exclude=exclude, entity=entity, effects=effects)
+        return find_columns(engine, chosen, request)
 
 
 def records(
@@ -123,7 +109,7 @@ def records(
         >>> sqlaudit.records(people, qi=["zip", "sex", "job"]).uniques_by_size
         (2, 0, 0)
     """
-    request = RecordRequest(max_size, exact_share(sampling_fraction), NullPolicy(nulls), top, show_values)
+    request = request_from(RecordRequest, locals())
     chosen = make_target(target, query=query, where=where, read=read)
     with opened(db, limits, chosen) as engine:
-        return find_records(engine, chosen, request, qi=qi, key=key, weights=weights)
+        return find_records(engine, chosen, request)

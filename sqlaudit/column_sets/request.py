@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
+from typing import Any
 
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.options import FLAG, MOST, NAMES, ORDERED, SECONDS, SHARE, TEXT, WHOLE, check_bounds, choice, option
 from sqlaudit.base.spec import NullPolicy
 
 
@@ -38,6 +39,14 @@ class RankBy(StrEnum):
 
 DEFAULT_MAX_SIZE = 4
 """The attacker who knows at most four columns: the size limit where a search without one could be endless."""
+ANY_SIZE = 1 << 30
+_WHO, _SETS, _FAR = "Which columns", "Which sets", "How far"
+
+
+def missing_values(section: str) -> Any:
+    """The option of how missing values are read where they are values like others."""
+    said = "Missing values are equal to each other, equal to nothing, or match anything."
+    return option(NullPolicy.EQUAL, choice(NullPolicy), said, section, shown="equal")
 
 
 @dataclass(frozen=True)
@@ -45,6 +54,9 @@ class ColumnRequest:
     """A search for column sets.
 
     Args:
+        columns: names or expressions that take part; empty = all but the excluded and the entity.
+        exclude: columns that do not take part.
+        entity: the column that says which person a row belongs to; sizes then count persons.
         identifying: search identifying sets instead of violating ones.
         k: rows (or persons) a class must have at least.
         tolerance: share of rows that may lie in smaller classes, between 0 and 1.
@@ -57,34 +69,69 @@ class ColumnRequest:
         restarts: further greedy walks from random orders. seed: of those orders.
         nulls: how missing values are read.
         time_budget: seconds, None = no limit.
+        effects: whether to count what leaving out or coarsening each column would save.
 
     Raises:
         UsageError: a number out of its range, or a combination that has no meaning.
     """
 
-    identifying: bool = False
-    k: int = 5
-    tolerance: Fraction = Fraction(0)
-    epsilon: Fraction = Fraction(0)
-    ratio: Ratio = Ratio.DISTINCT
-    max_size: int | None = None
-    find: Find = Find.ALL
-    rank_by: RankBy = RankBy.AT_RISK
-    limit: int = 1000
-    start: Sequence[str] = ()
-    restarts: int = 0
-    seed: int = 0
-    nulls: NullPolicy = NullPolicy.EQUAL
-    time_budget: float | None = None
+    columns: tuple[str, ...] = option(
+        (), NAMES, 'Columns or expressions to search: age,zip,"year(birth)".', _WHO, metavar="COLUMNS"
+    )
+    exclude: tuple[str, ...] = option(
+        (), NAMES, "Columns to leave out, for instance record numbers.", _WHO, metavar="COLUMNS"
+    )
+    entity: str | None = option(
+        None, TEXT, "Which person a row is about; sizes then count persons.", _WHO, metavar="COLUMN"
+    )
+    identifying: bool = option(
+        False, FLAG, "Sets that tell all rows apart, instead of sets that break k-anonymity.", _SETS
+    )
+    k: int = option(5, WHOLE, "Rows that a class must have at least.", _SETS, shown="5", least=1)
+    tolerance: Fraction = option(
+        Fraction(0),
+        SHARE,
+        "Rows that may lie in smaller classes: 1% or 0.01.",
+        _SETS,
+        metavar="SHARE",
+        least=0,
+        below=1,
+    )
+    epsilon: Fraction = option(
+        Fraction(0),
+        SHARE,
+        "How far below 1 the ratio of an identifying set may lie.",
+        _SETS,
+        metavar="SHARE",
+        least=0,
+        below=1,
+    )
+    ratio: Ratio = option(Ratio.DISTINCT, choice(Ratio), "Of different values, or of row pairs.", _SETS)
+    find: Find = option(Find.ALL, choice(Find), "Which sets are wanted.", _SETS, shown="all")
+    rank_by: RankBy = option(RankBy.AT_RISK, choice(RankBy), "The figure that a ranking sorts by.", _SETS)
+    start: tuple[str, ...] = option(
+        (), ORDERED, "The columns that the greedy search starts from, in order.", _SETS, metavar="COLUMNS"
+    )
+    restarts: int = option(0, WHOLE, "Further greedy searches from random orders.", _SETS, metavar="N", least=0)
+    seed: int = option(0, WHOLE, "The seed of random orders.", _SETS, metavar="N")
+    nulls: NullPolicy = missing_values(_SETS)
+    max_size: int | None = option(
+        None,
+        MOST,
+        "Columns that an attacker knows at most. [default: 4 for violating sets]",
+        _FAR,
+        metavar="N|all",
+        least=1,
+        every=ANY_SIZE,
+    )
+    limit: int = option(1000, WHOLE, "Sets in the report.", _FAR, metavar="N", shown="1000", least=1)
+    time_budget: float | None = option(
+        None, SECONDS, "Stop after this time and say what is proven.", _FAR, metavar="TIME"
+    )
+    effects: bool = option(True, FLAG, "Count what leaving out or coarsening each column would save.", _FAR)
 
     def __post_init__(self) -> None:
-        _at_least("k", self.k, 1)
-        _at_least("max size", self.max_size if self.max_size is not None else 1, 1)
-        _at_least("limit", self.limit, 1)
-        _at_least("restarts", self.restarts, 0)
-        for name, share in (("tolerance", self.tolerance), ("epsilon", self.epsilon)):
-            if not 0 <= share < 1:
-                raise UsageError(f"The {name} is a share of at least 0 and below 1; it is {share}.")
+        check_bounds(self)
         if self.identifying and self.nulls is NullPolicy.WILDCARD:
             raise UsageError(
                 "Identifying sets need classes, and with wildcards a missing value belongs to several; "
@@ -105,8 +152,3 @@ class ColumnRequest:
             return min(self.max_size, width)
         bounded = self.find is Find.RANKING or (self.find is Find.ALL and not self.identifying)
         return min(DEFAULT_MAX_SIZE, width) if bounded else None
-
-
-def _at_least(name: str, value: int, least: int) -> None:
-    if value < least:
-        raise UsageError(f"The {name} must be at least {least}; it is {value}.")

@@ -37,10 +37,6 @@ def find_columns(
     target: Target | Relation,
     request: ColumnRequest,
     *,
-    columns: Sequence[str] = (),
-    exclude: Sequence[str] = (),
-    entity: str | None = None,
-    effects: bool = True,
     announce: Announce | None = None,
     tell: Tell = silent,
 ) -> ColumnSets:
@@ -48,11 +44,7 @@ def find_columns(
 
     Args:
         engine: an open engine. target: what is searched.
-        request: the property, the way to find it, and how far.
-        columns: names or expressions that take part; empty = all but the excluded and the entity.
-        exclude: columns that do not take part.
-        entity: the column that says which person a row belongs to; sizes then count persons.
-        effects: whether to count what leaving out or coarsening each column would save.
+        request: the columns, the property, the way to find it, and how far.
         announce: told the number of candidate sets before the search. tell: told of progress.
 
     Raises:
@@ -69,15 +61,11 @@ def find_columns(
         ([('zip', 'sex')], True)
     """
     relation = engine.open(target) if isinstance(target, Target) else target
-    person = choose_column(relation, engine.dialect, entity) if entity else None
-    chosen = choose_columns(
-        relation, engine.dialect, columns, [*exclude, *([entity] if entity and not columns else [])]
-    )
-    _refuse_for_persons(request, person, chosen)
+    person, chosen = _taking_part(engine, relation, request)
     limit = request.size_limit(len(chosen))
     if announce is not None:
         announce(len(chosen), count_subsets(len(chosen), limit), limit)
-    return search_columns(engine, relation, request, chosen, person, effects=effects, tell=tell)
+    return search_columns(engine, relation, request, chosen, person, tell=tell)
 
 
 def search_columns(
@@ -87,7 +75,6 @@ def search_columns(
     chosen: Sequence[Chosen],
     person: Chosen | None = None,
     *,
-    effects: bool = True,
     tell: Tell = silent,
 ) -> ColumnSets:
     """The search of `find_columns` over columns that are chosen already; their SQL is that of the relation.
@@ -108,35 +95,35 @@ def search_columns(
             counter.close()
         later = _Later(search, engine, relation, chosen, person)
         result = replace(search.result(relation.label, found, sampled), _figures=later)
-        if effects:
+        if request.effects:
             result = column_effects(result, found.minimal, counter, relation, chosen, person)
         return replace(result, **provenance(engine, already))
     finally:
         drop_codes(engine)
 
 
-def plan_columns(
-    engine: Engine,
-    relation: Relation,
-    request: ColumnRequest,
-    *,
-    columns: Sequence[str] = (),
-    exclude: Sequence[str] = (),
-    entity: str | None = None,
-) -> list[Statement]:
+def plan_columns(engine: Engine, relation: Relation, request: ColumnRequest) -> list[Statement]:
     """The first question of a search, for single columns, as a statement that stands alone, for `--dry-run`.
 
     Raises:
         UsageError: an unknown column, or a combination that has no meaning.
     """
-    person = choose_column(relation, engine.dialect, entity) if entity else None
-    chosen = choose_columns(
-        relation, engine.dialect, columns, [*exclude, *([entity] if entity and not columns else [])]
-    )
-    _refuse_for_persons(request, person, chosen)
+    person, chosen = _taking_part(engine, relation, request)
     nothing = Coded(Raw(relation.sql), None, None, 0, 0, (1,) * len(chosen))
     counter = SetCounter(engine, on_target(nothing, relation, chosen, person), request.k, request.nulls)
     return counter.statements([1 << position for position in range(len(chosen))])
+
+
+def _taking_part(
+    engine: Engine, relation: Relation, request: ColumnRequest
+) -> tuple[Chosen | None, tuple[Chosen, ...]]:
+    """Whom rows are about, and the columns that are searched."""
+    entity = request.entity
+    person = choose_column(relation, engine.dialect, entity) if entity else None
+    left_out = (*request.exclude, *((entity,) if entity and not request.columns else ()))
+    chosen = choose_columns(relation, engine.dialect, request.columns, left_out)
+    _refuse_for_persons(request, person, chosen)
+    return person, chosen
 
 
 def _refuse_for_persons(request: ColumnRequest, person: Chosen | None, chosen: Sequence[Chosen]) -> None:

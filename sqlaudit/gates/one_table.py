@@ -175,18 +175,25 @@ class TableTests:
     def _search(self, entry: TableEntry, limit: ColumnLimit) -> ColumnSets:
         assert entry.target is not None
         roles = entry.roles
-        request = ColumnRequest(
-            k=limit.k, tolerance=limit.share, max_size=limit.max_size, find=Find.ALL, limit=MOST_SETS, nulls=roles.nulls
-        )
         columns: Sequence[str] = () if limit.among == "all" else limit.among
         if limit.among == "quasi_identifiers":
             columns = [name for name in roles.quasi_identifiers if name not in limit.exclude]
         exclude = limit.exclude if columns else (*roles.identifiers, *limit.exclude)
         if columns:
             columns, exclude = [name for name in columns if name not in exclude], ()
-        return find_columns(
-            self.engine, entry.target, request, columns=columns, exclude=exclude, entity=roles.entity, effects=False
+        request = ColumnRequest(
+            tuple(columns),
+            exclude,
+            roles.entity,
+            k=limit.k,
+            tolerance=limit.share,
+            max_size=limit.max_size,
+            find=Find.ALL,
+            limit=MOST_SETS,
+            nulls=roles.nulls,
+            effects=False,
         )
+        return find_columns(self.engine, entry.target, request)
 
 
 @dataclass(frozen=True)

@@ -56,8 +56,10 @@ def search_together(
             f"{profile.rows:,} rows are too much for a first look. `sqlaudit columns` searches them."
         )
     seconds = SECONDS * PATIENCE if engine.can_materialize and not engine.own_workbench else SECONDS
-    request = ColumnRequest(k=K, tolerance=TOLERANCE, max_size=size, limit=MOST_SETS, time_budget=seconds)
-    found = search_columns(engine, replace(relation, label=profile.target), request, chosen, effects=False)
+    request = ColumnRequest(
+        k=K, tolerance=TOLERANCE, max_size=size, limit=MOST_SETS, time_budget=seconds, effects=False
+    )
+    found = search_columns(engine, replace(relation, label=profile.target), request, chosen)
     ranked = sorted(found.sets, key=lambda one: (len(one.columns), -one.rows_at_risk))
     return replace(found, sets=tuple(ranked), _figures=None), ""
 

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqlaudit.base.spec import Target
+from sqlaudit.column_sets.records import RecordRequest, find_records
 from sqlaudit.column_sets.records.report import records_document
-from sqlaudit.column_sets.records.search import RecordRequest, find_records
 from sqlaudit.column_sets.report import columns_document
 from sqlaudit.column_sets.request import ColumnRequest, Find
 from sqlaudit.column_sets.result import ColumnSets
@@ -37,7 +37,7 @@ def violates(rows: Table, places: tuple[int, ...], k: int) -> bool:
 def searched(rows: Table, **request: Any) -> ColumnSets:
     frame = pd.DataFrame(rows, columns=list(NAMES[: len(rows[0])]))
     with connect() as engine:
-        return find_columns(engine, Target(frame=frame), ColumnRequest(**request), effects=False)
+        return find_columns(engine, Target(frame=frame), ColumnRequest(**request, effects=False))
 
 
 def advised(found: ColumnSets) -> bool:
@@ -102,7 +102,7 @@ def test_individual_risk_says_for_which_population() -> None:
     said = []
     for weights in (None, "weight"):
         with connect() as engine:
-            found = find_records(engine, Target(frame=people), RecordRequest(), qi=["zip"], weights=weights)
+            found = find_records(engine, Target(frame=people), RecordRequest(qi=["zip"], weights=weights))
         assert found.to_dict()["weights"] == weights
         said.append(" ".join(render_text(records_document(found), width=500).split()))
     assert "If the file is the whole population, about 3 records are expected to be re-identified" in said[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -59,7 +60,8 @@ def compare(found: ColumnSets, expected: set[oracle.Columns], find: Find) -> Non
 def violating(
     engine: Engine, target: Target, rows: list[tuple[Any, ...]], request: ColumnRequest, *, entity: bool
 ) -> None:
-    found = find_columns(engine, target, request, exclude=["person"], entity="person" if entity else None)
+    asked = replace(request, exclude=("person",), entity="person" if entity else None)
+    found = find_columns(engine, target, asked)
     nulls, person = request.nulls.value, 4 if entity else None
 
     def has(chosen: oracle.Columns) -> bool:
@@ -122,9 +124,16 @@ def identifying(
     *,
     entity: bool,
 ) -> None:
-    request = ColumnRequest(identifying=True, find=find, max_size=max_size, nulls=NullPolicy(nulls))
-    person = "person" if entity else None
-    found = find_columns(engine, target, request, exclude=["person"], entity=person, effects=False)
+    request = ColumnRequest(
+        exclude=("person",),
+        entity="person" if entity else None,
+        identifying=True,
+        find=find,
+        max_size=max_size,
+        nulls=NullPolicy(nulls),
+        effects=False,
+    )
+    found = find_columns(engine, target, request)
 
     def has(chosen: oracle.Columns) -> bool:
         return oracle.identifies(rows, 4, chosen, nulls, 4 if entity else None)
@@ -152,8 +161,8 @@ def test_approximate_identifying_sets(rows: list[tuple[Any, ...]], ratio: Ratio,
         return every == 0 or 1 - Fraction(figures["pairs"], every) >= 1 - epsilon
 
     with connect() as engine:
-        request = ColumnRequest(identifying=True, epsilon=epsilon, ratio=ratio)
-        found = find_columns(engine, Target(frame=frame(rows, NAMES)), request, exclude=["person"], effects=False)
+        request = ColumnRequest(exclude=("person",), identifying=True, epsilon=epsilon, ratio=ratio, effects=False)
+        found = find_columns(engine, Target(frame=frame(rows, NAMES)), request)
     assert found.complete
     assert sets_of(found) == oracle.minimal_sets(4, has)
 
@@ -240,8 +249,8 @@ def test_the_minimum_is_a_smallest_set_cover(case: tuple[int, list[set[int]]]) -
         if set().union(*(family[j] for j in chosen)) == set(range(elements))
     ]
     with connect() as engine:
-        request = ColumnRequest(identifying=True, find=Find.MINIMUM)
-        found = find_columns(engine, Target(frame=cover_table(elements, family)), request, effects=False)
+        request = ColumnRequest(identifying=True, find=Find.MINIMUM, effects=False)
+        found = find_columns(engine, Target(frame=cover_table(elements, family)), request)
     assert found.complete
     assert len(found.sets[0].columns) == min(map(len, covers))
 
@@ -284,8 +293,8 @@ def test_explanations_say_what_each_column_adds() -> None:
 
 def test_a_spent_budget_is_said() -> None:
     with connect() as engine:
-        request = ColumnRequest(k=2, time_budget=0)
-        found = find_columns(engine, Target(frame=paper_52()), request, effects=False)
+        request = ColumnRequest(k=2, time_budget=0, effects=False)
+        found = find_columns(engine, Target(frame=paper_52()), request)
         assert (found.complete, found.sets, found.decided_size, found.open_sets) == (False, (), -1, 1)
 
 
@@ -323,7 +332,7 @@ def test_whenever_the_budget_ends_what_is_said_is_right(
     with connect() as engine:
         relation = engine.open(Target(frame=data))
         every = find_columns(
-            engine, relation, ColumnRequest(**{**options, "find": Find.ALL, "restarts": 0}), effects=False
+            engine, relation, ColumnRequest(**{**options, "find": Find.ALL, "restarts": 0}, effects=False)
         )
         right, whole = (
             {one.columns: one for one in every.sets},
@@ -347,8 +356,8 @@ def test_whenever_the_budget_ends_what_is_said_is_right(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"k": 0}, "k must be at least 1"),
-        ({"tolerance": Fraction(1)}, "tolerance is a share"),
+        ({"k": 0}, "k= is at least 1; it is 0"),
+        ({"tolerance": Fraction(1)}, "tolerance= is a share of at least 0 and below 1; it is 1"),
         ({"identifying": True, "nulls": NullPolicy.WILDCARD}, "Identifying sets need classes"),
         ({"start": ("a",)}, "start order is for the greedy"),
         ({"restarts": 2}, "Restarts are for the greedy"),
@@ -365,9 +374,9 @@ def test_adult_has_the_counts_measured_before() -> None:
         pytest.skip("the shared data are not beside the checkout")
     target = Target(relation=str(ADULT))
     with connect(None, None, target) as engine:
-        found = find_columns(engine, target, ColumnRequest(k=5), effects=False)
+        found = find_columns(engine, target, ColumnRequest(k=5, effects=False))
         assert (found.sets_found, found.complete) == (32, True)
-        found = find_columns(engine, target, ColumnRequest(k=5, tolerance=Fraction(1, 100)), effects=False)
+        found = find_columns(engine, target, ColumnRequest(k=5, tolerance=Fraction(1, 100), effects=False))
         assert (found.sets_found, found.complete) == (136, True)
 
 
@@ -381,6 +390,6 @@ def test_identifying_sets_of_adult_are_those_of_hpivalid() -> None:
     algorithm.execute()
     expected = {tuple(table.columns[i] for i in found.indices) for found in algorithm.get_uccs()}
     with connect() as engine:
-        found = find_columns(engine, Target(frame=table), ColumnRequest(identifying=True), effects=False)
+        found = find_columns(engine, Target(frame=table), ColumnRequest(identifying=True, effects=False))
     assert {one.columns for one in found.sets} == expected
     assert found.complete

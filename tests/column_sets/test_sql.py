@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -68,13 +69,14 @@ def opened(engine_name: str, request: pytest.FixtureRequest) -> Iterator[tuple[E
 
 def searching(request: ColumnRequest, *, entity: str | None = None, effects: bool = False) -> Any:
     def search(engine: Engine, relation: Relation) -> Found:
-        return find_columns(engine, relation, request, columns=TAKEN, entity=entity, effects=effects)
+        asked = replace(request, columns=tuple(TAKEN), entity=entity, effects=effects)
+        return find_columns(engine, relation, asked)
 
     return search
 
 
-def recording(request: RecordRequest, **more: Any) -> Any:
-    return lambda engine, relation: find_records(engine, relation, request, qi=TAKEN, **more)
+def recording(request: RecordRequest) -> Any:
+    return lambda engine, relation: find_records(engine, relation, replace(request, qi=tuple(TAKEN)))
 
 
 WAYS: dict[str, Callable[[Engine, Relation], Found]] = {
@@ -89,7 +91,7 @@ WAYS: dict[str, Callable[[Engine, Relation], Found]] = {
     "nearly_identifying": searching(
         ColumnRequest(identifying=True, epsilon=Fraction(1, 5), ratio=Ratio.SEPARATION, find=Find.ALL)
     ),
-    "records": recording(RecordRequest(max_size=2, show_values=True, top=3), key=["person"], weights="person"),
+    "records": recording(RecordRequest(key=("person",), weights="person", max_size=2, show_values=True, top=3)),
     "records_nulls_apart": recording(RecordRequest(max_size=2, nulls=NullPolicy.DISTINCT)),
     "records_wildcard": recording(RecordRequest(max_size=1, nulls=NullPolicy.WILDCARD)),
 }
@@ -163,7 +165,7 @@ def test_wide_sets_are_kept_word_by_word_too(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(cuboids, "_LEAST_SETS", 2)
     data = pd.DataFrame({name: [i // 2**place % 2 for i in range(400)] for place, name in enumerate("abcd")})
     with connect() as engine:
-        found = find_columns(engine, Target(frame=data), ColumnRequest(k=2), effects=False)
+        found = find_columns(engine, Target(frame=data), ColumnRequest(k=2, effects=False))
         texts = statements(engine, 0)["columns_cuboid"]
     assert (found.sets, found.border) == ((), (("a", "b", "c", "d"),))
     assert texts == [

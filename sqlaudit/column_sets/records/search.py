@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from fractions import Fraction
+from dataclasses import replace
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.relation import Kind, Relation, Statement
 from sqlaudit.base.spec import NullPolicy, Target
 from sqlaudit.base.sql import Raw, render
+from sqlaudit.base.words import spelled
 from sqlaudit.column_sets.coding import Coded, code_columns, drop_codes, on_target
 from sqlaudit.column_sets.counting import SetCounter
 from sqlaudit.column_sets.masks import bits, names
+from sqlaudit.column_sets.records.request import RecordRequest
 from sqlaudit.column_sets.records.result import IndividualRisk, RecordRisk, TopRecord
 from sqlaudit.column_sets.records.scores import contributions, file_dis, scores_of, suda_weight
 from sqlaudit.column_sets.records.uniques import Uniques
@@ -24,51 +25,11 @@ THRESHOLDS = ("0.5", "0.2", "0.1", "0.05", "0.01")
 _SETS = 50
 
 
-@dataclass(frozen=True)
-class RecordRequest:
-    """What is asked about the records.
-
-    Args:
-        max_size: the largest size of a minimal sample unique.
-        fraction: the sampling fraction of DIS-SUDA, above 0 and at most 1.
-        nulls: how missing values are read for unique rows and individual risk.
-        top: how many records to show by key. show_values: whether their key may be read.
-
-    Raises:
-        UsageError: a number out of its range.
-    """
-
-    max_size: int = 3
-    fraction: Fraction = Fraction(1, 100)
-    nulls: NullPolicy = NullPolicy.EQUAL
-    top: int = 50
-    show_values: bool = False
-
-    def __post_init__(self) -> None:
-        if self.max_size < 1:
-            raise UsageError(f"The max size must be at least 1; it is {self.max_size}.")
-        if not 0 < self.fraction <= 1:
-            raise UsageError(f"The sampling fraction is above 0 and at most 1; it is {self.fraction}.")
-        if self.top < 0:
-            raise UsageError(f"The number of top records must be at least 0; it is {self.top}.")
-
-
-def find_records(
-    engine: Engine,
-    target: Target | Relation,
-    request: RecordRequest,
-    *,
-    qi: Sequence[str],
-    key: Sequence[str] = (),
-    weights: str | None = None,
-) -> RecordRisk:
+def find_records(engine: Engine, target: Target | Relation, request: RecordRequest) -> RecordRisk:
     """Tell which records are special: unique on few columns, and likely to be found in the population.
 
     Args:
-        engine: an open engine. target: what is looked at. request: how far.
-        qi: the quasi-identifiers: names or expressions.
-        key: the columns that top records are shown by; empty = the quasi-identifiers.
-        weights: the column of sampling weights (people that a row stands for, read with six decimals); None = 1 each.
+        engine: an open engine. target: what is looked at. request: which columns, and how far.
 
     Raises:
         UsageError: an unknown column, no quasi-identifier, weights that are missing or stand for too few people.
@@ -79,34 +40,34 @@ def find_records(
         >>> from sqlaudit.engines import connect
         >>> people = pd.DataFrame({"zip": [1, 1, 2], "sex": list("fff"), "job": list("aab")})
         >>> with connect() as engine:
-        ...     found = find_records(engine, Target(frame=people), RecordRequest(), qi=["zip", "sex", "job"])
+        ...     found = find_records(engine, Target(frame=people), RecordRequest(("zip", "sex", "job")))
         >>> found.records, found.uniques_by_size, [columns for columns, _ in found.by_set]
         (1, (2, 0, 0), [('zip',), ('job',)])
     """
-    if not qi:
-        raise UsageError("Name the quasi-identifiers with --qi.")
+    if not request.qi:
+        raise UsageError(f"Name the quasi-identifiers with {spelled('qi')}.")
     already = len(engine.executed)
     relation = engine.open(target) if isinstance(target, Target) else target
-    chosen = choose_columns(relation, engine.dialect, qi)
+    chosen = choose_columns(relation, engine.dialect, request.qi)
     size = min(request.max_size, len(chosen))
-    kept = _kept(relation, engine, chosen, key) if request.show_values else ()
-    weight = choose_column(relation, engine.dialect, weights) if weights else None
+    kept = _kept(relation, engine, chosen, request.key) if request.show_values else ()
+    weight = choose_column(relation, engine.dialect, request.weights) if request.weights else None
     try:
         coded = code_columns(engine, relation, chosen, None, kept)
         risk = _risk(engine, relation, chosen, coded, request.nulls, weight)
         found = _records(engine, relation, request, chosen, coded, size, kept, risk)
-        return replace(found, weights=weights, **provenance(engine, already))
+        return replace(found, weights=request.weights, **provenance(engine, already))
     finally:
         drop_codes(engine)
 
 
-def plan_records(engine: Engine, relation: Relation, request: RecordRequest, *, qi: Sequence[str]) -> list[Statement]:
+def plan_records(engine: Engine, relation: Relation, request: RecordRequest) -> list[Statement]:
     """The question for minimal sample uniques as one statement that stands alone, for `--dry-run`.
 
     Raises:
         UsageError: an unknown column.
     """
-    chosen = choose_columns(relation, engine.dialect, qi)
+    chosen = choose_columns(relation, engine.dialect, request.qi)
     width = len(chosen)
     coded = Coded(Raw(relation.sql), tuple(Raw(one.sql) for one in chosen), None, 0, 0, (1,) * width)
     return [
@@ -131,7 +92,7 @@ def _records(
     columns, width = tuple(one.name for one in chosen), len(chosen)
     whole = SetCounter(engine, coded, 3, request.nulls).figures([(1 << width) - 1])[0]
     unique, paired = whole.unique, whole.at_risk - whole.unique
-    dis = file_dis(unique, paired, request.fraction)
+    dis = file_dis(unique, paired, request.sampling_fraction)
     cells = [Raw(one.sql) for one in kept]
     uniques = Uniques(coded.engine or engine, coded, size, cells)
     try:
@@ -155,7 +116,7 @@ def _records(
         paired,
         size,
         request.nulls.value,
-        request.fraction,
+        request.sampling_fraction,
         dis,
         sizes,
         sum(signatures.values()),

@@ -1,0 +1,187 @@
+"""An option is written once: as a field of a request, which says how it is read, checked, called and explained.
+
+The command line makes options from these fields, and every edge makes the request from what it was given, with the same
+checks: `request_from`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from enum import StrEnum
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, TypeVar
+
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.numbers import exact_number, exact_share
+from sqlaudit.base.words import spelled
+
+T = TypeVar("T")
+_OPTION = "option"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What an option takes.
+
+    Args:
+        name: how the command line knows it. read: the value of the field, from its name and what was given; None stays.
+        words: the words that may be given, when only some may.
+    """
+
+    name: str
+    read: Callable[[str, Any], Any]
+    words: tuple[str, ...] = ()
+
+
+def _as_it_is(_: str, value: Any) -> Any:
+    return value
+
+
+def _share(name: str, value: Any) -> Fraction:
+    try:
+        return exact_share(value)
+    except UsageError:
+        written = str(value)[:60]
+        raise UsageError(f"{spelled(name)} takes a share such as 0.01 or 1%; {written!r} is none.") from None
+
+
+def _number(name: str, value: Any) -> Fraction:
+    try:
+        return exact_number(value)
+    except UsageError:
+        raise UsageError(f"{spelled(name)} takes a number, for instance 0.5; {str(value)[:60]!r} is none.") from None
+
+
+def names_of(_: str, value: Any) -> tuple[str, ...]:
+    """Several names; a single text is one of them."""
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+def _weights(name: str, value: Mapping[str, Any]) -> dict[str, Fraction]:
+    return {column: _number(name, weight) for column, weight in value.items()}
+
+
+FLAG = Kind("flag", _as_it_is)
+WHOLE = Kind("whole", _as_it_is)
+"""A whole number."""
+MOST = Kind("most", _as_it_is)
+"""A whole number, or `all`."""
+SHARE = Kind("share", _share)
+NUMBER = Kind("number", _number)
+SECONDS = Kind("seconds", _as_it_is)
+MEMORY = Kind("memory", _as_it_is)
+RANGE = Kind("range", _as_it_is)
+"""A whole number whose bounds the help page tells."""
+TEXT = Kind("text", _as_it_is)
+NAMES = Kind("names", names_of)
+"""Columns, or other names."""
+ORDERED = Kind("ordered", names_of)
+"""Columns in an order, which the command line takes once."""
+WEIGHTS = Kind("weights", _weights)
+FILE = Kind("file", lambda _, value: Path(value))
+SOURCE = Kind("source", _as_it_is)
+"""A file or folder, or in Python what would be in it."""
+
+
+def choice(of: type[StrEnum]) -> Kind:
+    """One of some words."""
+
+    def read(name: str, value: Any) -> StrEnum:
+        try:
+            return of(value)
+        except ValueError:
+            said = ", ".join(one.value for one in of)
+            raise UsageError(f"{spelled(name)} is one of {said}, not {str(value)[:60]!r}.") from None
+
+    return Kind("choice", read, tuple(one.value for one in of))
+
+
+@dataclass(frozen=True)
+class Option:
+    """What a field says of itself.
+
+    Args:
+        name: the parameter of this option; the field's own name unless it has another one inside.
+        kind: what it takes. help, section, metavar: of the help page.
+        flags: how the command line spells it; empty = like the parameter. shown: the text of the default, when the help
+            page tells it. least, most, above, below: the bounds of a number, None = none. every: what `all` stands for.
+    """
+
+    name: str
+    kind: Kind
+    help: str
+    section: str
+    metavar: str | None = None
+    flags: tuple[str, ...] = ()
+    shown: str = ""
+    default: Any = None
+    least: int | None = None
+    most: int | None = None
+    above: int | None = None
+    below: int | None = None
+    every: int | None = None
+
+    def check(self, value: Any) -> None:
+        """Nothing when a number is within its bounds.
+
+        Raises:
+            UsageError: it is not.
+        """
+        low = (self.least is None or value >= self.least) and (self.above is None or value > self.above)
+        if not (low and (self.most is None or value <= self.most) and (self.below is None or value < self.below)):
+            raise UsageError(f"{spelled(self.name)} is {self._bounds()}; it is {value}.")
+
+    def _bounds(self) -> str:
+        named = (("at least", self.least), ("above", self.above), ("at most", self.most), ("below", self.below))
+        said = " and ".join(f"{how} {bound}" for how, bound in named if bound is not None)
+        return f"a share of {said}" if self.kind is SHARE else said
+
+
+def option(default: Any, kind: Kind, help: str, section: str, **more: Any) -> Any:
+    """A field that is an option.
+
+    Args:
+        default: of the field. kind, help, section, more: as `Option` has them.
+    """
+    metadata = {_OPTION: {"kind": kind, "help": help, "section": section, **more}}
+    if isinstance(default, dict):
+        return field(default_factory=dict, metadata=metadata)
+    return field(default=default, metadata=metadata)
+
+
+def options_of(request: type[Any]) -> Iterator[tuple[str, Option]]:
+    """The options among the fields of a request, by the field's name."""
+    for one in fields(request):
+        if _OPTION in one.metadata:
+            default = None if one.default is MISSING else one.default
+            yield one.name, Option(**{"name": one.name, "default": default, **one.metadata[_OPTION]})
+
+
+def request_from(request: type[T], given: Mapping[str, Any], **more: Any) -> T:
+    """A request from what was given for its options, each read as its field says.
+
+    Args:
+        request: the dataclass. given: values by parameter; others than options are passed over. more: further fields.
+
+    Raises:
+        UsageError: a value that its option does not take, or whatever the request refuses.
+    """
+    for name, one in options_of(request):
+        if one.name in given:
+            value = given[one.name]
+            more[name] = None if value is None else one.kind.read(one.name, value)
+    return request(**more)
+
+
+def check_bounds(request: Any) -> None:
+    """Nothing when every number of a request is within its bounds.
+
+    Raises:
+        UsageError: one is not.
+    """
+    for name, one in options_of(type(request)):
+        value = getattr(request, name)
+        if isinstance(value, int | float | Fraction) and not isinstance(value, bool):
+            one.check(value)

@@ -1,0 +1,91 @@
+"""The options of the command line, made from the fields of requests, and what was typed as values of these fields."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from sqlaudit.base.options import Option, options_of, request_from
+from sqlaudit.cli.parsing import count_or_all, duration, size, split_list, split_lists, weights
+from sqlaudit.cli.sections import in_section, shared
+
+Decorator = Callable[[Any], Any]
+R = TypeVar("R")
+_PATH = click.Path(path_type=Path)
+_MADE: Mapping[str, Callable[[Option], dict[str, Any]]] = {
+    "flag": lambda one: {"is_flag": True} if not one.default else {"default": True},
+    "whole": lambda one: {"type": int},
+    "range": lambda one: {"type": click.IntRange(one.least, one.most)},
+    "names": lambda one: {"multiple": True},
+    "weights": lambda one: {"multiple": True},
+    "choice": lambda one: {"type": click.Choice(one.kind.words)},
+    "seconds": lambda one: {"callback": duration},
+    "memory": lambda one: {"callback": size},
+    "most": lambda one: {"callback": _most(one)},
+    "file": lambda one: {"type": _PATH},
+    "source": lambda one: {"type": _PATH},
+}
+"""What `click.option` takes besides, by the kind of an option."""
+_TYPED: Mapping[str, Callable[[str, Any], Any]] = {
+    "names": lambda flag, value: split_lists(value, flag),
+    "weights": lambda flag, value: weights(value, flag),
+    "ordered": lambda flag, value: split_list(value, flag) if value else (),
+}
+"""What was typed as the value of a field, by the kind of an option; others are what click makes of them."""
+
+
+def _most(one: Option) -> Callable[[click.Context, click.Parameter, str | None], Any]:
+    """A number of things; `all` is what the option says it is."""
+
+    def read(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
+        found = None if value is None else count_or_all(ctx, param, value)
+        return one.every if value is not None and found is None else found
+
+    return read
+
+
+def flags_of(one: Option) -> tuple[str, ...]:
+    """How the command line spells an option."""
+    if one.flags:
+        return one.flags
+    plain = one.name.replace("_", "-")
+    return (f"--{plain}/--no-{plain}",) if one.kind.name == "flag" and one.default else (f"--{plain}",)
+
+
+def made_option(one: Option) -> Decorator:
+    """The option of the command line for a field."""
+    made = _MADE.get(one.kind.name)
+    more = {} if made is None else made(one)
+    if one.shown:
+        more |= {"default": one.shown, "show_default": True}
+    if one.metavar:
+        more["metavar"] = one.metavar
+    return in_section(one.section)(*flags_of(one), one.name, help=one.help, **more)
+
+
+def given_options(request: type[Any], name: str) -> Decorator:
+    """A decorator with the options of a request; the command gets `name`: what was given, for `request_from`."""
+    return _handing(request, name, dict)
+
+
+def request_options(request: type[R], name: str) -> Decorator:
+    """A decorator with the options of a request; the command gets `name`: that request."""
+    return _handing(request, name, lambda given: request_from(request, given))
+
+
+def _handing(request: type[Any], name: str, hand: Callable[[dict[str, Any]], Any]) -> Decorator:
+    options = [one for _, one in options_of(request)]
+
+    def make(**values: Any) -> dict[str, Any]:
+        given = {one.name: _typed(one, values[one.name]) for one in options if values[one.name] is not None}
+        return {name: hand(given)}
+
+    return shared(make, *map(made_option, options))
+
+
+def _typed(one: Option, value: Any) -> Any:
+    reader = _TYPED.get(one.kind.name)
+    return value if reader is None else reader(flags_of(one)[0].partition("/")[0], value)
