@@ -9,7 +9,6 @@ from typing import Any
 from sqlaudit.audits.distribution import FAILING, LEAST_DIVERSE, ClassDistribution, SharedValue, WorstClasses
 from sqlaudit.base.relation import Row
 from sqlaudit.classes.facts import ClassHistogram, SensitiveTable
-from sqlaudit.models.base import QueryModel
 from sqlaudit.models.diversity import DISTINCT, LARGEST
 from sqlaudit.models.judge import Asked, Judged, merged_facts
 
@@ -40,7 +39,7 @@ def worst_classes(
     if table is None or not table.total:
         return None
     condition, models = _blamed(asked, judged)
-    facts = merged_facts([item.model for item in models if not isinstance(item.model, QueryModel)])
+    facts = merged_facts([item.model for item in models])
     wanted = list({fact.name: fact for fact in (*facts, DISTINCT, LARGEST)}.values())
     names = [f"q{place}" for place, _ in enumerate(keys, 1)]
     rows = histogram.engine.run(

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlaudit.audits.auditor import asked_models
+from sqlaudit.audits.asking import asked_models
 from sqlaudit.base.columns_of import Resolved
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.spec import Requirement, Roles
@@ -16,7 +16,7 @@ from sqlaudit.classes.histogram import HistogramBuilder, Packing
 from sqlaudit.classes.opening import ResolvedRoles, frame_of, sensitive_table
 from sqlaudit.engines.contract import Engine
 from sqlaudit.models import Context
-from sqlaudit.models.base import Model, QueryModel, SignatureModel
+from sqlaudit.models.base import Model
 from sqlaudit.models.judge import Asked, merged_facts
 
 LANES = 200
@@ -45,16 +45,14 @@ class Attribute:
     def counted(self) -> bool:
         """Whether any model looks at sensitive values, and not at sizes alone."""
         models = [item.model for item in self.asked]
-        return self.table is not None and (
-            bool(merged_facts(models)) or any(isinstance(m, SignatureModel | QueryModel) for m in models)
-        )
+        return self.table is not None and (bool(merged_facts(models)) or not all(m.facts_tell for m in models))
 
     @property
     def presence_only(self) -> bool:
         """Whether it is enough to know which values occur in a class."""
         models = [item.model for item in self.asked]
         only = {fact.macro for fact in merged_facts(models)} <= _OF_PRESENCE
-        return only and not any(isinstance(model, SignatureModel | QueryModel) for model in models)
+        return only and all(model.facts_tell for model in models)
 
     @property
     def packing(self) -> Packing:

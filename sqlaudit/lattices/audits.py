@@ -23,7 +23,7 @@ from sqlaudit.lattices.attributes import Attribute, decides, inherited
 from sqlaudit.lattices.coded_rows import node_keys
 from sqlaudit.lattices.coding import KeyLayout
 from sqlaudit.lattices.verdicts import Failure, Node, Verdict
-from sqlaudit.models.base import Population, QueryModel, SignatureModel
+from sqlaudit.models.base import Population
 from sqlaudit.models.check import Check
 from sqlaudit.models.judge import Asked, judge, merged_facts
 
@@ -62,8 +62,7 @@ class _Judged:
     @property
     def of_classes(self) -> bool:
         """Whether classes fall short, and not the table as a whole."""
-        model = self.item.model
-        return not (model.verdict_by_level or isinstance(model, SignatureModel | QueryModel))
+        return self.item.model.facts_tell and not self.item.model.verdict_by_level
 
 
 @dataclass(frozen=True)
@@ -237,7 +236,7 @@ class NodeAudits:
 
     def _failing(self, part: _Part, found: Sequence[_Judged]) -> str:
         """The classes of one attribute that any of these requirements names."""
-        facts = merged_facts([one.item.model for one in part.judged if not isinstance(one.item.model, QueryModel)])
+        facts = merged_facts([one.item.model for one in part.judged])
         keys = [f"q{position}" for position in range(1, part.keys + 1)] if self._together else []
         condition = " OR ".join(f"({one.predicate})" for one in found)
         statement = part.histogram.statement(
@@ -248,6 +247,6 @@ class NodeAudits:
 
 def _failure(judged: _Judged) -> Failure:
     check = judged.check
-    if judged.item.model.verdict_by_level or isinstance(judged.item.model, SignatureModel):
+    if judged.item.model.of_table:
         return Failure(check.text, check.sensitive, None, None, check.level)
     return Failure(check.text, check.sensitive, check.failing_classes, check.failing_rows)

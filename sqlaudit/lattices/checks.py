@@ -16,7 +16,7 @@ from sqlaudit.base.relation import Statement
 from sqlaudit.base.sql import Raw, environment, render
 from sqlaudit.classes.facts import Fact
 from sqlaudit.lattices.attributes import Attribute, decides
-from sqlaudit.models.base import HistogramModel, Model, SignatureModel, expression
+from sqlaudit.models.base import Model, expression
 from sqlaudit.models.judge import Asked, merged_facts
 
 DIALECT = "duckdb"
@@ -94,9 +94,9 @@ def blocks_of(attributes: Sequence[Attribute]) -> list[Block]:
             if not decides(item) or item.model.verdict_by_level:
                 continue
             models.append(item.model)
-            if isinstance(item.model, SignatureModel):
+            if item.model.by_signatures:
                 continue
-            failing = expression("never") if isinstance(item.model, HistogramModel) else item.model.failing()
+            failing = expression("never") if item.model.by_combinations else item.model.failing()
             checks.append(Check(f"r{number}", item, failing, item.model.doubtful()))
             number += 1
         found.append(Block(attribute, tuple(merged_facts(models)), tuple(checks)))
@@ -114,14 +114,8 @@ def wide_type(attributes: Sequence[Attribute], rows: int) -> str:
     ]
     factor = max((limit.denominator + abs(limit.numerator) for limit in limits), default=1)
     lanes = max((attribute.table.distinct for attribute in attributes if attribute.table), default=1)
-    height = max((_height(item.model) for attribute in attributes for item in attribute.asked), default=1)
+    height = max((item.model.unit() for attribute in attributes for item in attribute.asked), default=1)
     return "BIGINT" if 8 * (rows + 1) ** 2 * factor * (lanes + height + 64) < _NARROW else "HUGEINT"
-
-
-def _height(model: Model) -> int:
-    """How many distances a hierarchical or ordered distance adds up."""
-    unit = getattr(model, "unit", None)
-    return int(unit()) if callable(unit) else 1
 
 
 def prepared(template: str, step: str, **parameters: Any) -> Statement:

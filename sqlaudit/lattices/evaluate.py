@@ -25,7 +25,6 @@ from sqlaudit.lattices.figures import NodeFigures
 from sqlaudit.lattices.parts import NodeLosses
 from sqlaudit.lattices.rollup import Rollup
 from sqlaudit.lattices.verdicts import CellWeight, LossParts, Node, Verdict
-from sqlaudit.models.base import QueryModel, SignatureModel
 
 
 class Evaluator:
@@ -134,7 +133,7 @@ def needs_audits(attributes: Sequence[Attribute], roles: Roles) -> bool:
         roles.nulls is not NullPolicy.EQUAL
         or roles.entity is not None
         or (roles.joint and len(roles.sensitive) > 1)
-        or any(isinstance(model, QueryModel) for model in models)
+        or any(model.own_statements for model in models)
         or any(a.counted and a.table is not None and a.table.distinct > LANES for a in attributes)
     )
 
@@ -163,7 +162,7 @@ def refuse_limit(attributes: Sequence[Attribute], roles: Roles, limit: Fraction)
         return
     for attribute in attributes:
         for item in attribute.asked:
-            if decides(item) and (item.model.verdict_by_level or isinstance(item.model, SignatureModel | QueryModel)):
+            if decides(item) and (item.model.verdict_by_level or not item.model.facts_tell):
                 raise UsageError(
                     f"{item.requirement.text!r} is about the whole table and names no rows to leave out, so it cannot "
                     "be required together with suppression; search without --suppress."

@@ -19,8 +19,9 @@ from sqlaudit.lattices.checks import Block, Check, blocks_of, placed, prepared, 
 from sqlaudit.lattices.node_disclosure import NodeDisclosure
 from sqlaudit.lattices.rollup import Chunk
 from sqlaudit.lattices.verdicts import Failure, Node, Verdict
-from sqlaudit.models.base import HistogramModel, SignatureModel, SizeModel, expression
-from sqlaudit.models.judge import MAX_COMBINATIONS, Asked, compares
+from sqlaudit.models.base import expression
+from sqlaudit.models.judge import Asked, compares
+from sqlaudit.models.kinds import MAX_COMBINATIONS
 
 Combination = tuple[Any, ...]
 
@@ -53,7 +54,7 @@ class NodeFigures:
             (attribute, item)
             for attribute in self.attributes
             for item in attribute.asked
-            if decides(item) and isinstance(item.model, SignatureModel)
+            if decides(item) and item.model.by_signatures
         ]
         self.disclosures = [NodeDisclosure(self.workbench, attribute, item, self.wide) for attribute, item in signed]
         self._prepared: dict[tuple[Any, ...], Any] = {}
@@ -147,12 +148,10 @@ class NodeFigures:
         for block in self.blocks:
             checks = {}
             for check in block.checks:
-                if isinstance(check.model, HistogramModel):
+                if check.model.by_combinations:
                     names = [fact.name for fact in check.model.facts()]
                     failing = [
-                        found
-                        for found in self._occurring(chunk, block, names, "")
-                        if self._falls_short(check, check.model, found)
+                        found for found in self._occurring(chunk, block, names, "") if self._falls_short(check, found)
                     ]
                     checks[check.name] = replace(check, failing=one_of(names, failing))
             blocks.append(block.with_checks(checks))
@@ -192,10 +191,10 @@ class NodeFigures:
             )
         return [tuple(row) for row in found]
 
-    def _falls_short(self, check: Check, model: HistogramModel, found: Combination) -> bool:
+    def _falls_short(self, check: Check, found: Combination) -> bool:
         key = (check.name, found)
         if key not in self._judged:
-            self._judged[key] = bool(model.judge_histogram([(*found, 1, 1)]).failing_classes)
+            self._judged[key] = check.model.falls_short(found)
         return self._judged[key]
 
     def _holds(self, check: Check, block: Block, words: Combination) -> bool:
@@ -257,9 +256,7 @@ def failed(verdict: Verdict, failure: Failure, prunable: bool) -> Verdict:
 
 def _by_level(item: Asked, sizes: ClassSizes) -> Failure | None:
     model = item.model
-    if not isinstance(model, SizeModel) or not sizes.sizes:
-        return None
-    level = next(iter(model.judge_sizes(sizes).levels.values()))
+    level = model.level_by_sizes(sizes) if sizes.sizes else None
     if level is None or compares(level, model.operator, model.required):
         return None
     return Failure(item.requirement.text, item.sensitive, None, None, level)

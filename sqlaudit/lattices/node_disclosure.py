@@ -21,7 +21,7 @@ from sqlaudit.engines.contract import Engine
 from sqlaudit.lattices.attributes import Attribute
 from sqlaudit.lattices.checks import Block, placed, prepared
 from sqlaudit.lattices.rollup import Chunk
-from sqlaudit.models.base import SignatureModel, expression
+from sqlaudit.models.base import expression
 from sqlaudit.models.disclosure.program import maximum_disclosure
 from sqlaudit.models.diversity import DISTINCT, LARGEST, head
 from sqlaudit.models.judge import Asked
@@ -44,8 +44,7 @@ class NodeDisclosure:
     @property
     def knowledge(self) -> int:
         """How many pieces of knowledge decide."""
-        model = self.item.model
-        return model.knowledge() if isinstance(model, SignatureModel) else 0
+        return self.item.model.knowledge()
 
     @property
     def limit(self) -> Fraction:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.relation import Statement
@@ -110,6 +110,16 @@ class Model:
     """Whether the model is only defined when a person has one class and one sensitive value."""
     wildcard: ClassVar[bool] = False
     """Whether the model has a meaning when NULL matches any value."""
+    by_figures: ClassVar[bool] = True
+    """Whether the statement that all models share answers it."""
+    by_combinations: ClassVar[bool] = False
+    """Whether Python decides it from the combinations of its facts."""
+    by_signatures: ClassVar[bool] = False
+    """Whether the distinct signatures of all classes decide it together."""
+    by_counts: ClassVar[bool] = False
+    """Whether `holds` decides any class from the counts of its values, and nothing else of the table matters."""
+    own_statements: ClassVar[bool] = False
+    """Whether it brings statements of its own, which may look at other tables."""
 
     def __init__(self, parameters: Mapping[str, Any], context: Context) -> None:
         self.given = dict(parameters)
@@ -119,6 +129,20 @@ class Model:
 
     def prepare(self) -> None:
         """Check parameters against the table; raise `UsageError` with both values."""
+
+    def judge(self, answers: Answers) -> Judgement:
+        """What was found over all classes."""
+        return answers.folded(self)
+
+    @property
+    def facts_tell(self) -> bool:
+        """Whether it looks at nothing but the sizes and facts of classes."""
+        return not (self.by_signatures or self.own_statements)
+
+    @property
+    def of_table(self) -> bool:
+        """Whether it is about the table as a whole, and about single classes at most besides."""
+        return self.verdict_by_level or self.by_signatures
 
     @property
     def table(self) -> SensitiveTable:
@@ -162,6 +186,31 @@ class Model:
         """Whether a class with these counts (lane to rows) satisfies the model, exactly."""
         raise NotImplementedError(self.name)
 
+    def decided(self, size: int, counts: Sequence[int]) -> bool | None:
+        """What `holds` says of every class of this size whose values are drawn from one with these counts, largest
+        first; None where that depends on the draw. For models `by_counts`."""
+        return None
+
+    def falls_short(self, combination: Sequence[Any]) -> bool:
+        """Whether a class with this combination of its facts falls short, where combinations decide."""
+        raise NotImplementedError(self.name)
+
+    def level_by_sizes(self, sizes: ClassSizes) -> Number | None:
+        """The main number, where the sizes of the classes tell it."""
+        return None
+
+    def pieces(self) -> int:
+        """How many pieces of knowledge an attacker has; 0 where the model is not about knowledge."""
+        return 0
+
+    def knowledge(self) -> int:
+        """How many of them decide."""
+        return 0
+
+    def unit(self) -> int:
+        """How many distances a distance adds up."""
+        return 1
+
     def conclude(self, levels: dict[str, Any]) -> dict[str, Number | None]:
         """The reported numbers from what the database gave (already folded over all classes)."""
         return {name: None if value is None else number(value) for name, value in levels.items()}
@@ -184,54 +233,6 @@ def band(limit: float) -> tuple[float, float]:
     """The interval around a limit in which exact arithmetic decides."""
     width = BAND * max(1.0, abs(limit))
     return limit - width, limit + width
-
-
-class SizeModel(Model):
-    """A model that only the sizes of classes decide; judged in Python from the class-size histogram."""
-
-    needs_sensitive: ClassVar[bool] = False
-
-    def judge_sizes(self, sizes: ClassSizes) -> Judgement:
-        """The judgement from the sizes of all classes."""
-        raise NotImplementedError(self.name)
-
-    def failing_sizes(self) -> str:
-        """SQL over `size`: true for a class that falls short; empty = no class is to blame."""
-        return ""
-
-    def failing(self) -> str:
-        """As `failing_sizes`."""
-        return self.failing_sizes()
-
-
-class SignatureModel(Model):
-    """A model that the distinct signatures of the classes decide: their rows and their largest counts."""
-
-    one_value_per_person: ClassVar[bool] = True
-
-    def pieces(self) -> int:
-        """How many pieces of knowledge an attacker has."""
-        raise NotImplementedError(self.name)
-
-    def knowledge(self) -> int:
-        """How many of them decide: with as many as there are values all is certain. One more count is needed."""
-        return min(self.pieces(), self.table.distinct)
-
-    def judge_signatures(self, signatures: Signatures) -> Judgement:
-        """The judgement from all signatures, which answer for `knowledge` or more."""
-        raise NotImplementedError(self.name)
-
-
-class HistogramModel(Model):
-    """A model that is judged in Python from how many classes have each combination of its facts.
-
-    Only for facts with few combinations (presence of values, first and last rank): what returns must not grow with
-    the rows. A judgement's `at_limit` names the classes that fall short, where that is a short piece of SQL.
-    """
-
-    def judge_histogram(self, rows: Sequence[tuple[Any, ...]]) -> Judgement:
-        """The judgement from (facts…, classes, rows) tuples."""
-        raise NotImplementedError(self.name)
 
 
 @dataclass(frozen=True)
@@ -267,9 +268,26 @@ class Question:
         return self.histogram.engine.dialect
 
 
-class QueryModel(Model):
-    """A model that no class fact can carry: it brings statements of its own."""
+class Answers(Protocol):
+    """What the database answered of the classes, or answers on behalf of one model."""
 
-    def judge_query(self, question: Question) -> Judgement:
-        """The judgement from what statements of its own return."""
-        raise NotImplementedError(self.name)
+    @property
+    def question(self) -> Question:
+        """What statements of a model's own may use."""
+
+    @property
+    def sizes(self) -> ClassSizes:
+        """The sizes of all classes."""
+
+    @property
+    def signatures(self) -> Signatures | None:
+        """The signatures of all classes, for the most pieces of knowledge that any model asks about."""
+
+    def folded(self, model: Model) -> Judgement:
+        """The model's levels folded over the classes, and what falls short, at a limit exactly."""
+
+    def counted(self, model: Model, judgement: Judgement) -> Judgement:
+        """The judgement with the classes and rows that the database found to fall short."""
+
+    def combinations(self, model: Model) -> Sequence[tuple[Any, ...]]:
+        """(facts…, classes, rows) of every combination of the model's facts, or one more than can be judged."""

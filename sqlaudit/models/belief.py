@@ -17,7 +17,8 @@ from sqlaudit.base.relation import Statement
 from sqlaudit.base.result import Number
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.classes.listing import Keyed
-from sqlaudit.models.base import Judgement, Parameter, Population, QueryModel, Question, band, number
+from sqlaudit.models.base import Judgement, Parameter, Population, Question, band, number
+from sqlaudit.models.kinds import QueryModel
 from sqlaudit.models.recursive import THESIS
 
 MAX_LISTED = 5_000

@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 from sqlaudit.base.errors import UsageError
 from sqlaudit.classes.attribute_inputs import Categories
 from sqlaudit.classes.facts import Fact, Level
-from sqlaudit.models.base import HistogramModel, Judgement, Model, Parameter, expression
+from sqlaudit.models.base import Judgement, Model, Parameter, expression
+from sqlaudit.models.kinds import HistogramModel
 from sqlaudit.models.presence import combinations, decide, presence_facts
 from sqlaudit.models.recursive import THESIS
 from sqlaudit.models.set_cover import largest_unions, smallest_cover

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -42,6 +42,7 @@ class KAnonymity(Model):
     needs_sensitive: ClassVar[bool] = False
     inherited_with_limit: ClassVar[bool] = True
     wildcard: ClassVar[bool] = True
+    by_counts: ClassVar[bool] = True
 
     def levels(self) -> dict[str, Level]:
         """The smallest class."""
@@ -50,6 +51,14 @@ class KAnonymity(Model):
     def failing(self) -> str:
         """Smaller than k."""
         return expression("below", fact="size", limit=self.values["k"])
+
+    def holds(self, counts: Mapping[int, int]) -> bool:
+        """At least k rows."""
+        return bool(sum(counts.values()) >= self.values["k"])
+
+    def decided(self, size: int, counts: Sequence[int]) -> bool | None:
+        """The size is all that matters."""
+        return bool(size >= self.values["k"])
 
 
 class AlphaKAnonymity(Model):
@@ -66,6 +75,7 @@ class AlphaKAnonymity(Model):
     )
     short_forms: ClassVar = ("alpha",)
     main: ClassVar[str] = "alpha"
+    by_counts: ClassVar[bool] = True
 
     def facts(self) -> tuple[Fact, ...]:
         """The largest count."""
@@ -81,6 +91,18 @@ class AlphaKAnonymity(Model):
         too_frequent = expression("share_above", part="largest", limit=self.values["alpha"])
         return expression("either", first=too_small, second=too_frequent)
 
+    def holds(self, counts: Mapping[int, int]) -> bool:
+        """Large enough, and no value too frequent."""
+        size = sum(counts.values())
+        return bool(size >= self.values["k"] and max(counts.values()) <= self.values["alpha"] * size)
+
+    def decided(self, size: int, counts: Sequence[int]) -> bool | None:
+        """Some value has at least its part of the size, and none more than all that there are of it."""
+        most = self.values["alpha"] * size
+        if size < self.values["k"] or -(-size // len(counts)) > most:
+            return False
+        return True if min(size, counts[0]) <= most else None
+
 
 class DistinctDiversity(Model):
     """Every class has at least l different sensitive values."""
@@ -94,6 +116,7 @@ class DistinctDiversity(Model):
     main: ClassVar[str] = "l"
     inherited_with_limit: ClassVar[bool] = True
     wildcard: ClassVar[bool] = True
+    by_counts: ClassVar[bool] = True
 
     def facts(self) -> tuple[Fact, ...]:
         """How many values occur."""
@@ -107,6 +130,17 @@ class DistinctDiversity(Model):
         """Fewer than l."""
         return expression("below", fact="distinct_values", limit=self.values["l"])
 
+    def holds(self, counts: Mapping[int, int]) -> bool:
+        """At least l values."""
+        return bool(len(counts) >= self.values["l"])
+
+    def decided(self, size: int, counts: Sequence[int]) -> bool | None:
+        """So many rows cannot share fewer than l values; so few cannot have l."""
+        fewest = self.values["l"]
+        if min(size, len(counts)) < fewest:
+            return False
+        return True if size > sum(counts[: fewest - 1]) else None
+
 
 class EntropyDiversity(Model):
     """The entropy of the sensitive values of every class is at least log l."""
@@ -118,6 +152,7 @@ class EntropyDiversity(Model):
     parameters: ClassVar = (Parameter("l", "decimal", "smallest exp(entropy) allowed", Fraction(1)),)
     short_forms: ClassVar = ("entropy_l",)
     main: ClassVar[str] = "l"
+    by_counts: ClassVar[bool] = True
 
     def facts(self) -> tuple[Fact, ...]:
         """Σ c ln c, and whether all counts are equal."""
@@ -141,6 +176,10 @@ class EntropyDiversity(Model):
         """(b n)^n ≥ a^n Π c^c for l = a/b, decided exactly."""
         return entropy_at_least(list(counts.values()), Fraction(self.values["l"]))
 
+    def decided(self, size: int, counts: Sequence[int]) -> bool | None:
+        """The entropy of m values is at most log m."""
+        return False if min(size, len(counts)) < self.values["l"] else None
+
 
 class RecursiveDiversity(Model):
     """The most frequent value is not too frequent against the rarer ones."""
@@ -157,6 +196,7 @@ class RecursiveDiversity(Model):
     )
     short_forms: ClassVar = ("recursive_l", "recursive_c_l", "recursive_cl_diversity")
     main: ClassVar[str] = "c"
+    by_counts: ClassVar[bool] = True
 
     def facts(self) -> tuple[Fact, ...]:
         """The largest count, and the sum of the l−1 largest."""
@@ -180,6 +220,17 @@ class RecursiveDiversity(Model):
         if self.values["l"] < 2:
             return expression("never")
         return expression("not_recursive", count="largest", tail=self._tail(), limit=Fraction(self.values["c"]))
+
+    def holds(self, counts: Mapping[int, int]) -> bool:
+        """r1 < c (r_l + … + r_m)."""
+        first, ranked = self.values["l"], sorted(counts.values(), reverse=True)
+        return bool(first == 1 or (len(ranked) >= first and ranked[0] < self.values["c"] * sum(ranked[first - 1 :])))
+
+    def decided(self, size: int, counts: Sequence[int]) -> bool | None:
+        """Fewer than l values have no tail."""
+        if self.values["l"] == 1:
+            return True
+        return False if min(size, len(counts)) < self.values["l"] else None
 
     def conclude(self, levels: dict[str, Any]) -> dict[str, Number | None]:
         """Keep c as the main number."""

@@ -13,7 +13,8 @@ from sqlaudit.base.sql import Raw
 from sqlaudit.classes.attribute_inputs import ClassFunction
 from sqlaudit.classes.facts import Fact
 from sqlaudit.classes.listing import Estimated
-from sqlaudit.models.base import HistogramModel, Judgement, Model, Parameter, QueryModel, Question, expression
+from sqlaudit.models.base import Judgement, Model, Parameter, Question, expression
+from sqlaudit.models.kinds import HistogramModel, QueryModel
 from sqlaudit.models.presence import MAX_LISTED, TOO_MANY, combinations, decide, presence_facts
 from sqlaudit.models.recursive import THESIS
 

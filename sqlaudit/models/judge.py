@@ -14,23 +14,12 @@ from sqlaudit.classes.facts import ClassHistogram, Fact, Frame
 from sqlaudit.classes.found import ClassSizes
 from sqlaudit.classes.listing import Short
 from sqlaudit.classes.signatures import Signatures
-from sqlaudit.models.base import (
-    HistogramModel,
-    Judgement,
-    Model,
-    Population,
-    QueryModel,
-    Question,
-    SignatureModel,
-    SizeModel,
-    expression,
-)
+from sqlaudit.models.base import Judgement, Model, Population, Question, expression
 from sqlaudit.models.check import Check
+from sqlaudit.models.kinds import MAX_COMBINATIONS
 
 MAX_VECTORS = 200_000
 """At most so many different count vectors are decided one by one; beyond, the check stays undetermined."""
-MAX_COMBINATIONS = 200_000
-"""At most so many combinations of facts are judged in Python; beyond, the check stays undetermined."""
 
 
 @dataclass(frozen=True)
@@ -72,16 +61,17 @@ def judge(
     histogram: ClassHistogram, asked: Sequence[Asked], frame: Frame, population: Population | None = None
 ) -> Judged:
     """All models over the classes of one sensitive attribute: one statement for all that facts carry."""
-    carried = [a for a in asked if not isinstance(a.model, HistogramModel | QueryModel | SignatureModel)]
+    carried = [item.model for item in asked if item.model.by_figures]
     rows = _figures(histogram, carried)
     per_row = histogram.form == "wildcard"
     sizes = ClassSizes(tuple((int(row["size"]), int(row["classes"])) for row in rows), per_row)
     table_rows = sum(int(row["table_rows"]) for row in rows)
     question = Question(histogram, frame, population, _remembering(histogram))
     signatures = _signatures(histogram, asked)
+    answers = _Answered(question, sizes, rows, carried, signatures)
     checks, named, unnamed = [], [], []
     for item in asked:
-        judgement = _judgement(question, item, sizes, rows, carried, signatures)
+        judgement = item.model.judge(answers)
         check = _check(item, judgement, table_rows)
         checks.append(check)
         if not table_rows or check.status in (None, Status.PASS):
@@ -116,7 +106,7 @@ def _why_unnamed(item: Asked, judgement: Judgement) -> str:
 
 def _signatures(histogram: ClassHistogram, asked: Sequence[Asked]) -> Signatures | None:
     """The signatures for the most pieces of knowledge that any model asks about, read once."""
-    knowledge = [item.model.knowledge() for item in asked if isinstance(item.model, SignatureModel)]
+    knowledge = [item.model.knowledge() for item in asked if item.model.by_signatures]
     return histogram.signatures(max(knowledge)) if knowledge else None
 
 
@@ -139,15 +129,14 @@ def _predicate(model: Model, judgement: Judgement) -> str:
     return expression("either", first=model.failing(), second=judgement.at_limit)
 
 
-def _figures(histogram: ClassHistogram, carried: Sequence[Asked]) -> list[dict[str, Any]]:
+def _figures(histogram: ClassHistogram, models: Sequence[Model]) -> list[dict[str, Any]]:
     levels, verdicts = [], []
-    for position, item in enumerate(carried):
-        model = item.model
+    for position, model in enumerate(models):
         for name, level in model.levels().items():
             levels.append((f"m{position}_{name}", level.fold, level.expression))
         if model.is_required and model.failing():
             verdicts.append((f"m{position}", model.failing(), model.doubtful()))
-    return histogram.figures(merged_facts([item.model for item in carried]), levels, verdicts)
+    return histogram.figures(merged_facts(models), levels, verdicts)
 
 
 def merged_facts(models: Sequence[Model]) -> list[Fact]:
@@ -155,55 +144,42 @@ def merged_facts(models: Sequence[Model]) -> list[Fact]:
     return list({fact.name: fact for model in models for fact in model.facts()}.values())
 
 
-def _judgement(
-    question: Question,
-    item: Asked,
-    sizes: ClassSizes,
-    rows: Sequence[dict[str, Any]],
-    carried: Sequence[Asked],
-    signatures: Signatures | None,
-) -> Judgement:
-    model, histogram = item.model, question.histogram
-    if isinstance(model, SizeModel):
-        return _counted(model.judge_sizes(sizes), model, rows, f"m{carried.index(item)}")
-    if isinstance(model, HistogramModel):
-        return _combined(histogram, model)
-    if isinstance(model, SignatureModel) and signatures is not None:
-        return model.judge_signatures(signatures)
-    if isinstance(model, QueryModel):
-        return model.judge_query(question)
-    return _carried(histogram, model, rows, carried.index(item))
+@dataclass(frozen=True)
+class _Answered:
+    """The answers: `rows` are those of the common statement, whose columns name `models` by their places."""
 
+    question: Question
+    sizes: ClassSizes
+    rows: Sequence[dict[str, Any]]
+    models: Sequence[Model]
+    signatures: Signatures | None
 
-def _combined(histogram: ClassHistogram, model: HistogramModel) -> Judgement:
-    """A model that the combinations of its facts answer, unless there are too many."""
-    rows = histogram.histogram(model.facts(), limit=MAX_COMBINATIONS + 1)
-    if len(rows) > MAX_COMBINATIONS:
-        note = f"the classes have more than {MAX_COMBINATIONS:,} different combinations of values, too many to decide"
-        return Judgement({model.main: None}, None, None, note=note)
-    return model.judge_histogram(rows)
+    def folded(self, model: Model) -> Judgement:
+        """A model that the common statement answered: its figures folded over the class sizes."""
+        prefix = self._prefix(model)
+        folded: dict[str, Any] = {}
+        for name, level in model.levels().items():
+            values = [row[f"{prefix}_{name}"] for row in self.rows if row[f"{prefix}_{name}"] is not None]
+            fold = min if level.fold == "MIN" else max
+            folded[name] = fold(values) if values else None
+        judgement = self.counted(model, Judgement(model.conclude(folded)))
+        doubtful = sum(int(row.get(f"{prefix}_doubtful", 0)) for row in self.rows)
+        return _decided(self.question.histogram, model, judgement) if doubtful else judgement
 
+    def counted(self, model: Model, judgement: Judgement) -> Judgement:
+        """The judgement with the classes and rows that the common statement found to fall short."""
+        if not model.is_required or not model.failing():
+            return judgement
+        prefix = self._prefix(model)
+        classes, rows = (sum(int(row[f"{prefix}_{what}"]) for row in self.rows) for what in ("classes", "rows"))
+        return replace(judgement, failing_classes=classes, failing_rows=rows)
 
-def _carried(histogram: ClassHistogram, model: Model, rows: Sequence[dict[str, Any]], position: int) -> Judgement:
-    """A model that the common statement answered: fold its figures over the class sizes."""
-    prefix = f"m{position}"
-    folded: dict[str, Any] = {}
-    for name, level in model.levels().items():
-        values = [row[f"{prefix}_{name}"] for row in rows if row[f"{prefix}_{name}"] is not None]
-        fold = min if level.fold == "MIN" else max
-        folded[name] = fold(values) if values else None
-    levels = model.conclude(folded)
-    judgement = _counted(Judgement(levels), model, rows, prefix)
-    doubtful = sum(int(row.get(f"{prefix}_doubtful", 0)) for row in rows)
-    return _decided(histogram, model, judgement) if doubtful else judgement
+    def combinations(self, model: Model) -> Sequence[Row]:
+        """The combinations of the model's facts, or one more than can be judged."""
+        return self.question.histogram.histogram(model.facts(), limit=MAX_COMBINATIONS + 1)
 
-
-def _counted(judgement: Judgement, model: Model, rows: Sequence[dict[str, Any]], prefix: str) -> Judgement:
-    """The judgement with the classes and rows that the database found to fall short."""
-    if not model.is_required or not model.failing():
-        return judgement
-    classes = sum(int(row[f"{prefix}_classes"]) for row in rows)
-    return replace(judgement, failing_classes=classes, failing_rows=sum(int(row[f"{prefix}_rows"]) for row in rows))
+    def _prefix(self, model: Model) -> str:
+        return f"m{self.models.index(model)}"
 
 
 def _decided(histogram: ClassHistogram, model: Model, judgement: Judgement) -> Judgement:

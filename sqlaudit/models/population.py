@@ -10,7 +10,8 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.relation import Statement
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.classes.listing import Keyed
-from sqlaudit.models.base import Judgement, Parameter, Population, QueryModel, Question, expression
+from sqlaudit.models.base import Judgement, Parameter, Population, Question, expression
+from sqlaudit.models.kinds import QueryModel
 from sqlaudit.models.risk import EL_EMAM
 
 PEOPLE = ("people", "people_in_population")

@@ -6,7 +6,8 @@ from fractions import Fraction
 from typing import ClassVar
 
 from sqlaudit.classes.found import ClassSizes
-from sqlaudit.models.base import Judgement, Parameter, SizeModel, expression
+from sqlaudit.models.base import Judgement, Parameter, expression
+from sqlaudit.models.kinds import SizeModel
 
 EL_EMAM = "El Emam, Dankar: Protecting Privacy Using k-Anonymity, JAMIA 15(5), 2008; ARX risk analysis"
 

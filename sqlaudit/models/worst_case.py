@@ -10,9 +10,10 @@ import numpy as np
 
 from sqlaudit.classes.listing import Every, Listed
 from sqlaudit.classes.signatures import IntArray, Signatures
-from sqlaudit.models.base import Judgement, Parameter, SignatureModel, expression
+from sqlaudit.models.base import Judgement, Parameter, expression
 from sqlaudit.models.disclosure.by_class import ClassDisclosure, class_disclosure
 from sqlaudit.models.disclosure.program import maximum_disclosure
+from sqlaudit.models.kinds import SignatureModel
 
 MAX_KNOWLEDGE = 200
 MAX_LISTED = 20_000

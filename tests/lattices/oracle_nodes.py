@@ -12,7 +12,6 @@ from typing import Any
 
 from sqlaudit.base.spec import Requirement
 from sqlaudit.models import REGISTRY
-from sqlaudit.models.base import QueryModel
 from tests import oracle
 from tests.models import oracle_rare
 from tests.models.disclosure import oracle as disclosure_oracle
@@ -112,7 +111,7 @@ class Found:
     def of_classes(self) -> bool:
         """Whether classes fail the requirement, and not the table as a whole."""
         model = REGISTRY[self.requirement.model]
-        return not (model.verdict_by_level or self.requirement.model == "c_k_safety" or issubclass(model, QueryModel))
+        return not (model.verdict_by_level or self.requirement.model == "c_k_safety" or model.own_statements)
 
     @property
     def failing(self) -> set[int]:

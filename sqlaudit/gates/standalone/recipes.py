@@ -13,9 +13,10 @@ from sqlaudit.classes.facts import Fact
 from sqlaudit.gates.standalone.pieces import partitions, piece
 from sqlaudit.gates.standalone.unknown import NaturallyOrdered, unknown_table
 from sqlaudit.models import REGISTRY, Context
-from sqlaudit.models.base import HistogramModel, Model, QueryModel, SignatureModel, SizeModel, band, expression
+from sqlaudit.models.base import Model, band, expression
 from sqlaudit.models.diversity import head
 from sqlaudit.models.functions import RangeControl
+from sqlaudit.models.kinds import HistogramModel, QueryModel, SignatureModel, SizeModel
 from sqlaudit.models.population import PopulationModel
 
 MOST_KNOWLEDGE = 3

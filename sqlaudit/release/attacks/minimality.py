@@ -22,8 +22,9 @@ from sqlaudit.base.sql import Raw, render
 from sqlaudit.engines.contract import Engine
 from sqlaudit.hierarchies.dictionary import dictionary
 from sqlaudit.hierarchies.hierarchy import Hierarchy, plain
+from sqlaudit.models import REGISTRY
 from sqlaudit.release.attacks.base import Attack, CannotTry, Scene
-from sqlaudit.release.attacks.count_rules import MODELS, Rule, rule_of
+from sqlaudit.release.attacks.count_rules import Rule, rule_of
 from sqlaudit.release.attacks.fits import MAX_VALUES, SPELLED
 from sqlaudit.release.attacks.request import Published
 from sqlaudit.release.attacks.result import Exposure, Figure
@@ -66,7 +67,7 @@ class Minimality(Attack):
             return "It needs one sensitive attribute, a row a person, and --nulls equal."
         if scene.workbench is None:
             return "It needs a workbench for hierarchies beside this database."
-        unknown = [one.text or one.model for one in published.requirements if one.model not in MODELS]
+        unknown = [one.text or one.model for one in published.requirements if not REGISTRY[one.model].by_counts]
         if unknown:
             return f"It is modelled for k, l, alpha, entropy_l and recursive_l, not for {unknown[0]}."
         return ""

@@ -18,7 +18,6 @@ from sqlaudit.lattices.attributes import LANES, Attribute, decides
 from sqlaudit.lattices.evaluate import all_inherited
 from sqlaudit.lattices.figures import NodeFigures
 from sqlaudit.lattices.rollup import Chunk
-from sqlaudit.models.base import QueryModel, SignatureModel
 from sqlaudit.models.judge import Asked
 from sqlaudit.remedies.recode.classes import Flags
 from sqlaudit.remedies.recode.trees import Integers
@@ -69,12 +68,12 @@ def counted(attributes: Sequence[Attribute]) -> list[Counted]:
 
 def _refuse(item: Asked) -> None:
     model, text = item.model, item.requirement.text
-    if isinstance(model, QueryModel):
+    if model.own_statements:
         raise UsageError(
             f"{text!r} compares classes with another table, and classes that are recoded one by one have no "
             "counterpart there; recode offers requirements that a class satisfies by itself. Use lattice."
         )
-    if model.verdict_by_level or isinstance(model, SignatureModel):
+    if model.of_table:
         raise UsageError(
             f"{text!r} is about the whole table and not about single classes, so no class tells that it must be "
             "merged; use lattice, or a requirement on classes."

@@ -1,0 +1,216 @@
+"""One sensitive attribute of an audit (or none): its classes, what the models find of them, and what falls short."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from sqlaudit.audits.asking import asked_models, defined
+from sqlaudit.audits.disclosure.attribute import Disclosure
+from sqlaudit.audits.distribution import WorstClasses
+from sqlaudit.audits.result import SensitiveSummary
+from sqlaudit.audits.worst_classes import worst_classes
+from sqlaudit.base.columns_of import Resolved, find_column, resolve
+from sqlaudit.base.names import quote
+from sqlaudit.base.relation import Relation
+from sqlaudit.base.spec import Requirement, Roles
+from sqlaudit.classes.attribute_inputs import inputs_of
+from sqlaudit.classes.facts import ClassHistogram, Fact, Frame
+from sqlaudit.classes.failing import FailingClasses
+from sqlaudit.classes.found import FailingClass
+from sqlaudit.classes.histogram import HistogramBuilder
+from sqlaudit.classes.listing import Keyed, Short
+from sqlaudit.classes.opening import ResolvedRoles, frame_of, key_labels, sensitive_table
+from sqlaudit.engines.contract import Engine
+from sqlaudit.models import Context
+from sqlaudit.models.base import Model, Population
+from sqlaudit.models.judge import Asked, Judged, judge, merged_facts
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is told of classes: of how many that fall short (None = all), of how many of the worst ones how their
+    sensitive values are spread, and whether the values of keys may be read."""
+
+    failing: int | None
+    worst: int
+    values: bool
+
+
+@dataclass(frozen=True)
+class Opened:
+    """What all parts of one audit share: the table, its roles as they were found and as they were given, and what is
+    required of it."""
+
+    engine: Engine
+    relation: Relation
+    roles: ResolvedRoles
+    given: Roles
+    requirements: Sequence[Requirement]
+    inputs: Mapping[str, Any]
+    population: Relation | None
+
+
+@dataclass(frozen=True)
+class Part:
+    """What was found for one sensitive attribute (or for none).
+
+    `every` are the classes that fall short, to go through one by one; `failing` the smallest of them. `unnamed` are
+    sentences on requirements whose classes nothing tells.
+    """
+
+    judged: Judged
+    failing: tuple[FailingClass, ...]
+    failing_total: int
+    every: tuple[FailingClasses, ...]
+    disclosure: Disclosure | None
+    summary: SensitiveSummary | None = None
+    worst: WorstClasses | None = None
+
+
+def audit_part(opened: Opened, attribute: Resolved | None, position: int, wanted: Wanted) -> Part:
+    """The models over the classes of one sensitive attribute, which is the one at this position.
+
+    Raises:
+        UsageError: a requirement does not fit the attribute or the roles.
+    """
+    frame = frame_of(opened.relation, opened.roles, attribute, opened.given)
+    builder = HistogramBuilder(opened.engine, frame, opened.given.nulls, position)
+    table, nulls = sensitive_table(builder, attribute)
+    histogram = builder.build(attribute.sql if attribute else None, table)
+    context = Context(
+        table,
+        0,
+        inputs_of(opened.inputs, attribute.label if attribute else None, table),
+        frozenset(requirement.model for requirement in opened.requirements),
+    )
+    asked = asked_models(opened.requirements, context, opened.given, attribute, position)
+    asked = defined(builder, attribute, asked)
+    population = _population(opened, attribute, frame, [item.model for item in asked])
+    judged = judge(histogram, asked, frame, population)
+    shown = _Keyed(builder, histogram, attribute, opened.roles, wanted.values, opened.given.joint)
+    every = tuple(_failing(shown, asked, judged))
+    failing, total = _told(every, wanted.failing)
+    disclosure = _disclosure(asked, judged)
+    if table is None or attribute is None:
+        return Part(judged, failing, total, every, disclosure)
+    summary = SensitiveSummary(attribute.label, table.distinct, nulls, histogram.form, table.ordered)
+    return Part(judged, failing, total, every, disclosure, summary, _worst(shown, asked, judged, wanted.worst))
+
+
+@dataclass(frozen=True)
+class _Keyed:
+    """The classes as they may be shown: apart and with their keys where values may be, read when first asked for."""
+
+    builder: HistogramBuilder
+    merged: ClassHistogram
+    attribute: Resolved | None
+    roles: ResolvedRoles
+    show_values: bool
+    asked_joint: bool
+
+    @property
+    def joint(self) -> bool:
+        """Whether classes differ from one attribute to the next."""
+        return self.asked_joint and len(self.roles.sensitive) > 1
+
+    @property
+    def keys(self) -> list[str]:
+        """What the user calls the columns of the key; empty when values may not be shown."""
+        return key_labels(self.roles, self.attribute, self.builder.frame) if self.show_values else []
+
+    @property
+    def histogram(self) -> ClassHistogram:
+        """The classes, apart and with their keys if these may be shown."""
+        return self.apart if self.keys else self.merged
+
+    def failing(self, shorts: tuple[Short, ...], facts: tuple[Fact, ...]) -> FailingClasses:
+        """The classes that fall short of some requirements."""
+        frame, apart = self.builder.frame, any(isinstance(short.listing, Keyed) for short in shorts)
+        return FailingClasses(
+            self.apart if apart else self.histogram,
+            shorts,
+            facts,
+            tuple(self.keys),
+            frame.collated,
+            len(frame.keys),
+            self.attribute.label if self.attribute and self.joint else None,
+        )
+
+    @cached_property
+    def apart(self) -> ClassHistogram:
+        """The classes, apart and with their keys."""
+        if self.merged.form == "wildcard":  # which has its keys already
+            return self.merged
+        sensitive = self.attribute.sql if self.attribute else None
+        return self.builder.build(sensitive, self.merged.table, keep_keys=True)
+
+
+def _failing(shown: _Keyed, asked: Sequence[Asked], judged: Judged) -> list[FailingClasses]:
+    """What falls short, by what it is about: beside several sensitive attributes, the record and each of them."""
+    facts = tuple(merged_facts([item.model for item in asked]))
+    apart = len(shown.roles.sensitive) > 1 and not shown.joint
+    groups = (
+        [judged.short]
+        if not apart
+        else [
+            tuple(short for short in judged.short if short.sensitive is None),
+            tuple(short for short in judged.short if short.sensitive is not None),
+        ]
+    )
+    return [shown.failing(group, facts if place or not apart else ()) for place, group in enumerate(groups) if group]
+
+
+def _told(every: Sequence[FailingClasses], limit: int | None) -> tuple[tuple[FailingClass, ...], int]:
+    """The smallest failing classes (keys only when values may be shown), and how many there are."""
+    told: list[FailingClass] = []
+    all_of_them = 0
+    for failing in every:
+        known = failing.shorts[0].classes if len(failing.shorts) == 1 else None
+        if limit == 0 and known is not None:
+            all_of_them += known
+            continue
+        few, total = failing.smallest(limit)
+        told, all_of_them = told + few, all_of_them + total
+    return tuple(told), all_of_them
+
+
+def _worst(shown: _Keyed, asked: Sequence[Asked], judged: Judged, number: int) -> WorstClasses | None:
+    """The distributions in the worst classes, if they are wanted."""
+    if not number or not judged.rows:
+        return None
+    collated = shown.builder.frame.collated
+    return worst_classes(shown.histogram, asked, judged, number, shown.keys, collated, shown.show_values)
+
+
+def _disclosure(asked: Sequence[Asked], judged: Judged) -> Disclosure | None:
+    """The curve up to the most pieces of knowledge that any model asks about, if one does."""
+    pieces = {item.model.pieces(): item.sensitive for item in asked if item.model.by_signatures}
+    if judged.signatures is None:
+        return None
+    return Disclosure(pieces[max(pieces)] or "", max(pieces), judged.signatures)
+
+
+def _population(opened: Opened, attribute: Resolved | None, frame: Frame, models: Sequence[Model]) -> Population | None:
+    """The roles' expressions over the population table, if a model asks for it.
+
+    Raises:
+        UsageError: the population table lacks a column.
+    """
+    needs = {need for model in models for need in model.needs}
+    relation, entity, dialect = opened.population, opened.roles.entity, opened.engine.dialect
+    if relation is None or "population" not in needs:
+        return None
+    keys = [resolve(label, relation, dialect, "--qi").sql for label in key_labels(opened.roles, attribute, frame)]
+    person = find_column(entity.label, relation) if entity else None
+    believed = attribute if "original_qi" in needs else None
+    original = opened.inputs["original_qi"] if believed else ()
+    return Population(
+        relation.sql,
+        tuple(keys),
+        quote(person.name, dialect) if person else None,
+        resolve(believed.label, relation, dialect, "--sensitive").sql if believed else None,
+        tuple(resolve(label, relation, dialect, "original_qi").sql for label in original),
+    )
