@@ -8,33 +8,21 @@ from typing import Any
 import click
 
 from sqlaudit.base.errors import ExitCode, UsageError
+from sqlaudit.base.publication import Publication
 from sqlaudit.base.spec import Limits, Target
-from sqlaudit.cli.exits import say
 from sqlaudit.cli.options import Work, keep_option, limit_options, output_options, target_options, work_options
-from sqlaudit.cli.output import Output
+from sqlaudit.cli.output import Output, say_written
 from sqlaudit.cli.parsing import share, split_list, split_lists
 from sqlaudit.cli.plan import show_statements
 from sqlaudit.cli.sections import Sectioned, in_section, shared
 from sqlaudit.cli.session import session
 from sqlaudit.engines.contract import Engine
-from sqlaudit.remedies.cloak.api import check_publication
 from sqlaudit.remedies.cloak.boxes import audit_boxes, plan_boxes
 from sqlaudit.remedies.cloak.grid import Divide
 from sqlaudit.remedies.cloak.report import box_audit_document, cloak_document
-from sqlaudit.remedies.cloak.request import (
-    BOUNDS,
-    Background,
-    BoxRequest,
-    CloakRequest,
-    Places,
-    Publication,
-    Tolerances,
-)
-from sqlaudit.remedies.cloak.result import CloakResult
+from sqlaudit.remedies.cloak.request import BOUNDS, Background, BoxRequest, CloakRequest, Places, Tolerances
 from sqlaudit.remedies.cloak.run import cloak_messages, plan_cloaking
 from sqlaudit.remedies.cloak.sizes import metres, seconds
-from sqlaudit.reports import render_markdown, render_text
-from sqlaudit.reports.escape import visible
 
 _PATH = click.Path(path_type=Path)
 _roles = in_section("Roles of the columns")
@@ -140,12 +128,13 @@ def command(target: Target, db: str | None, given: dict[str, Any], output: Outpu
         return _audited(target, db, given, output, work, limits)
     keep = split_lists(given["keep_column"], "--keep-column")
     request, publication = _request(target, given), Publication(given["to"], given["publish_sql"], keep)
-    check_publication(publication)
+    publication.check()
     with session(db, limits, work, *request.targets()) as engine:
         if work.dry_run or work.explain:
             return _planned(engine, target, plan_cloaking(engine, request, publication), work, output)
         result = cloak_messages(engine, request, publication)
-    _emit(output, result, publication)
+    output.emit(lambda: cloak_document(result), result.to_dict, result.sql if publication.with_sql else "")
+    say_written(publication, result.published, "messages", "the cloaked messages")
     return ExitCode.OK if result.passed else ExitCode.REQUIREMENT_FAILED
 
 
@@ -224,18 +213,3 @@ def _background(target: Target, given: dict[str, Any]) -> Background:
 def _table(target: Target, name: str | None) -> Target | None:
     """Another table, read as the target is."""
     return None if name is None else Target(relation=name, read=target.read)
-
-
-def _emit(output: Output, result: CloakResult, publication: Publication) -> None:
-    """The report; in layouts for people the SELECT stands after it, letter by letter."""
-    sql = result.sql if publication.show_sql else ""
-    if sql and output.format == "text":
-        shown = "\n".join(visible(line) for line in sql.splitlines())
-        output.write(f"{render_text(cloak_document(result), output.width, output.colour)}\n{shown};\n")
-    elif sql and output.format == "markdown":
-        output.write(f"{render_markdown(cloak_document(result))}\n```sql\n{sql};\n```\n")
-    else:
-        output.emit(lambda: cloak_document(result), result.to_dict)
-    if result.file:
-        what = "the SELECT of the cloaked messages" if publication.only_sql else f"{result.published:,} messages"
-        say(f"wrote {what} to {result.file!r}.")

@@ -10,8 +10,10 @@ from typing import Any
 
 import click
 
+from sqlaudit.audits.emit import statements_before
 from sqlaudit.base.errors import ExitCode, UsageError
 from sqlaudit.base.numbers import exact_share
+from sqlaudit.base.publication import Suppressed
 from sqlaudit.base.relation import Statement
 from sqlaudit.base.spec import Limits, Roles, Target
 from sqlaudit.cli.exits import say
@@ -27,7 +29,7 @@ from sqlaudit.cli.options import (
     target_options,
     work_options,
 )
-from sqlaudit.cli.output import Output
+from sqlaudit.cli.output import Output, say_written
 from sqlaudit.cli.parsing import duration, share, split_lists
 from sqlaudit.cli.plan import show_statements
 from sqlaudit.cli.sections import Sectioned, in_section, shared
@@ -35,15 +37,12 @@ from sqlaudit.cli.session import session
 from sqlaudit.engines.contract import Engine
 from sqlaudit.lattices.api import check_publication, make, search_and_publish, targets_of
 from sqlaudit.lattices.report import lattice_document
-from sqlaudit.lattices.request import Find, LatticeRequest, Publication, Suppressed, parse_chain
+from sqlaudit.lattices.request import Find, LatticePublication, LatticeRequest, parse_chain
 from sqlaudit.lattices.result import LatticeResult
 from sqlaudit.lattices.run import open_table, plan_lattice
 from sqlaudit.lattices.search.choice import AUTO, FITS
 from sqlaudit.lattices.search.inquiry import Progress, Tell
 from sqlaudit.models.measures import OF_NODES
-from sqlaudit.profiles.suspects import suspect_statements
-from sqlaudit.reports import render_markdown, render_text
-from sqlaudit.reports.escape import visible
 from sqlaudit.reports.figures import figure
 
 _PATH = click.Path(path_type=Path)
@@ -111,11 +110,15 @@ def _publication(
     to: Path | None,
     suppressed: str,
     keep_column: tuple[str, ...],
-) -> dict[str, Publication]:
+) -> dict[str, LatticePublication]:
     if publish_view == "":
         raise UsageError("--publish-view takes the name of a view.")
     keep = split_lists(keep_column, "--keep-column")
-    return {"publication": Publication(publish_view or "", execute, replace_view, to, Suppressed(suppressed), keep)}
+    return {
+        "publication": LatticePublication(
+            to, False, keep, publish_view or "", execute, replace_view, Suppressed(suppressed)
+        )
+    }
 
 
 _search_options = shared(
@@ -179,7 +182,7 @@ def command(
     roles: Roles,
     asked: Asked,
     search: Mapping[str, Any],
-    publication: Publication,
+    publication: LatticePublication,
     output: Output,
     work: Work,
     limits: Limits,
@@ -214,10 +217,9 @@ def command(
     return code_of(result)
 
 
-def _before(engine: Engine, request: LatticeRequest, publication: Publication) -> list[Statement]:
+def _before(engine: Engine, request: LatticeRequest, publication: LatticePublication) -> list[Statement]:
     """What is looked at before a search whose release is to be written."""
-    written = open_table(engine, request).written(engine, publication.keep)
-    return suspect_statements(engine, written) if publication.wanted else []
+    return statements_before(engine, publication, open_table(engine, request).written(engine, publication.keep))
 
 
 def code_of(result: LatticeResult) -> ExitCode:
@@ -230,27 +232,18 @@ def code_of(result: LatticeResult) -> ExitCode:
 
 
 def _emit(output: Output, result: LatticeResult) -> None:
-    """The report; in layouts for people the SQL of a view stands after it, letter by letter."""
     sql = result.published.sql if result.published and result.published.view else ""
-    if sql and output.format == "text":
-        shown = "\n".join(visible(line) for line in sql.splitlines())
-        output.write(f"{render_text(lattice_document(result), output.width, output.colour)}\n{shown};\n")
-    elif sql and output.format == "markdown":
-        output.write(f"{render_markdown(lattice_document(result))}\n```sql\n{sql};\n```\n")
-    else:
-        output.emit(lambda: lattice_document(result), result.to_dict)
+    output.emit(lambda: lattice_document(result), result.to_dict, sql)
 
 
-def _tell(result: LatticeResult, publication: Publication) -> None:
+def _tell(result: LatticeResult, publication: LatticePublication) -> None:
     made = result.published
     if publication.wanted and made is None:
         say("nothing was published: there is no safe node.")
     elif made is not None and made.executed:
         say(f"made the view {made.view!r}.")
-    elif made is not None and made.file and publication.is_sql:
-        say(f"wrote the SELECT of the release to {made.file!r}.")
-    elif made is not None and made.file and made.audit is not None:
-        say(f"wrote {made.audit.rows:,} rows to {made.file!r}.")
+    elif made is not None and made.audit is not None:
+        say_written(publication, made.audit.rows)
 
 
 def _teller(engine: Engine) -> Tell:

@@ -14,9 +14,10 @@ import click
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.files import check_destination, write_text
-from sqlaudit.cli.exits import close_stdout
+from sqlaudit.base.publication import Publication
+from sqlaudit.cli.exits import close_stdout, say
 from sqlaudit.reports import Document, render_html, render_json, render_markdown, render_text, stored_document
-from sqlaudit.reports.escape import in_encoding
+from sqlaudit.reports.escape import in_encoding, visible
 
 PLAIN_WIDTH = 80
 WIDEST = 100
@@ -37,11 +38,12 @@ class Output:
     format: str = "text"
     file: Path | None = None
 
-    def emit(self, document: Callable[[], Document], data: Callable[[], Mapping[str, Any]]) -> None:
+    def emit(self, document: Callable[[], Document], data: Callable[[], Mapping[str, Any]], sql: str = "") -> None:
         """Write the report.
 
         Args:
             document: makes the report for people. data: makes the report for programs.
+            sql: a SELECT that stands after the report in text and Markdown, letter by letter.
 
         Raises:
             UsageError: the file cannot be written.
@@ -49,11 +51,12 @@ class Output:
         if self.format == "json":
             text = render_json({**data(), "report": stored_document(document())})
         elif self.format == "markdown":
-            text = render_markdown(document())
+            text = render_markdown(document()) + (f"\n```sql\n{sql};\n```\n" if sql else "")
         elif self.format == "html":
             text = render_html(document())
         else:
-            text = render_text(document(), self.width, self.colour, self.at_terminal)
+            text = render_text(document(), self.width, self.colour, self.at_terminal and not sql)
+            text += "\n" + "\n".join(visible(line) for line in sql.splitlines()) + ";\n" if sql else ""
         self.write(text)
 
     def write(self, text: str) -> None:
@@ -80,6 +83,13 @@ class Output:
         """Whether escape sequences may be used: on a terminal that has not declined them."""
         declined = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
         return self.at_terminal and not declined
+
+
+def say_written(publication: Publication, rows: int, unit: str = "rows", release: str = "the release") -> None:
+    """Say what was written to the file of a release, if it has one."""
+    if publication.file is not None:
+        what = f"the SELECT of {release}" if publication.only_sql else f"{rows:,} {unit}"
+        say(f"wrote {what} to {str(publication.file)!r}.")
 
 
 def output_for(chosen: str | None, file: Path | None) -> Output:

@@ -10,8 +10,8 @@ from typing import Any
 import click
 
 from sqlaudit.base.errors import ExitCode, UsageError
-from sqlaudit.base.files import check_destination
 from sqlaudit.base.numbers import exact_number
+from sqlaudit.base.publication import Publication
 from sqlaudit.base.spec import Limits, Roles, Target
 from sqlaudit.cli.exits import say
 from sqlaudit.cli.options import (
@@ -25,14 +25,13 @@ from sqlaudit.cli.options import (
     target_options,
     work_options,
 )
-from sqlaudit.cli.output import Output
+from sqlaudit.cli.output import Output, say_written
 from sqlaudit.cli.parsing import duration, split_lists
 from sqlaudit.cli.plan import show_statements
 from sqlaudit.cli.sections import Sectioned, in_section, shared
 from sqlaudit.cli.session import session
 from sqlaudit.engines.contract import Engine
 from sqlaudit.lattices.api import targets_of
-from sqlaudit.lattices.request import RELEASE_SUFFIXES
 from sqlaudit.models.measures import OF_RELEASES
 from sqlaudit.remedies.recode.api import recode_and_publish
 from sqlaudit.remedies.recode.kaca import Order, Tell
@@ -40,8 +39,6 @@ from sqlaudit.remedies.recode.report import recode_document
 from sqlaudit.remedies.recode.request import BY_DEFAULT, Method, RecodeRequest
 from sqlaudit.remedies.recode.result import RecodeResult
 from sqlaudit.remedies.recode.run import plan_recoding
-from sqlaudit.reports import render_markdown, render_text
-from sqlaudit.reports.escape import visible
 
 _PATH = click.Path(path_type=Path)
 _coarser = in_section("How columns become coarser")
@@ -74,9 +71,7 @@ def _recoding(
             "measure": measure,
             "beside": lattice,
             "time_budget": time_budget,
-            "file": to,
-            "with_sql": publish_sql,
-            "keep": split_lists(keep_column, "--keep-column"),
+            "publication": Publication(to, publish_sql, split_lists(keep_column, "--keep-column")),
         }
     }
 
@@ -157,15 +152,14 @@ def command(
     Exit code 0: a recoding was found, 1: there is none, 4: out of time.
     """
     request = RecodeRequest(target, roles, asked.requirements, inputs=asked.inputs, **recoding)
-    if request.file is not None:
-        check_destination(request.file, RELEASE_SUFFIXES)
+    request.publication.check()
     with session(db, limits, work, *targets_of(request.of_lattice())) as engine:
         if work.dry_run or work.explain:
             tables = engine.open(target).tables or (target.name,)
             show_statements(engine, tables, plan_recoding(engine, request), work, output)
             return ExitCode.OK
         result = recode_and_publish(engine, request, _teller(engine, request))
-    _emit(output, result, request)
+    _emit(output, result, request.publication)
     return code_of(result)
 
 
@@ -174,24 +168,13 @@ def code_of(result: RecodeResult) -> ExitCode:
     return ExitCode.OK if result.passed else ExitCode.REQUIREMENT_FAILED
 
 
-def _emit(output: Output, result: RecodeResult, request: RecodeRequest) -> None:
-    """The report; in layouts for people the SQL stands after it, letter by letter."""
-    sql = result.release.sql if result.release and request.with_sql else ""
-    if sql and output.format == "text":
-        shown = "\n".join(visible(line) for line in sql.splitlines())
-        output.write(f"{render_text(recode_document(result), output.width, output.colour)}\n{shown};\n")
-    elif sql and output.format == "markdown":
-        output.write(f"{render_markdown(recode_document(result))}\n```sql\n{sql};\n```\n")
-    else:
-        output.emit(lambda: recode_document(result), result.to_dict)
-    if request.file is None:
-        return
-    if result.release is None:
+def _emit(output: Output, result: RecodeResult, publication: Publication) -> None:
+    sql = result.release.sql if result.release and publication.with_sql else ""
+    output.emit(lambda: recode_document(result), result.to_dict, sql)
+    if result.release is not None:
+        say_written(publication, result.release.rows)
+    elif publication.file is not None:
         say("nothing was published: there is no recoding.")
-    elif request.file.suffix.lower() == ".sql":
-        say(f"wrote the SELECT of the release to {str(request.file)!r}.")
-    else:
-        say(f"wrote {result.release.rows:,} rows to {str(request.file)!r}.")
 
 
 def _teller(engine: Engine, request: RecodeRequest) -> Tell:

@@ -11,8 +11,8 @@ import click
 
 from sqlaudit.base.errors import ExitCode, UsageError
 from sqlaudit.base.numbers import exact_share
+from sqlaudit.base.publication import Publication, Suppressed
 from sqlaudit.base.spec import Limits, Roles, Target
-from sqlaudit.cli.exits import say
 from sqlaudit.cli.options import (
     Asked,
     Work,
@@ -24,19 +24,17 @@ from sqlaudit.cli.options import (
     target_options,
     work_options,
 )
-from sqlaudit.cli.output import Output
+from sqlaudit.cli.output import Output, say_written
 from sqlaudit.cli.parsing import duration, split_lists
 from sqlaudit.cli.plan import show_statements
 from sqlaudit.cli.sections import Sectioned, in_section, shared
 from sqlaudit.cli.session import session
-from sqlaudit.remedies.suppress.api import check_published, targets_of
+from sqlaudit.remedies.suppress.api import targets_of
 from sqlaudit.remedies.suppress.deciding import How
 from sqlaudit.remedies.suppress.report import suppress_document
-from sqlaudit.remedies.suppress.request import Published, SuppressRequest, Whole
+from sqlaudit.remedies.suppress.request import SuppressRequest
 from sqlaudit.remedies.suppress.result import SuppressResult
 from sqlaudit.remedies.suppress.run import plan_suppression, suppress_table
-from sqlaudit.reports import render_markdown, render_text
-from sqlaudit.reports.escape import visible
 
 _how = in_section("How the cells are chosen")
 _release = in_section("The release")
@@ -51,7 +49,7 @@ def _chosen(
     return {
         "chosen": {
             "how": how,
-            "whole": Whole(rows) if rows else None,
+            "whole": Suppressed(rows) if rows else None,
             "weights": _weights(weights),
             "time_limit": time_limit,
             "seed": seed,
@@ -74,8 +72,8 @@ def _weights(texts: tuple[str, ...]) -> dict[str, Fraction]:
     return found
 
 
-def _published(*, publish_sql: bool, to: Path | None, keep_column: tuple[str, ...]) -> dict[str, Published]:
-    return {"published": Published(to, publish_sql, split_lists(keep_column, "--keep-column"))}
+def _published(*, publish_sql: bool, to: Path | None, keep_column: tuple[str, ...]) -> dict[str, Publication]:
+    return {"published": Publication(to, publish_sql, split_lists(keep_column, "--keep-column"))}
 
 
 _how_options = shared(
@@ -84,7 +82,7 @@ _how_options = shared(
     _how("--fast", is_flag=True, help="Take a good answer at once, with a bound. Neither: exact where that is small."),
     _how(
         "--rows",
-        type=click.Choice([one.value for one in Whole]),
+        type=click.Choice([one.value for one in Suppressed]),
         help="Suppress whole rows and no single cells: leave them out, or star them.",
     ),
     _how("--weights", multiple=True, metavar="COLUMN=NUMBER", help="What a cell costs: zip=3,sex=1; 1 when not named."),
@@ -126,7 +124,7 @@ def command(
     roles: Roles,
     asked: Asked,
     chosen: Mapping[str, Any],
-    published: Published,
+    published: Publication,
     output: Output,
     work: Work,
     limits: Limits,
@@ -142,7 +140,7 @@ def command(
     Exit code 0: a safe release was found, 4: --exact was asked for and is not proven.
     """
     request = SuppressRequest(target, roles, asked.requirements, asked.inputs, **chosen)
-    check_published(published)
+    published.check()
     with session(db, limits, work, *targets_of(request)) as engine:
         if work.dry_run or work.explain:
             tables = engine.open(target).tables or (target.name,)
@@ -150,30 +148,14 @@ def command(
             return ExitCode.OK
         result = suppress_table(engine, request, published, engine.progress)
         if result.effort.stopped == "interrupted":  # what is known is worth telling before the way out
-            _emit(output, result)
+            _emit(output, result, published)
             return ExitCode.INTERRUPTED
-    _emit(output, result)
-    _tell(result)
+    _emit(output, result, published)
+    if result.release is not None:
+        say_written(published, result.release.rows)
     return ExitCode.OK if result.complete else ExitCode.INCOMPLETE
 
 
-def _emit(output: Output, result: SuppressResult) -> None:
-    """The report; in layouts for people the SELECT stands after it, letter by letter, when it was asked for."""
-    sql = result.release.sql if result.release and not result.release.file else ""
-    if sql and output.format == "text":
-        shown = "\n".join(visible(line) for line in sql.splitlines())
-        output.write(f"{render_text(suppress_document(result), output.width, output.colour)}\n{shown};\n")
-    elif sql and output.format == "markdown":
-        output.write(f"{render_markdown(suppress_document(result))}\n```sql\n{sql};\n```\n")
-    else:
-        output.emit(lambda: suppress_document(result), result.to_dict)
-
-
-def _tell(result: SuppressResult) -> None:
-    made = result.release
-    if made is None or not made.file:
-        return
-    if made.file.lower().endswith(".sql"):
-        say(f"wrote the SELECT of the release to {made.file!r}.")
-    else:
-        say(f"wrote {made.rows:,} rows to {made.file!r}.")
+def _emit(output: Output, result: SuppressResult, published: Publication) -> None:
+    sql = result.release.sql if result.release and published.with_sql else ""
+    output.emit(lambda: suppress_document(result), result.to_dict, sql)

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from sqlaudit.audits.auditor import Auditor
+from sqlaudit.audits.emit import before
 from sqlaudit.base.errors import EngineError, UsageError
-from sqlaudit.base.files import check_destination
 from sqlaudit.base.numbers import Share, exact_share
+from sqlaudit.base.publication import Suppressed
 from sqlaudit.base.spec import AuditSpec, Limits, NullPolicy, ReadOptions, Roles, Target
 from sqlaudit.base.targets import make_target
 from sqlaudit.classes.inputs import further_targets
@@ -21,14 +22,13 @@ from sqlaudit.engines.view import View
 from sqlaudit.engines.writing import check_view, create_view
 from sqlaudit.lattices.release_audit import audit_of, checkable
 from sqlaudit.lattices.releasing import publish
-from sqlaudit.lattices.request import RELEASE_SUFFIXES, Find, LatticeRequest, Publication, Suppressed
+from sqlaudit.lattices.request import Find, LatticePublication, LatticeRequest
 from sqlaudit.lattices.result import Checked, LatticeResult
 from sqlaudit.lattices.run import find_nodes, open_table
 from sqlaudit.lattices.search.inquiry import Tell, silent
 from sqlaudit.models.requirements import Require, requirements
-from sqlaudit.profiles.suspects import refuse_suspected
 
-NO_VIEW = Publication()
+NO_VIEW = LatticePublication()
 
 
 def lattice(
@@ -108,13 +108,14 @@ def lattice(
         time_budget,
         walk,
     )
-    publication = Publication(
+    publication = LatticePublication(
+        Path(to) if to is not None else None,
+        False,
+        _names(keep_column),
         publish_view,
         execute,
         replace_view,
-        Path(to) if to is not None else None,
         Suppressed(suppressed),
-        _names(keep_column),
     )
     check_publication(publication, db if isinstance(db, str) else None)
     refuse_overwriting([publication.file], files_read(db, targets_of(request)))
@@ -127,14 +128,13 @@ def lattice(
     )
 
 
-def check_publication(publication: Publication, db: str | None) -> None:
+def check_publication(publication: LatticePublication, db: str | None) -> None:
     """Nothing when the release can be put where it is wanted, as far as that can be said before any work.
 
     Raises:
         UsageError: a file that cannot be written, or a view without the name of its database.
     """
-    if publication.file is not None:
-        check_destination(publication.file, RELEASE_SUFFIXES)
+    publication.check()
     if publication.execute and not db:
         raise UsageError("--execute makes a view in a database, over a connection of its own; name it with --db.")
     if publication.view:
@@ -151,7 +151,7 @@ def targets_of(request: LatticeRequest) -> tuple[Target, ...]:
 
 
 def search_and_publish(
-    engine: Engine, request: LatticeRequest, publication: Publication = NO_VIEW, tell: Tell = silent
+    engine: Engine, request: LatticeRequest, publication: LatticePublication = NO_VIEW, tell: Tell = silent
 ) -> LatticeResult:
     """Search, and write the release of the best node; a view is not made yet.
 
@@ -162,11 +162,7 @@ def search_and_publish(
         UsageError, EngineError: as `lattice`.
     """
     table = open_table(engine, request)
-    written = table.written(engine, publication.keep)
-    if publication.wanted:
-        refuse_suspected(engine, written)
-    if publication.is_sql:
-        engine.lasting(table.relation)  # before long work: a view over a frame cannot be written
+    before(engine, publication, table.written(engine, publication.keep))
     result = find_nodes(engine, request, tell=tell, table=table)
     if not publication.wanted or result.best is None or result.stopped == "interrupted":
         return result
@@ -174,7 +170,7 @@ def search_and_publish(
 
 
 def make(
-    db: str | None, request: LatticeRequest, publication: Publication, result: LatticeResult, limits: Limits
+    db: str | None, request: LatticeRequest, publication: LatticePublication, result: LatticeResult, limits: Limits
 ) -> LatticeResult:
     """Make the view of a result over a connection of its own, and audit the view.
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from sqlaudit.audits.emit import bare, keeping
 from sqlaudit.base.columns_of import Resolved, columns_read
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.names import quote
@@ -211,7 +212,7 @@ def _render(opened: Opened, layout: _Layout, source: str, **parameters: Any) -> 
         labelled=Raw("\n    ".join(["given", *layout.joins])),
         **given,
     )
-    return statement.sql.partition("\n")[2]
+    return bare(statement)
 
 
 def _short(opened: Opened, layout: _Layout) -> dict[str, Any]:
@@ -250,9 +251,7 @@ def _failing(opened: Opened, layout: _Layout, keys: Sequence[str]) -> dict[str, 
     numbers = _render(opened, layout, opened.relation.sql, short="facts", classes=classes, numbers=True)
     kept = f"({numbers})"
     if opened.engine.can_materialize:
-        kept = opened.engine.materialize(
-            KEPT, render("lattices/given.sql", opened.engine.dialect, step="coarsened table", statement=Raw(kept))
-        ).sql
+        kept = opened.engine.materialize(KEPT, keeping(opened.engine, "coarsened table", kept)).sql
     failing = []
     for attribute, name, value in zip(opened.attributes, names, sensitive, strict=True):
         frame = Frame(kept, (quote(name, opened.engine.dialect),), entity, False, (False,), value)
@@ -293,7 +292,7 @@ def _failing_statement(opened: Opened, attribute: Attribute, frame: Frame) -> st
         "failing classes",
         condition=condition,
     )
-    return "(" + statement.sql.partition("\n")[2] + ")"
+    return f"({bare(statement)})"
 
 
 def _sensitive(opened: Opened, layout: _Layout, attribute: Attribute) -> str | None:

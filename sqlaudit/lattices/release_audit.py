@@ -7,28 +7,24 @@ classes other than the starred one fall short there, the search and the release 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from sqlaudit.audits.auditor import Auditor
+from sqlaudit.audits.emit import contradiction, failed, kept
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.columns_of import find_column, resolve
 from sqlaudit.base.errors import EngineError, UsageError
 from sqlaudit.base.relation import Relation, Statement
-from sqlaudit.base.result import Status
 from sqlaudit.base.spec import AuditSpec, Requirement, Roles, Target
-from sqlaudit.base.sql import Raw, render
 from sqlaudit.classes.inputs import population_target, read_inputs
 from sqlaudit.classes.opening import ResolvedRoles
-from sqlaudit.engines.contract import Engine
 from sqlaudit.hierarchies import Use
 from sqlaudit.hierarchies.dictionary import held
-from sqlaudit.lattices.publish import Opened, Release, release
+from sqlaudit.lattices.publish import Opened, release
 from sqlaudit.lattices.request import LatticeRequest
 from sqlaudit.lattices.result import Checked, LatticeNode, LatticeResult
 from sqlaudit.models import REGISTRY
-from sqlaudit.models.check import Check
 from sqlaudit.models.requirements import parse_requirement
 
 RELEASED = "sqlaudit_released"
@@ -68,7 +64,7 @@ def audit_release(opened: Opened, request: LatticeRequest, result: LatticeResult
         found.rows,
         found.classes.count,
         node.failing_rows,
-        tuple(c.text for c in _failed(found)),
+        tuple(c.text for c in failed(found)),
         _left_to_the_search(request),
     )
     if not checked.failing or not found.rows:
@@ -85,21 +81,14 @@ def _agree(starred: AuditResult, node: LatticeNode) -> None:
     Raises:
         EngineError: another class does.
     """
-    for check in _failed(starred):
+    for check in failed(starred):
         if not node.failing_rows or check.failing_rows != node.failing_rows or check.failing_classes != 1:
             raise EngineError(disagree(f"{check.text!r} fails in classes that are not suppressed"))
 
 
 def disagree(what: str) -> str:
     """The sentence of the error that a contradiction is."""
-    return (
-        f"The release does not agree with the search: {what}. If the table changed meanwhile, search again; else this "
-        "is a fault of sqlaudit, please report it."
-    )
-
-
-def _failed(found: AuditResult) -> list[Check]:
-    return [check for check in found.checks if check.status not in (None, Status.PASS, Status.WARN)]
+    return contradiction("The release does not agree with the search", what, "search")
 
 
 def _audit(opened: Opened, request: LatticeRequest, result: LatticeResult, *, star: bool) -> AuditResult:
@@ -109,7 +98,7 @@ def _audit(opened: Opened, request: LatticeRequest, result: LatticeResult, *, st
     made = release(
         opened, levels_of(result, node), suppress=node.failing_rows > 0, star=star, persons=entity is not None
     )
-    with _kept(opened.engine, made) as relation:
+    with kept(opened.engine, RELEASED, made.sql) as relation:
         population = coarsened_population(opened, request, levels_of(result, node))
         auditor = Auditor(opened.engine, failing_classes=0, relation=relation, population=population)
         return auditor.audit(audit_of(request, made.keys, Target(relation=result.target)))
@@ -166,23 +155,6 @@ def coarsened_population(opened: Opened, request: LatticeRequest, levels: Mappin
     )
     made = release(people, levels, suppress=False, star=False, persons=True)
     return Relation(f"({made.sql})", tuple(engine.result_columns(Statement("population", made.sql))), "the population")
-
-
-@contextmanager
-def _kept(engine: Engine, made: Release) -> Iterator[Relation]:
-    """The release as a relation, kept for a while where the engine can."""
-    item = f"({made.sql})"
-    if engine.can_materialize:
-        kept = engine.materialize(
-            RELEASED, render("lattices/given.sql", engine.dialect, step="release", statement=Raw(item))
-        )
-        try:
-            yield kept
-        finally:
-            engine.drop(RELEASED)
-        return
-    probe = Statement("release", made.sql)
-    yield Relation(item, tuple(engine.result_columns(probe)), RELEASED)
 
 
 def best_of(result: LatticeResult) -> LatticeNode:

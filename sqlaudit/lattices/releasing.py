@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from sqlaudit.base.errors import EngineError
-from sqlaudit.base.files import write_rows, write_text
+from sqlaudit.audits.emit import write
+from sqlaudit.base.publication import Suppressed
 from sqlaudit.base.relation import Statement
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.view import View
-from sqlaudit.lattices.publish import Release, release
+from sqlaudit.lattices.publish import release
 from sqlaudit.lattices.release_audit import audit_release, best_of, disagree, levels_of
-from sqlaudit.lattices.request import LatticeRequest, Publication, Suppressed
+from sqlaudit.lattices.request import LatticePublication, LatticeRequest
 from sqlaudit.lattices.result import LatticeResult, Published
 from sqlaudit.lattices.run import Table, opened_for_release
 
 
 def publish(
-    engine: Engine, request: LatticeRequest, table: Table, result: LatticeResult, publication: Publication
+    engine: Engine, request: LatticeRequest, table: Table, result: LatticeResult, publication: LatticePublication
 ) -> Published:
     """The release of the best node: written as SQL, audited, and put into its file if it has one.
 
@@ -35,10 +33,8 @@ def publish(
     if publication.is_sql:
         select = made.over(engine.lasting(table.relation), not publication.view)
         sql = View(publication.view, select).statement(engine.dialect) if publication.view else select
-    if publication.file is not None and publication.is_sql:
-        write_text(publication.file, sql + "\n")
-    elif publication.file is not None and _write(engine, made, publication.file) != checked.rows:
-        raise EngineError(disagree("the file has another number of rows"))
+    batches = engine.stream(Statement("release", made.ordered))
+    write(publication, sql, made.columns, batches, checked.rows, disagree("the file has another number of rows"))
     return Published(
         node.levels,
         sql,
@@ -52,12 +48,3 @@ def publish(
         checked,
         select,
     )
-
-
-def _write(engine: Engine, made: Release, file: Path) -> int:
-    """Stream the release into a file; returns how many rows were written.
-
-    In the order of what is published: rows in the order of the table could be matched one by one with another release
-    of it (unsorted matching, Sweeney 2002).
-    """
-    return write_rows(file, made.columns, engine.stream(Statement("release", made.ordered)))

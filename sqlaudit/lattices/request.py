@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.publication import Publication, Suppressed
 from sqlaudit.base.spec import Requirement, Roles, Target
 from sqlaudit.lattices.search.choice import AUTO, FITS
 from sqlaudit.lattices.verdicts import Node
@@ -81,27 +81,14 @@ class LatticeRequest:
             raise UsageError(f"--time-budget is a time of 0 seconds or more; it is {self.time_budget}.")
 
 
-RELEASE_SUFFIXES = (".parquet", ".csv", ".sql")
-"""The endings of files that a release is written to."""
-
-
-class Suppressed(StrEnum):
-    """What a release does with the rows of classes that fall short: leave them out, or make their keys `*`."""
-
-    DROP = "drop"
-    STAR = "star"
-
-
 @dataclass(frozen=True)
-class Publication:
+class LatticePublication(Publication):
     """What becomes of the best node.
 
     Args:
         view: the view to write, empty = none. execute: make it in the database, too. replace: a view of that name may
             be replaced.
-        file: a .parquet or .csv file to write the release to, or a .sql file for its SELECT; None = none.
         suppressed: what happens to rows of classes that fall short.
-        keep: columns that are written though they look like direct identifiers.
 
     Raises:
         UsageError: a combination that has no meaning.
@@ -110,9 +97,7 @@ class Publication:
     view: str = ""
     execute: bool = False
     replace: bool = False
-    file: Path | None = None
     suppressed: Suppressed = Suppressed.DROP
-    keep: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.view and self.file is not None:
@@ -125,14 +110,9 @@ class Publication:
             raise UsageError("--suppressed says what a release does; add --publish-view or --to.")
 
     @property
-    def wanted(self) -> bool:
-        """Whether anything is published."""
-        return bool(self.view) or self.file is not None
-
-    @property
     def is_sql(self) -> bool:
         """Whether it is SQL that others will run, so that the table must mean the same outside of this session."""
-        return bool(self.view) or (self.file is not None and self.file.suffix.lower() == ".sql")
+        return bool(self.view) or super().is_sql
 
 
 def parse_chain(text: str) -> tuple[Node, ...]:

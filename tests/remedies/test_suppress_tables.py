@@ -173,7 +173,7 @@ def test_a_release_that_fails_its_audit_is_not_published(
         suppress(engine, PEOPLE, require={"k": 3}, to=tmp_path / "out.csv")
     assert list(tmp_path.iterdir()) == []
     monkeypatch.undo()
-    monkeypatch.setattr(releasing, "_failing", lambda _: ["k=3"])
+    monkeypatch.setattr(releasing, "failed", lambda found: found.checks)
     with pytest.raises(EngineError, match="please report it"):
         suppress(engine, PEOPLE, require={"k": 3})
 
@@ -226,6 +226,9 @@ def test_the_release_is_printed_or_written() -> None:
     markdown = run(*COMMON, "--publish-sql", "--format", "markdown")
     assert markdown.out.endswith(";\n```\n")
     assert run(*COMMON, "--to", "out.parquet").err == "sqlaudit: wrote 4 rows to 'out.parquet'.\n"
+    both = run(*COMMON, "--publish-sql", "--to", "out.parquet")
+    assert "-- A release by sqlaudit." in both.out
+    assert both.err == "sqlaudit: wrote 4 rows to 'out.parquet'.\n"
     audited = run("audit", "out.parquet", "--qi", "x,y,z", "--require", "k=2")
     assert audited.code == 0
     assert run(*COMMON, "--to", "out.sql").err == "sqlaudit: wrote the SELECT of the release to 'out.sql'.\n"

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from sqlaudit.base.files import check_destination
 from sqlaudit.base.numbers import Share, exact_share
+from sqlaudit.base.publication import Publication
 from sqlaudit.base.spec import Limits, ReadOptions, Target
 from sqlaudit.base.targets import make_target
 from sqlaudit.engines import opened
@@ -15,16 +15,7 @@ from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.overwriting import files_read, refuse_overwriting
 from sqlaudit.remedies.cloak.boxes import audit_boxes as audit_box_table
 from sqlaudit.remedies.cloak.grid import Divide
-from sqlaudit.remedies.cloak.request import (
-    BOUNDS,
-    RELEASE_SUFFIXES,
-    Background,
-    BoxRequest,
-    CloakRequest,
-    Places,
-    Publication,
-    Tolerances,
-)
+from sqlaudit.remedies.cloak.request import BOUNDS, Background, BoxRequest, CloakRequest, Places, Tolerances
 from sqlaudit.remedies.cloak.result import BoxAudit, CloakResult
 from sqlaudit.remedies.cloak.run import cloak_messages
 from sqlaudit.remedies.cloak.sizes import metres, seconds
@@ -114,7 +105,7 @@ def cloak(
     )
     keep = (keep_column,) if isinstance(keep_column, str) else tuple(keep_column)
     publication = Publication(Path(to) if to is not None else None, publish_sql, keep)
-    check_publication(publication)
+    publication.check()
     refuse_overwriting([publication.file], files_read(db, request.targets()))
     with opened(db, limits, *request.targets()) as engine:
         return cloak_messages(engine, request, publication)
@@ -172,16 +163,6 @@ def audit_boxes(
     )
     with opened(db, limits, *request.targets()) as engine:
         return audit_box_table(engine, request)
-
-
-def check_publication(publication: Publication) -> None:
-    """Nothing when a file can be written where it is wanted; asked before any work.
-
-    Raises:
-        UsageError: it cannot.
-    """
-    if publication.file is not None:
-        check_destination(publication.file, RELEASE_SUFFIXES)
 
 
 def _table(table: Any, read: ReadOptions | None) -> Target | None:

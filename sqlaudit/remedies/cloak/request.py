@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
-from pathlib import Path
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.spec import Target
@@ -15,7 +14,6 @@ BOUNDS = ("x_min", "x_max", "y_min", "y_max", "t_min", "t_max")
 """The names of a box's bounds, in this order, as they are published and as they are looked for."""
 FINEST = 16
 """The side and the interval of the smallest cell are this part of the largest's, unless something else is asked for."""
-RELEASE_SUFFIXES = (".parquet", ".csv", ".sql")
 _MOST_DIGITS = 1_000_000
 
 
@@ -156,28 +154,3 @@ class BoxRequest:
     def targets(self) -> tuple[Target, ...]:
         """Everything that is read."""
         return (self.target, *((self.positions,) if self.positions else ()), *self.background.targets())
-
-
-@dataclass(frozen=True)
-class Publication:
-    """Where the cloaked messages go: a .parquet or .csv file, or their SELECT, into a .sql file or to be shown; and
-    which columns are written though they look like direct identifiers."""
-
-    file: Path | None = None
-    show_sql: bool = False
-    keep: tuple[str, ...] = ()
-
-    @property
-    def wanted(self) -> bool:
-        """Whether anything is published."""
-        return self.show_sql or self.file is not None
-
-    @property
-    def is_sql(self) -> bool:
-        """Whether the SELECT is wanted, and not only rows."""
-        return self.show_sql or self.only_sql
-
-    @property
-    def only_sql(self) -> bool:
-        """Whether the file takes the SELECT."""
-        return self.file is not None and self.file.suffix.lower() == ".sql"

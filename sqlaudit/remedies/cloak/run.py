@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 from sqlaudit.audits.auditor import Auditor
+from sqlaudit.audits.emit import bare, before, contradiction, statements_before, write
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.errors import EngineError
-from sqlaudit.base.files import write_rows, write_text
+from sqlaudit.base.publication import NOTHING, Publication
 from sqlaudit.base.relation import Relation, Row, Statement
 from sqlaudit.base.spec import AuditSpec, Roles, Target
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.provenance import provenance
 from sqlaudit.models.requirements import parse_requirement
-from sqlaudit.profiles.suspects import refuse_suspected, suspect_statements
 from sqlaudit.remedies.cloak.attacks import BoxTable, attacks_on
 from sqlaudit.remedies.cloak.messages import (
     Messages,
@@ -25,35 +24,35 @@ from sqlaudit.remedies.cloak.messages import (
     reach_statement,
     release_statement,
 )
-from sqlaudit.remedies.cloak.request import BOUNDS, CloakRequest, Publication
+from sqlaudit.remedies.cloak.request import BOUNDS, CloakRequest
 from sqlaudit.remedies.cloak.result import Attacks, CloakLevel, CloakResult, Holding, Outcome
 
 CLOAKED = "sqlaudit_cloaked"
 """The name under which messages with their boxes are kept for a while, where an engine can."""
 
 
-def cloak_messages(engine: Engine, request: CloakRequest, publication: Publication | None = None) -> CloakResult:
+def cloak_messages(engine: Engine, request: CloakRequest, publication: Publication = NOTHING) -> CloakResult:
     """Cloak a table of messages, audit what comes out, and write it.
 
     Args:
-        engine: an open engine. request: what is asked. publication: where the messages go; None = nowhere.
+        engine: an open engine. request: what is asked. publication: where the messages go.
 
     Raises:
         UsageError: a column that does not fit, or a file that cannot be written.
         EngineError: the database refused or failed, or the audit contradicts the cloaking; then nothing is written.
     """
-    already, wanted = len(engine.executed), publication or Publication()
+    already = len(engine.executed)
     messages = open_messages(engine, request)
-    written = messages.written(wanted.keep)
-    if wanted.wanted:
-        refuse_suspected(engine, written)
-    sql = _standalone(messages) if wanted.is_sql else ""
+    before(engine, publication, messages.written(publication.keep))
+    sql = _standalone(messages) if publication.is_sql else ""
     with _kept(messages) as item:
         counted = engine.run(_levels_statement(messages, item))
         published = sum(row[3] for row in counted if row[0] == Outcome.PUBLISHED)
         audit = _audited(messages, item, published) if published else None
         attacks = _attacked(messages, item) if published else Attacks()
-        _write(messages, item, wanted, sql, published)
+        batches = engine.stream(release_statement(messages, item, ordered=True))
+        another = disagree("the file has another number of messages")
+        write(publication, sql, (*BOUNDS, *messages.columns), batches, published, another)
     return CloakResult(
         target=request.target.name,
         k=request.k,
@@ -67,29 +66,28 @@ def cloak_messages(engine: Engine, request: CloakRequest, publication: Publicati
         columns=messages.columns,
         audit=audit,
         attacks=attacks,
-        file=str(wanted.file or ""),
+        file=str(publication.file or ""),
         sql=sql,
         **provenance(engine, already),
     )
 
 
-def plan_cloaking(engine: Engine, request: CloakRequest, publication: Publication | None = None) -> list[Statement]:
+def plan_cloaking(engine: Engine, request: CloakRequest, publication: Publication = NOTHING) -> list[Statement]:
     """The statement that finds the boxes, after what is looked at when they are to be written; all others read what it
     finds."""
-    messages, wanted = open_messages(engine, request), publication or Publication()
-    written = messages.written(wanted.keep)
-    return [*(suspect_statements(engine, written) if wanted.wanted else ()), messages_statement(messages)]
+    messages = open_messages(engine, request)
+    return [*statements_before(engine, publication, messages.written(publication.keep)), messages_statement(messages)]
 
 
 def _standalone(messages: Messages) -> str:
     """The SELECT of the cloaked messages, which needs nothing of this session."""
     source = messages.engine.lasting(messages.relation)
     item = _item(messages_statement(messages, source))
-    return release_statement(messages, item, ordered=True).sql.partition("\n")[2]
+    return bare(release_statement(messages, item, ordered=True))
 
 
 def _item(statement: Statement) -> str:
-    return "(" + statement.sql.partition("\n")[2] + ")"
+    return f"({bare(statement)})"
 
 
 @contextmanager
@@ -142,10 +140,7 @@ def _levels(messages: Messages, counted: list[Row]) -> tuple[CloakLevel, ...]:
 
 def disagree(what: str) -> str:
     """The sentence of the error that a contradiction is."""
-    return (
-        f"The audit contradicts the cloaking, and nothing was published: {what}. If the table changed meanwhile, ask "
-        "again; else this is a fault of sqlaudit, please report it."
-    )
+    return contradiction("The audit contradicts the cloaking, and nothing was published", what)
 
 
 def _audited(messages: Messages, item: str, published: int) -> Holding:
@@ -188,21 +183,3 @@ def _attacked(messages: Messages, item: str) -> Attacks:
         messages.engine, f"(SELECT * FROM {item} AS cloaked WHERE outcome = 0)", BOUNDS, "person", messages.timestamps
     )
     return attacks_on(boxes, request.background, request.places)
-
-
-def _write(messages: Messages, item: str, publication: Publication, sql: str, published: int) -> None:
-    """Write what is to be written.
-
-    Raises:
-        EngineError: another number of messages came than was counted.
-    """
-    file: Path | None = publication.file
-    if file is None:
-        return
-    if publication.only_sql:
-        write_text(file, sql + "\n")
-        return
-    statement = release_statement(messages, item, ordered=True)
-    names = (*BOUNDS, *messages.columns)
-    if write_rows(file, names, messages.engine.stream(statement)) != published:
-        raise EngineError(disagree("the file has another number of messages"))

@@ -7,15 +7,14 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from sqlaudit.base.files import check_destination
 from sqlaudit.base.numbers import exact_number
+from sqlaudit.base.publication import Publication
 from sqlaudit.base.spec import Limits, NullPolicy, ReadOptions, Roles
 from sqlaudit.base.targets import make_target
 from sqlaudit.engines import opened
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.overwriting import files_read, refuse_overwriting
 from sqlaudit.lattices.api import targets_of
-from sqlaudit.lattices.request import RELEASE_SUFFIXES
 from sqlaudit.models.requirements import Require, requirements
 from sqlaudit.remedies.recode.kaca import Order, Tell, silent
 from sqlaudit.remedies.recode.request import BY_DEFAULT, Method, RecodeRequest
@@ -94,11 +93,9 @@ def recode(
         measure,
         lattice,
         time_budget,
-        Path(to) if to is not None else None,
-        publish_sql,
-        _names(keep_column),
+        Publication(Path(to) if to is not None else None, publish_sql, _names(keep_column)),
     )
-    refuse_overwriting([request.file], files_read(db, targets_of(request.of_lattice())))
+    refuse_overwriting([request.publication.file], files_read(db, targets_of(request.of_lattice())))
     with opened(db, limits, *targets_of(request.of_lattice())) as engine:
         return recode_and_publish(engine, request)
 
@@ -109,8 +106,7 @@ def recode_and_publish(engine: Engine, request: RecodeRequest, tell: Tell = sile
     Raises:
         UsageError, Incomplete, EngineError: as `recode`.
     """
-    if request.file is not None:
-        check_destination(request.file, RELEASE_SUFFIXES)
+    request.publication.check()
     return recode_table(engine, request, tell=tell)
 
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.publication import NOTHING, Publication
 from sqlaudit.base.spec import NullPolicy, Requirement, Roles, Target
 from sqlaudit.lattices.request import LatticeRequest
 from sqlaudit.models.measures import OF_NODES, OF_RELEASES, find_measure
@@ -36,8 +36,7 @@ class RecodeRequest:
         measure: the loss that is named first, and by which the lattice's best node is chosen where it has one so
             called.
         beside: whether the best node of the lattice is found, too.
-        time_budget: seconds, None = no limit. file: where the release is written. with_sql: its SELECT is wanted.
-        keep: columns that are written though they look like direct identifiers.
+        time_budget: seconds, None = no limit. publication: what becomes of the release.
 
     Raises:
         UsageError: a number out of its range, or a combination that has no meaning.
@@ -55,9 +54,7 @@ class RecodeRequest:
     measure: str = BY_DEFAULT
     beside: bool = True
     time_budget: float | None = None
-    file: Path | None = None
-    with_sql: bool = False
-    keep: tuple[str, ...] = ()
+    publication: Publication = NOTHING
 
     def __post_init__(self) -> None:
         find_measure(self.measure, OF_RELEASES)
@@ -80,16 +77,6 @@ class RecodeRequest:
                 "recode without it."
             )
         self.of_lattice()
-
-    @property
-    def writes(self) -> bool:
-        """Whether anything is published."""
-        return self.with_sql or self.file is not None
-
-    @property
-    def writes_sql(self) -> bool:
-        """Whether a SELECT is made that others will run, so that the table must be there for them, too."""
-        return self.with_sql or (self.file is not None and self.file.suffix.lower() == ".sql")
 
     @property
     def drawn(self) -> int | None:

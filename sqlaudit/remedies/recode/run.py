@@ -9,6 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from sqlaudit.audits.emit import before, statements_before
 from sqlaudit.base.errors import EngineError, Incomplete, UsageError
 from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.spec import NullPolicy
@@ -22,7 +23,6 @@ from sqlaudit.engines.workbench import workbench_of
 from sqlaudit.hierarchies import Use
 from sqlaudit.lattices.attributes import decides, read_attributes
 from sqlaudit.lattices.run import Table, find_nodes, open_table, plan_lattice
-from sqlaudit.profiles.suspects import refuse_suspected, suspect_statements
 from sqlaudit.release.compare.result import Loss
 from sqlaudit.remedies import releasing
 from sqlaudit.remedies.patterns import RemedyTable
@@ -53,11 +53,7 @@ def recode_table(engine: Engine, request: RecodeRequest, *, tell: Tell = silent)
     """
     already, started = len(engine.executed), time.monotonic()
     opened = open_table(engine, request.of_lattice())
-    written = opened.written(engine, request.keep)
-    if request.writes:
-        refuse_suspected(engine, written)
-    if request.writes_sql:
-        engine.lasting(opened.relation)  # before long work: SQL over a frame cannot be written
+    before(engine, request.publication, opened.written(engine, request.publication.keep))
     _refuse_entities(engine, opened)
     loaded, roles = load_columns(engine, opened.relation, opened.roles)
     whole = typed(engine, opened.relation, _taking(opened, opened.roles))
@@ -78,9 +74,8 @@ def plan_recoding(engine: Engine, request: RecodeRequest) -> list[Statement]:
     opened = open_table(engine, request.of_lattice())
     roles = typed(engine, opened.relation, _taking(opened, opened.roles))
     table = RemedyTable(engine, opened.relation, roles, request.roles)
-    written = opened.written(engine, request.keep)
-    before = suspect_statements(engine, written) if request.writes else []
-    return [*before, *plan_lattice(engine, request.of_lattice()), *releasing.plan(table)]
+    first = statements_before(engine, request.publication, opened.written(engine, request.publication.keep))
+    return [*first, *plan_lattice(engine, request.of_lattice()), *releasing.plan(table)]
 
 
 def _taking(opened: Table, roles: ResolvedRoles) -> ResolvedRoles:
@@ -247,13 +242,7 @@ class _Run:
         persons = self.table.roles.entity is not None
         checked = rewrite(self.table, read.patterns, made.levels, pieces, salt=0, persons=True) if persons else shown
         found = releasing.release(
-            self.table,
-            shown,
-            checked,
-            request.requirements,
-            inputs=request.inputs,
-            file=request.file,
-            with_sql=request.with_sql,
+            self.table, shown, checked, request.requirements, inputs=request.inputs, publication=request.publication
         )
         if found.audit.classes != len(made.sizes) and request.roles.nulls is NullPolicy.EQUAL:
             raise EngineError(releasing.disagree(f"{found.audit.classes:,} classes, not {len(made.sizes):,}"))

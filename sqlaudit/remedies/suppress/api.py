@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sqlaudit.base.files import check_destination
 from sqlaudit.base.numbers import Share, exact_share
+from sqlaudit.base.publication import Publication, Suppressed
 from sqlaudit.base.spec import AuditSpec, Limits, NullPolicy, ReadOptions, Roles, Target
 from sqlaudit.base.targets import make_target
 from sqlaudit.classes.inputs import further_targets
@@ -16,7 +16,7 @@ from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.overwriting import files_read, refuse_overwriting
 from sqlaudit.models.requirements import Require, requirements
 from sqlaudit.remedies.suppress.deciding import How
-from sqlaudit.remedies.suppress.request import RELEASE_SUFFIXES, Published, SuppressRequest, Whole
+from sqlaudit.remedies.suppress.request import SuppressRequest
 from sqlaudit.remedies.suppress.result import SuppressResult
 from sqlaudit.remedies.suppress.run import suppress_table
 
@@ -28,7 +28,7 @@ def suppress(
     require: Require = None,
     sensitive: Sequence[str] | str = (),
     how: How | str = How.AUTO,
-    rows: Whole | str | None = None,
+    rows: Suppressed | str | None = None,
     weights: Mapping[str, Share] | None = None,
     time_limit: float | None = 60.0,
     seed: int | None = None,
@@ -78,26 +78,16 @@ def suppress(
         requirements(require),
         inputs or {},
         How(how),
-        Whole(rows) if rows else None,
+        Suppressed(rows) if rows else None,
         {name: exact_share(weight) for name, weight in (weights or {}).items()},
         time_limit,
         seed,
     )
-    published = Published(Path(to) if to is not None else None, publish_sql, _names(keep_column))
-    check_published(published)
+    published = Publication(Path(to) if to is not None else None, publish_sql, _names(keep_column))
+    published.check()
     refuse_overwriting([published.file], files_read(db, targets_of(request)))
     with opened(db, limits, *targets_of(request)) as engine:
         return suppress_table(engine, request, published)
-
-
-def check_published(published: Published) -> None:
-    """Nothing when the release can be put where it is wanted, as far as that can be said before any work.
-
-    Raises:
-        UsageError: a file that cannot be written.
-    """
-    if published.file is not None:
-        check_destination(published.file, RELEASE_SUFFIXES)
 
 
 def targets_of(request: SuppressRequest) -> tuple[Target, ...]:

@@ -4,25 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.publication import Suppressed
 from sqlaudit.base.spec import NullPolicy, Requirement, Roles, Target
 from sqlaudit.remedies.suppress.deciding import How
 
 _AIMS = {"k_anonymity": "k", "distinct_l_diversity": "l"}
-RELEASE_SUFFIXES = (".parquet", ".csv", ".sql")
-"""The endings of files that a release is written to."""
-
-
-class Whole(StrEnum):
-    """What becomes of a row that is suppressed as a whole: it is left out, or all its quasi-identifiers become `*`."""
-
-    DROP = "drop"
-    STAR = "star"
 
 
 @dataclass(frozen=True)
@@ -44,7 +34,7 @@ class SuppressRequest:
     requirements: tuple[Requirement, ...]
     inputs: Mapping[str, Any] = field(default_factory=dict, repr=False)
     how: How = How.AUTO
-    whole: Whole | None = None
+    whole: Suppressed | None = None
     weights: Mapping[str, Fraction] = field(default_factory=dict)
     time_limit: float | None = 60.0
     seed: int | None = None
@@ -91,18 +81,3 @@ class SuppressRequest:
     def _largest(self, model: str) -> int:
         asked = [one for one in self.requirements if one.model == model and one.severity == "error"]
         return max((int(one.parameters[_AIMS[model]]) for one in asked), default=1)
-
-
-@dataclass(frozen=True)
-class Published:
-    """What becomes of the release: a file (None = none), whether its SELECT is told, and which columns are written
-    though they look like direct identifiers."""
-
-    file: Path | None = None
-    with_sql: bool = False
-    keep: tuple[str, ...] = ()
-
-    @property
-    def wanted(self) -> bool:
-        """Whether anything is published."""
-        return self.with_sql or self.file is not None

@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from sqlaudit.audits.emit import before, statements_before
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.publication import NOTHING, Publication, Suppressed
 from sqlaudit.base.relation import Statement
 from sqlaudit.base.spec import NullPolicy
 from sqlaudit.base.sql import Raw, render
@@ -19,7 +21,6 @@ from sqlaudit.classes.opening import resolve_roles, shown_roles
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.provenance import provenance
 from sqlaudit.lattices.losses import column_weights
-from sqlaudit.profiles.suspects import refuse_suspected, suspect_statements
 from sqlaudit.remedies.patterns import Patterns, RemedyTable, read_patterns
 from sqlaudit.remedies.releasing import release
 from sqlaudit.remedies.result import Release
@@ -27,11 +28,9 @@ from sqlaudit.remedies.rewriting import KEEP, STAR, Piece, Rewritten, rewrite
 from sqlaudit.remedies.suppress import solver
 from sqlaudit.remedies.suppress.deciding import Decided, How, decide
 from sqlaudit.remedies.suppress.problem import Problem, Solution, groups_of
-from sqlaudit.remedies.suppress.request import Published, SuppressRequest, Whole
+from sqlaudit.remedies.suppress.request import SuppressRequest
 from sqlaudit.remedies.suppress.result import Effort, SuppressedColumn, SuppressResult
 from sqlaudit.remedies.suppress.sweep import Watch
-
-NOTHING = Published()
 
 
 def open_table(engine: Engine, request: SuppressRequest) -> RemedyTable:
@@ -46,7 +45,7 @@ def open_table(engine: Engine, request: SuppressRequest) -> RemedyTable:
 
 
 def suppress_table(
-    engine: Engine, request: SuppressRequest, published: Published = NOTHING, watch: Watch | None = None
+    engine: Engine, request: SuppressRequest, published: Publication = NOTHING, watch: Watch | None = None
 ) -> SuppressResult:
     """Find a suppression, audit its release and write that.
 
@@ -59,32 +58,29 @@ def suppress_table(
         EngineError: the database refused or failed, or the audit contradicts the suppression.
     """
     already = len(engine.executed)
-    if request.how is How.EXACT and request.whole is not Whole.DROP:
+    if request.how is How.EXACT and request.whole is not Suppressed.DROP:
         solver.require()
     table = open_table(engine, request)
-    written = table.written(published.keep)
-    if published.wanted:
-        refuse_suspected(engine, written)
+    before(engine, published, table.written(published.keep))
     _refuse_several_rows(table)
     patterns = read_patterns(table)
     weights = _weights(request, table)
     problem = _problem(request, table, patterns, weights)
-    answer = _dropped(problem) if request.whole is Whole.DROP else _decided(request, table, problem, watch)
+    answer = _dropped(problem) if request.whole is Suppressed.DROP else _decided(request, table, problem, watch)
     made = None
     if answer.effort.stopped != "interrupted":
         made = _released(request, table, patterns, answer, published)
     return _result(request, table, patterns, problem, answer, made, provenance(engine, already))
 
 
-def plan_suppression(engine: Engine, request: SuppressRequest, published: Published = NOTHING) -> list[Statement]:
+def plan_suppression(engine: Engine, request: SuppressRequest, published: Publication = NOTHING) -> list[Statement]:
     """The statements of a suppression that are known before anything has run.
 
     Raises:
         UsageError: as `open_table`, or a column to keep that is not there or is not published.
     """
     table = open_table(engine, request)
-    written = table.written(published.keep)
-    return [*(suspect_statements(engine, written) if published.wanted else ()), table.patterns_statement()]
+    return [*statements_before(engine, published, table.written(published.keep)), table.patterns_statement()]
 
 
 @dataclass(frozen=True)
@@ -226,7 +222,7 @@ def _refuse_several_rows(table: RemedyTable) -> None:
 
 
 def _released(
-    request: SuppressRequest, table: RemedyTable, patterns: Patterns, answer: _Answer, published: Published
+    request: SuppressRequest, table: RemedyTable, patterns: Patterns, answer: _Answer, published: Publication
 ) -> Release:
     """The release, audited and written."""
     salt = secrets.randbits(63) if request.seed is None else request.seed
@@ -237,15 +233,7 @@ def _released(
 
     plain = made(persons=False)
     audited = made(persons=True) if table.roles.entity else plain
-    return release(
-        table,
-        plain,
-        audited,
-        request.requirements,
-        inputs=request.inputs,
-        file=published.file,
-        with_sql=published.with_sql,
-    )
+    return release(table, plain, audited, request.requirements, inputs=request.inputs, publication=published)
 
 
 def _result(
