@@ -14,6 +14,16 @@ SELECT
 {% endif %}
 {%- endmacro %}
 
+{# The rows as `people`, for a statement that reads them several times; nothing where they are kept (no columns). #}
+{% macro people(columns, entity, source) %}
+{% if columns is not none %}
+WITH people AS {{ "MATERIALIZED " if dialect == "postgres" }}(
+    {{ rows(columns, entity) }}
+    FROM {{ source }}
+)
+{% endif %}
+{%- endmacro %}
+
 {% macro is_null(name, coded) -%}
 {{ name }}{{ " = 0" if coded else " IS NULL" }}
 {%- endmacro %}

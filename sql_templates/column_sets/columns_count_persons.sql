@@ -1,12 +1,7 @@
 {# As columns_count_sets, with persons (e) instead of rows: a class has as many members as different persons, a person
    is at risk when one of their classes has fewer than k, and is alone when one of their classes has nobody else. #}
 {% import "column_sets/_columns_source.sql" as parts with context %}
-{% if columns is not none %}
-WITH people AS {{ "MATERIALIZED " if dialect == "postgres" }}(
-    {{ parts.rows(columns, entity) }}
-    FROM {{ source }}
-)
-{% endif %}
+{{ parts.people(columns, entity, source) }}
 {% for set in sets %}
 {{ "UNION ALL" if not loop.first }}
 SELECT

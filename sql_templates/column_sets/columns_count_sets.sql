@@ -1,12 +1,7 @@
 {# For each of several column sets one row: classes, smallest class, rows in classes below k, rows alone in their class,
    ordered pairs of different rows in one class. A set with a `cuboid` is counted from the classes of a wider set. #}
 {% import "column_sets/_columns_source.sql" as parts with context %}
-{% if columns is not none %}
-WITH people AS {{ "MATERIALIZED " if dialect == "postgres" }}(
-    {{ parts.rows(columns, none) }}
-    FROM {{ source }}
-)
-{% endif %}
+{{ parts.people(columns, none, source) }}
 {% for set in sets %}
 {{ "UNION ALL" if not loop.first }}
 SELECT

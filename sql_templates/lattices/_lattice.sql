@@ -20,6 +20,14 @@ known_{{ block.position }} AS NOT MATERIALIZED (
 )
 {%- endmacro %}
 
+{# The classes of the nodes `ids` with the facts of one block. #}
+{% macro known(grouped, ids, block) %}
+grouped AS NOT MATERIALIZED (
+    SELECT *, n AS size FROM {{ grouped }} AS class WHERE id IN ({{ ids | join(", ") }})
+),
+{{ facts_of(block, "grouped") }}
+{%- endmacro %}
+
 {% macro judged(grouped, blocks, keep) %}
 grouped AS NOT MATERIALIZED (
     SELECT *, n AS size FROM {{ grouped }} AS class

@@ -1,9 +1,6 @@
 {# The distinct signatures of the classes of every node (rows, largest counts) and how many classes share each. #}
 {% import "lattices/_lattice.sql" as parts with context %}
-WITH grouped AS NOT MATERIALIZED (
-    SELECT *, n AS size FROM {{ grouped }} AS class WHERE id IN ({{ ids | join(", ") }})
-),
-{{ parts.facts_of(block, "grouped") }}
+WITH {{ parts.known(grouped, ids, block) }}
 SELECT
     id,
     n,

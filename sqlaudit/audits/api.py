@@ -8,7 +8,7 @@ from typing import Any
 from sqlaudit.audits.auditor import Auditor
 from sqlaudit.audits.distribution import WORST_CLASSES
 from sqlaudit.audits.result import AuditResult
-from sqlaudit.base.spec import AuditSpec, Coverage, Limits, NullPolicy, ReadOptions, Roles
+from sqlaudit.base.spec import AuditSpec, Coverage, Limits, NullPolicy, ReadOptions, Roles, several
 from sqlaudit.base.targets import make_target
 from sqlaudit.classes.inputs import further_targets
 from sqlaudit.engines import opened
@@ -78,18 +78,14 @@ def audit(
         >>> result.passed, [(check.model, check.level) for check in result.checks]
         (False, [('k_anonymity', 2), ('distinct_l_diversity', 1)])
     """
-    accepted = _tuple(accept_identifier)
-    declared = with_accepted(_tuple(identifier), accepted)
+    accepted = several(accept_identifier)
+    declared = with_accepted(several(identifier), accepted)
     spec = AuditSpec(
         make_target(target, query=query, where=where, read=read),
-        Roles(_tuple(qi), _tuple(sensitive), declared, entity, joint, NullPolicy(nulls)),
+        Roles(several(qi), several(sensitive), declared, entity, joint, NullPolicy(nulls)),
         requirements(require),
         inputs or {},
-        Coverage(accepted, _tuple(insensitive), all_columns_named),
+        Coverage(accepted, several(insensitive), all_columns_named),
     )
     with opened(db, limits, spec.target, *further_targets(spec)) as engine:
         return Auditor(engine, failing_classes, show_values, worst_classes=worst_classes).audit(spec)
-
-
-def _tuple(names: Sequence[str] | str) -> tuple[str, ...]:
-    return (names,) if isinstance(names, str) else tuple(names)

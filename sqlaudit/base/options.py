@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.numbers import exact_number, exact_share
+from sqlaudit.base.spec import several
 from sqlaudit.base.words import spelled
 
 T = TypeVar("T")
@@ -54,11 +55,6 @@ def _number(name: str, value: Any) -> Fraction:
         raise UsageError(f"{spelled(name)} takes a number, for instance 0.5; {str(value)[:60]!r} is none.") from None
 
 
-def names_of(_: str, value: Any) -> tuple[str, ...]:
-    """Several names; a single text is one of them."""
-    return (value,) if isinstance(value, str) else tuple(value)
-
-
 def _weights(name: str, value: Mapping[str, Any]) -> dict[str, Fraction]:
     return {column: _number(name, weight) for column, weight in value.items()}
 
@@ -75,9 +71,9 @@ MEMORY = Kind("memory", _as_it_is)
 RANGE = Kind("range", _as_it_is)
 """A whole number whose bounds the help page tells."""
 TEXT = Kind("text", _as_it_is)
-NAMES = Kind("names", names_of)
+NAMES = Kind("names", lambda _, value: several(value))
 """Columns, or other names."""
-ORDERED = Kind("ordered", names_of)
+ORDERED = Kind("ordered", lambda _, value: several(value))
 """Columns in an order, which the command line takes once."""
 WEIGHTS = Kind("weights", _weights)
 FILE = Kind("file", lambda _, value: Path(value))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -187,3 +187,8 @@ class AuditSpec:
     requirements: tuple[Requirement, ...] = ()
     inputs: Mapping[str, Any] = field(default_factory=dict)
     coverage: Coverage = Coverage()
+
+
+def several(names: Iterable[str] | str) -> tuple[str, ...]:
+    """Names as Python gives them: several, or a single text, which is one of them."""
+    return (names,) if isinstance(names, str) else tuple(names)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ import click
 
 from sqlaudit.audits.emit import statements_before
 from sqlaudit.base.errors import ExitCode, UsageError
-from sqlaudit.base.numbers import exact_share
 from sqlaudit.base.publication import Suppressed
 from sqlaudit.base.relation import Statement
 from sqlaudit.base.spec import Limits, Roles, Target
@@ -31,6 +29,7 @@ from sqlaudit.cli.options import (
 )
 from sqlaudit.cli.output import Output, say_written
 from sqlaudit.cli.parsing import duration, share, split_lists
+from sqlaudit.cli.parsing import weights as column_weights
 from sqlaudit.cli.plan import show_statements
 from sqlaudit.cli.sections import Sectioned, in_section, shared
 from sqlaudit.cli.session import session
@@ -75,31 +74,12 @@ def _search(
             "find": Find(find),
             "measure": measure,
             "algorithm": algorithm,
-            "weights": _weights(weights),
+            "weights": column_weights(weights, "--weights"),
             "chain": parse_chain(chain) if chain else (),
             "time_budget": time_budget,
             "walk": show_walk,
         }
     }
-
-
-def _weights(texts: tuple[str, ...]) -> dict[str, Fraction]:
-    found: dict[str, Fraction] = {}
-    for item in split_lists(texts, "--weights"):
-        name, equals, number = item.rpartition("=")
-        if not equals or not name:
-            raise UsageError(f"--weights takes column=number, for instance age=2; {item!r} is none.")
-        if name in found:
-            raise UsageError(f"--weights names {name!r} twice.")
-        found[name.strip()] = _number(number, item)
-    return found
-
-
-def _number(text: str, item: str) -> Fraction:
-    try:
-        return exact_share(text)
-    except UsageError:
-        raise UsageError(f"--weights takes column=number, for instance age=2; {item!r} is none.") from None
 
 
 def _publication(

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import click
 
 from sqlaudit.base.errors import ExitCode, UsageError
-from sqlaudit.base.numbers import exact_share
 from sqlaudit.base.publication import Publication, Suppressed
 from sqlaudit.base.spec import Limits, Roles, Target
 from sqlaudit.cli.options import (
@@ -26,6 +24,7 @@ from sqlaudit.cli.options import (
 )
 from sqlaudit.cli.output import Output, say_written
 from sqlaudit.cli.parsing import duration, split_lists
+from sqlaudit.cli.parsing import weights as column_weights
 from sqlaudit.cli.plan import show_statements
 from sqlaudit.cli.sections import Sectioned, in_section, shared
 from sqlaudit.cli.session import session
@@ -50,26 +49,11 @@ def _chosen(
         "chosen": {
             "how": how,
             "whole": Suppressed(rows) if rows else None,
-            "weights": _weights(weights),
+            "weights": column_weights(weights, "--weights"),
             "time_limit": time_limit,
             "seed": seed,
         }
     }
-
-
-def _weights(texts: tuple[str, ...]) -> dict[str, Fraction]:
-    found: dict[str, Fraction] = {}
-    for item in split_lists(texts, "--weights"):
-        name, equals, number = item.rpartition("=")
-        if not equals or not name.strip():
-            raise UsageError(f"--weights takes column=number, for instance zip=3; {item!r} is none.")
-        if name.strip() in found:
-            raise UsageError(f"--weights names {name.strip()!r} twice.")
-        try:
-            found[name.strip()] = exact_share(number)
-        except UsageError:
-            raise UsageError(f"--weights takes column=number, for instance zip=3; {item!r} is none.") from None
-    return found
 
 
 def _published(*, publish_sql: bool, to: Path | None, keep_column: tuple[str, ...]) -> dict[str, Publication]:

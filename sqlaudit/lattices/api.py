@@ -12,7 +12,7 @@ from sqlaudit.audits.emit import before
 from sqlaudit.base.errors import EngineError, UsageError
 from sqlaudit.base.numbers import Share, exact_share
 from sqlaudit.base.publication import Suppressed
-from sqlaudit.base.spec import AuditSpec, Limits, NullPolicy, ReadOptions, Roles, Target
+from sqlaudit.base.spec import AuditSpec, Limits, NullPolicy, ReadOptions, Roles, Target, several
 from sqlaudit.base.targets import make_target
 from sqlaudit.classes.inputs import further_targets
 from sqlaudit.engines import connect, opened
@@ -95,7 +95,7 @@ def lattice(
     """
     request = LatticeRequest(
         make_target(target, query=query, where=where, read=read),
-        Roles(_names(qi), _names(sensitive), _names(identifier), entity, joint, NullPolicy(nulls)),
+        Roles(several(qi), several(sensitive), several(identifier), entity, joint, NullPolicy(nulls)),
         requirements(require),
         hierarchies,
         inputs or {},
@@ -111,7 +111,7 @@ def lattice(
     publication = LatticePublication(
         Path(to) if to is not None else None,
         False,
-        _names(keep_column),
+        several(keep_column),
         publish_view,
         execute,
         replace_view,
@@ -201,7 +201,3 @@ def _audited(
     if (found.rows, found.classes.count) != (before.rows, before.classes) or not agrees:
         raise EngineError(f"The view {view!r} does not hold what was searched; the table changed meanwhile. Drop it.")
     return before
-
-
-def _names(names: Sequence[str] | str) -> tuple[str, ...]:
-    return (names,) if isinstance(names, str) else tuple(names)

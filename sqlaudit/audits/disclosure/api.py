@@ -12,7 +12,7 @@ from sqlaudit.audits.disclosure.given import load_knowledge, read_knowledge
 from sqlaudit.audits.disclosure.results import DisclosureResult
 from sqlaudit.audits.disclosure.run import DisclosureRequest, find_disclosure
 from sqlaudit.audits.disclosure.what_if import WhatIfResult, answer
-from sqlaudit.base.spec import Limits, NullPolicy, ReadOptions, Roles
+from sqlaudit.base.spec import Limits, NullPolicy, ReadOptions, Roles, several
 from sqlaudit.base.targets import make_target
 from sqlaudit.engines import opened
 from sqlaudit.engines.contract import Database
@@ -121,8 +121,4 @@ def what_if(
 def _roles(
     qi: Sequence[str], sensitive: Sequence[str] | str, entity: str | None, joint: bool, nulls: NullPolicy | str
 ) -> Roles:
-    return Roles(_tuple(qi), _tuple(sensitive), (), entity, joint, NullPolicy(nulls))
-
-
-def _tuple(names: Sequence[str] | str) -> tuple[str, ...]:
-    return (names,) if isinstance(names, str) else tuple(names)
+    return Roles(several(qi), several(sensitive), (), entity, joint, NullPolicy(nulls))

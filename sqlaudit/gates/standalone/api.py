@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlaudit.base.spec import NullPolicy, Requirement, Roles, Target
+from sqlaudit.base.spec import NullPolicy, Requirement, Roles, Target, several
 from sqlaudit.gates import standalone
 from sqlaudit.models.requirements import requirement_from
 
@@ -52,15 +52,11 @@ def compile_checks(
         >>> found.check, found.executed, found.sql.splitlines()[-1]
         ('k=5', False, 'FROM judged')
     """
-    roles = Roles(_several(qi), _several(sensitive), (), entity, joint, NullPolicy(nulls))
+    roles = Roles(several(qi), several(sensitive), (), entity, joint, NullPolicy(nulls))
     target = Target(relation=table, query=query, where=where)
     return standalone.compile_checks(
         target, roles, _checks(checks), dialect=dialect, inputs=inputs, exact_names=exact_names
     )
-
-
-def _several(names: Sequence[str] | str) -> tuple[str, ...]:
-    return (names,) if isinstance(names, str) else tuple(names)
 
 
 def _checks(checks: Checks) -> list[str | Requirement]:

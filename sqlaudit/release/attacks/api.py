@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlaudit.base.numbers import exact_number
-from sqlaudit.base.spec import Limits, NullPolicy, ReadOptions, Roles, Target
+from sqlaudit.base.spec import Limits, NullPolicy, ReadOptions, Roles, Target, several
 from sqlaudit.base.targets import make_target
 from sqlaudit.engines import opened
 from sqlaudit.engines.contract import Database, Engine
@@ -88,7 +88,7 @@ def attack(
         [('linkage', 1), ('linkage_attribute', 2), ('homogeneity', 3)]
     """
     options = read or ReadOptions()
-    names = (sensitive,) if isinstance(sensitive, str) else tuple(sensitive)
+    names = several(sensitive)
     roles = Roles(tuple(qi), names, entity=entity, joint=joint, nulls=NullPolicy(nulls))
     asked = requirements(require)
     request = AttackRequest(

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from sqlaudit.base.numbers import exact_number
-from sqlaudit.base.spec import Limits, ReadOptions
+from sqlaudit.base.spec import Limits, ReadOptions, several
 from sqlaudit.base.targets import make_target
 from sqlaudit.engines import opened
 from sqlaudit.engines.contract import Database
@@ -73,9 +73,9 @@ def compare(
     request = CompareRequest(
         original=make_target(original, read=read),
         release=make_target(release, read=read),
-        qi=_names(qi),
-        sensitive=_names(sensitive),
-        key=_names(key),
+        qi=several(qi),
+        sensitive=several(sensitive),
+        key=several(key),
         by_position=by_position,
         hierarchies=hierarchies,
         other=None if other is None else make_target(other, read=read),
@@ -85,14 +85,10 @@ def compare(
         noise_queries=noise_queries,
         workload=workload,
         seed=seed,
-        queries=_names(queries),
+        queries=several(queries),
         requirements=requirements(require),
         inputs=inputs or {},
         show_values=show_values,
     )
     with opened(db, limits, *request.targets) as engine:
         return compare_tables(engine, request)
-
-
-def _names(names: Sequence[str] | str) -> tuple[str, ...]:
-    return (names,) if isinstance(names, str) else tuple(names)

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlaudit.base.numbers import Share, exact_share
 from sqlaudit.base.publication import Publication
-from sqlaudit.base.spec import Limits, ReadOptions, Target
+from sqlaudit.base.spec import Limits, ReadOptions, Target, several
 from sqlaudit.base.targets import make_target
 from sqlaudit.engines import opened
 from sqlaudit.engines.contract import Engine
@@ -103,8 +103,7 @@ def cloak(
         tuple(identifier),
         Background(_table(properties, read), tuple(property_bounds), owner, _table(observations, read)),
     )
-    keep = (keep_column,) if isinstance(keep_column, str) else tuple(keep_column)
-    publication = Publication(Path(to) if to is not None else None, publish_sql, keep)
+    publication = Publication(Path(to) if to is not None else None, publish_sql, several(keep_column))
     publication.check()
     refuse_overwriting([publication.file], files_read(db, request.targets()))
     with opened(db, limits, *request.targets()) as engine:

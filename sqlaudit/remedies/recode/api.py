@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlaudit.base.numbers import exact_number
 from sqlaudit.base.publication import Publication
-from sqlaudit.base.spec import Limits, NullPolicy, ReadOptions, Roles
+from sqlaudit.base.spec import Limits, NullPolicy, ReadOptions, Roles, several
 from sqlaudit.base.targets import make_target
 from sqlaudit.engines import opened
 from sqlaudit.engines.contract import Engine
@@ -82,7 +82,7 @@ def recode(
     """
     request = RecodeRequest(
         make_target(target, query=query, where=where, read=read),
-        Roles(_names(qi), _names(sensitive), _names(identifier), entity, joint, NullPolicy(nulls)),
+        Roles(several(qi), several(sensitive), several(identifier), entity, joint, NullPolicy(nulls)),
         requirements(require),
         hierarchies,
         inputs or {},
@@ -93,7 +93,7 @@ def recode(
         measure,
         lattice,
         time_budget,
-        Publication(Path(to) if to is not None else None, publish_sql, _names(keep_column)),
+        Publication(Path(to) if to is not None else None, publish_sql, several(keep_column)),
     )
     refuse_overwriting([request.publication.file], files_read(db, targets_of(request.of_lattice())))
     with opened(db, limits, *targets_of(request.of_lattice())) as engine:
@@ -108,7 +108,3 @@ def recode_and_publish(engine: Engine, request: RecodeRequest, tell: Tell = sile
     """
     request.publication.check()
     return recode_table(engine, request, tell=tell)
-
-
-def _names(names: Sequence[str] | str) -> tuple[str, ...]:
-    return (names,) if isinstance(names, str) else tuple(names)

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlaudit.base.numbers import Share, exact_share
 from sqlaudit.base.publication import Publication, Suppressed
-from sqlaudit.base.spec import AuditSpec, Limits, NullPolicy, ReadOptions, Roles, Target
+from sqlaudit.base.spec import AuditSpec, Limits, NullPolicy, ReadOptions, Roles, Target, several
 from sqlaudit.base.targets import make_target
 from sqlaudit.classes.inputs import further_targets
 from sqlaudit.engines import opened
@@ -74,7 +74,7 @@ def suppress(
     """
     request = SuppressRequest(
         make_target(target, query=query, where=where, read=read),
-        Roles(_names(qi), _names(sensitive), _names(identifier), entity, False, NullPolicy(nulls)),
+        Roles(several(qi), several(sensitive), several(identifier), entity, False, NullPolicy(nulls)),
         requirements(require),
         inputs or {},
         How(how),
@@ -83,7 +83,7 @@ def suppress(
         time_limit,
         seed,
     )
-    published = Publication(Path(to) if to is not None else None, publish_sql, _names(keep_column))
+    published = Publication(Path(to) if to is not None else None, publish_sql, several(keep_column))
     published.check()
     refuse_overwriting([published.file], files_read(db, targets_of(request)))
     with opened(db, limits, *targets_of(request)) as engine:
@@ -94,7 +94,3 @@ def targets_of(request: SuppressRequest) -> tuple[Target, ...]:
     """Everything that a suppression reads."""
     spec = AuditSpec(request.target, request.roles, request.requirements, request.inputs)
     return (request.target, *further_targets(spec))
-
-
-def _names(names: Sequence[str] | str) -> tuple[str, ...]:
-    return (names,) if isinstance(names, str) else tuple(names)
