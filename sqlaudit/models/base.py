@@ -116,6 +116,8 @@ class Model:
     """Whether Python decides it from the combinations of its facts."""
     by_signatures: ClassVar[bool] = False
     """Whether the distinct signatures of all classes decide it together."""
+    recipe: ClassVar[str] = "facts"
+    """How one SELECT carries it, where one does: by its facts, or as a kind of models has it."""
     by_counts: ClassVar[bool] = False
     """Whether `holds` decides any class from the counts of its values, and nothing else of the table matters."""
     own_statements: ClassVar[bool] = False
@@ -126,6 +128,12 @@ class Model:
         self.values = {p.name: parameters.get(p.name, p.default) for p in self.parameters}
         self.context = context
         self.prepare()
+
+    @classmethod
+    def why_not_alone(cls, parameters: Mapping[str, Any], inputs: Mapping[str, Any]) -> str:
+        """Why one SELECT alone cannot carry it exactly with these parameters and inputs; empty = it can."""
+        listed = " and ".join(cls.needs)
+        return f"{listed} name sensitive values, and the SQL would hold them." if listed else ""
 
     def prepare(self) -> None:
         """Check parameters against the table; raise `UsageError` with both values."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -55,8 +55,17 @@ class RangeControl(HistogramModel, FunctionModel):
     )
     short_forms: ClassVar[tuple[str, ...]] = ("range",)
     main: ClassVar[str] = "delta"
+    recipe: ClassVar[str] = "range"
     inherited_with_limit: ClassVar[bool] = True
     wildcard: ClassVar[bool] = True
+
+    @classmethod
+    def why_not_alone(cls, parameters: Mapping[str, Any], inputs: Mapping[str, Any]) -> str:
+        """Numbers of values would stand in the SQL."""
+        numbers = inputs.get("class_function")
+        if numbers is not None and numbers.values is None:
+            return ""
+        return "only 'class_function: identity' can be written; another one maps values, and the SQL would hold them."
 
     def facts(self) -> tuple[Fact, ...]:
         """The lowest and the highest place."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from sqlaudit.base.result import Number
@@ -18,6 +18,9 @@ class SizeModel(Model):
     """A model that only the sizes of classes decide; judged in Python from the class-size histogram."""
 
     needs_sensitive: ClassVar[bool] = False
+    recipe: ClassVar[str] = "sizes"
+    figure: ClassVar[str] = "share_where"
+    """Its figure of the whole table in one SELECT; with `_above`, the predicate against a limit."""
 
     def judge(self, answers: Answers) -> Judgement:
         """From the sizes; which classes fall short says the statement that all models share."""
@@ -46,6 +49,7 @@ class SignatureModel(Model):
     one_value_per_person: ClassVar[bool] = True
     by_figures: ClassVar[bool] = False
     by_signatures: ClassVar[bool] = True
+    recipe: ClassVar[str] = "disclosure"
 
     def judge(self, answers: Answers) -> Judgement:
         """From the signatures."""
@@ -71,6 +75,11 @@ class HistogramModel(Model):
     by_figures: ClassVar[bool] = False
     by_combinations: ClassVar[bool] = True
 
+    @classmethod
+    def why_not_alone(cls, parameters: Mapping[str, Any], inputs: Mapping[str, Any]) -> str:
+        """Python decides."""
+        return "a cover is searched for in Python, once the database has told which values meet."
+
     def judge(self, answers: Answers) -> Judgement:
         """From the combinations, unless there are too many."""
         rows = answers.combinations(self)
@@ -93,6 +102,11 @@ class QueryModel(Model):
 
     by_figures: ClassVar[bool] = False
     own_statements: ClassVar[bool] = True
+
+    @classmethod
+    def why_not_alone(cls, parameters: Mapping[str, Any], inputs: Mapping[str, Any]) -> str:
+        """There are further statements."""
+        return "figures at its limit are decided exactly in Python, from further statements; one SELECT cannot."
 
     def judge(self, answers: Answers) -> Judgement:
         """From its own statements."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -45,6 +46,20 @@ class PopulationModel(QueryModel):
 
     needs: ClassVar[tuple[str, ...]] = ("population",)
     needs_sensitive: ClassVar[bool] = False
+    recipe: ClassVar[str] = "population"
+    figures: ClassVar[tuple[tuple[str, str, str], ...]] = ()
+    """(name, fold, figure) of its levels in one SELECT; no fold = a figure of the whole table."""
+    only_met: ClassVar[bool] = True
+    """Whether classes that the table has nobody of are left aside."""
+
+    @classmethod
+    def why_not_alone(cls, parameters: Mapping[str, Any], inputs: Mapping[str, Any]) -> str:
+        """The population stands beside the table."""
+        return "" if "population" in inputs else "needs population; give it in a file with --inputs."
+
+    def short_alone(self) -> tuple[str, dict[str, Any]]:
+        """The predicate of a class that falls short in one SELECT, and what it takes; none = no class does."""
+        return "", {}
 
     def sizes(self, question: Question, limits: tuple[Fraction, Fraction] | None = None) -> list[PopulationSize]:
         """The classes by their size in the population, ascending.
@@ -91,6 +106,11 @@ class JournalistRisk(PopulationModel):
         Parameter("risk", "decimal", "highest risk allowed", Fraction(0), Fraction(1)),
     )
     main: ClassVar[str] = "risk"
+    figures: ClassVar[tuple[tuple[str, str, str], ...]] = (("risk", "", "journalist_risk"),)
+
+    def short_alone(self) -> tuple[str, dict[str, Any]]:
+        """1/F above the limit."""
+        return "riskier_in_population", {"limit": Fraction(self.values["risk"])}
 
     def judge_query(self, question: Question) -> Judgement:
         """1 over the smallest population class that the table meets."""
@@ -117,6 +137,7 @@ class MarketerRisk(PopulationModel):
     )
     main: ClassVar[str] = "risk"
     verdict_by_level: ClassVar[bool] = True
+    figures: ClassVar[tuple[tuple[str, str, str], ...]] = (("risk", "", "marketer_risk"),)
 
     def judge_query(self, question: Question) -> Judgement:
         """A figure of the whole table; no single class is to blame."""
@@ -135,6 +156,11 @@ class KMap(PopulationModel):
     reference: ClassVar[str] = "Sweeney: Computational Disclosure Control, PhD thesis, MIT 2001"
     parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("k", "integer", "fewest people allowed", Fraction(1)),)
     main: ClassVar[str] = "k"
+    figures: ClassVar[tuple[tuple[str, str, str], ...]] = (("k", "MIN", "people"),)
+
+    def short_alone(self) -> tuple[str, dict[str, Any]]:
+        """Fewer than k people."""
+        return "fewer_people", {"k": self.values["k"]}
 
     def judge_query(self, question: Question) -> Judgement:
         """The smallest population class that the table meets."""
@@ -164,6 +190,12 @@ class DeltaPresence(PopulationModel):
         Parameter("min", "decimal", "smallest share allowed", Fraction(0), Fraction(1), Fraction(0)),
     )
     main: ClassVar[str] = "max"
+    figures: ClassVar[tuple[tuple[str, str, str], ...]] = (("max", "MAX", "presence"), ("min", "MIN", "presence"))
+    only_met: ClassVar[bool] = False
+
+    def short_alone(self) -> tuple[str, dict[str, Any]]:
+        """Outside both limits."""
+        return "presence_outside", {"low": Fraction(self.values["min"]), "high": Fraction(self.values["max"])}
 
     def prepare(self) -> None:
         """The limits must leave something between them."""

@@ -21,6 +21,7 @@ class ProsecutorRisk(SizeModel):
     reference: ClassVar[str] = EL_EMAM
     operator: ClassVar[str] = "<="
     parameters: ClassVar = (Parameter("risk", "decimal", "highest risk allowed", Fraction(0), Fraction(1)),)
+    figure: ClassVar[str] = "highest_risk"
     main: ClassVar[str] = "risk"
     inherited_with_limit: ClassVar[bool] = True
     wildcard: ClassVar[bool] = True
@@ -49,6 +50,7 @@ class AverageRisk(SizeModel):
     reference: ClassVar[str] = EL_EMAM
     operator: ClassVar[str] = "<="
     parameters: ClassVar = (Parameter("risk", "decimal", "highest average allowed", Fraction(0), Fraction(1)),)
+    figure: ClassVar[str] = "mean_risk"
     verdict_by_level: ClassVar[bool] = True
     main: ClassVar[str] = "risk"
 

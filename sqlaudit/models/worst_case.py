@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -16,6 +17,8 @@ from sqlaudit.models.disclosure.program import maximum_disclosure
 from sqlaudit.models.kinds import SignatureModel
 
 MAX_KNOWLEDGE = 200
+MAX_ALONE = 3
+"""Up to so many pieces of knowledge one SELECT writes maximum disclosure out."""
 MAX_LISTED = 20_000
 """Up to this many signatures are listed to find the classes that fall short again."""
 
@@ -40,6 +43,17 @@ class WorstCaseSafety(SignatureModel):
     )
     short_forms: ClassVar = ("disclosure", "maximum_disclosure")
     main: ClassVar[str] = "c"
+
+    @classmethod
+    def why_not_alone(cls, parameters: Mapping[str, Any], inputs: Mapping[str, Any]) -> str:
+        """What is written out grows fast with k."""
+        pieces = int(parameters.get("k", 3))
+        if pieces <= MAX_ALONE:
+            return ""
+        return (
+            "the statement writes out every way to spread k + 1 atoms over persons, which it does for k of at most "
+            f"{MAX_ALONE}; `sqlaudit audit` takes k = {pieces}."
+        )
 
     def pieces(self) -> int:
         """k."""

@@ -124,6 +124,8 @@ facts AS (
 {% macro more_than_population() %}size > population_size{% endmacro %}
 {% macro journalist_risk() %}CAST(1 AS DOUBLE) / NULLIF(MIN(population_size), 0){% endmacro %}
 {% macro marketer_risk() %}SUM(CAST(size AS DOUBLE) / NULLIF(population_size, 0)) / SUM(size){% endmacro %}
+{% macro people() %}population_size{% endmacro %}
+{% macro riskier_in_population(limit) %}population_size * {{ limit.numerator }} < {{ limit.denominator }}{% endmacro %}
 {% macro presence() %}CAST(size AS DOUBLE) / NULLIF(population_size, 0){% endmacro %}
 {% macro presence_outside(low, high) %}CAST(size AS {{ wide }}) * {{ low.denominator }} < CAST(population_size AS {{ wide }}) * {{ low.numerator }} OR CAST(size AS {{ wide }}) * {{ high.denominator }} > CAST(population_size AS {{ wide }}) * {{ high.numerator }}{% endmacro %}
 {% macro fewer_people(k) %}population_size < {{ k }}{% endmacro %}

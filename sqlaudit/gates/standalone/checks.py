@@ -213,7 +213,7 @@ def _section(one: Compiled) -> str:
     if one.refused:
         return _comment([f"{one.model}{of} is not here. {one.refused}"])
     notes = [f"{one.check}{of}", f"{REGISTRY[one.model].title}: {REGISTRY[one.model].definition}"]
-    if one.model == "t_closeness_ordered":
+    if REGISTRY[one.model].needs_order:
         notes.append("The attribute must be a number, a date or a time: text has no order that everybody agrees on.")
     return _comment(notes) + one.sql + ";\n"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -16,11 +16,9 @@ from sqlaudit.models import REGISTRY, Context
 from sqlaudit.models.base import Model, band, expression
 from sqlaudit.models.diversity import head
 from sqlaudit.models.functions import RangeControl
-from sqlaudit.models.kinds import HistogramModel, QueryModel, SignatureModel, SizeModel
+from sqlaudit.models.kinds import SignatureModel, SizeModel
 from sqlaudit.models.population import PopulationModel
 
-MOST_KNOWLEDGE = 3
-"""Up to so many pieces of knowledge maximum disclosure is written out."""
 RATIO_BAND = 1e-12
 """Relative width of the band around a limit of disclosure; the products of up to five quotients err by 1e-15."""
 _STAND_INS: Mapping[str, type[Model]] = {"t_closeness_ordered": NaturallyOrdered}
@@ -95,19 +93,11 @@ def recipe_of(requirement: Requirement, inputs: Mapping[str, Any], sensitive: st
     kind = _STAND_INS.get(requirement.model, REGISTRY[requirement.model])
     if kind.needs_sensitive and sensitive is None:
         raise UsageError(f"{requirement.text or kind.name!r} needs a sensitive attribute; name one with --sensitive.")
-    _refuse(kind, requirement, inputs)
+    if reason := kind.why_not_alone(requirement.parameters, inputs):
+        raise NotCarried(f"{requirement.text or kind.name}: {reason}")
     context = Context(unknown_table(sensitive) if sensitive is not None else None, 0, {})
     model = kind(requirement.parameters, context)
-    if isinstance(model, RangeControl):
-        recipe = _range(requirement)
-    elif isinstance(model, SignatureModel):
-        recipe = _disclosure(model)
-    elif isinstance(model, SizeModel):
-        recipe = _sizes(model)
-    elif isinstance(model, PopulationModel):
-        recipe = population_recipe(model)
-    else:
-        recipe = _general(model)
+    recipe = _RECIPES[model.recipe](model)
     return _with_persons(recipe, model) if entity else recipe
 
 
@@ -117,44 +107,6 @@ def _with_persons(recipe: Recipe, model: Model) -> Recipe:
     if model.one_value_per_person:
         further.append(piece("persons_in_several_places"))
     return replace(recipe, unusable=(*recipe.unusable, *further))
-
-
-def _refuse(kind: type[Model], requirement: Requirement, inputs: Mapping[str, Any]) -> None:
-    """Nothing when the model can be carried.
-
-    Raises:
-        NotCarried: it cannot.
-    """
-    said = requirement.text or kind.name
-    if issubclass(kind, PopulationModel):
-        if "population" not in inputs:
-            raise NotCarried(f"{said}: needs population; give it in a file with --inputs.")
-        return
-    if issubclass(kind, SignatureModel) and kind.main == "c":
-        pieces = int(requirement.parameters.get("k", 3))
-        if pieces > MOST_KNOWLEDGE:
-            raise NotCarried(
-                f"{said}: the statement writes out every way to spread k + 1 atoms over persons, which it does for k "
-                f"of at most {MOST_KNOWLEDGE}; `sqlaudit audit` takes k = {pieces}."
-            )
-        return
-    if issubclass(kind, RangeControl):
-        numbers = inputs.get("class_function")
-        if numbers is not None and numbers.values is None:
-            return
-        raise NotCarried(
-            f"{said}: only 'class_function: identity' can be written; another one maps values, and the SQL would hold "
-            "them."
-        )
-    if issubclass(kind, HistogramModel):
-        raise NotCarried(f"{said}: a cover is searched for in Python, once the database has told which values meet.")
-    if issubclass(kind, QueryModel):
-        raise NotCarried(
-            f"{said}: figures at its limit are decided exactly in Python, from further statements; one SELECT cannot."
-        )
-    if kind.needs:
-        listed = " and ".join(kind.needs)
-        raise NotCarried(f"{said}: {listed} name sensitive values, and the SQL would hold them.")
 
 
 def _general(model: Model) -> Recipe:
@@ -187,53 +139,37 @@ def _general(model: Model) -> Recipe:
 
 def _sizes(model: SizeModel) -> Recipe:
     """A model that the sizes of the classes decide: figures of the whole table."""
-    limit = model.required
     condition = model.failing_sizes() if model.is_required or model.verdict_by_level else ""
-    if model.name == "prosecutor_risk":
-        level, fails = piece("highest_risk"), piece("some_class") if condition else ""
-    elif not condition:
-        level, fails = piece("mean_risk"), "" if limit is None else piece("mean_risk_above", limit=Fraction(limit))
-    else:
-        level = piece("share_where", condition=condition)
-        fails = "" if limit is None else piece("share_where_above", condition=condition, limit=Fraction(limit))
-    return Recipe(levels=((model.main, level),), failing=condition, table_fails=fails)
+    about = {"condition": condition} if condition and model.verdict_by_level else {}
+    fails = piece("some_class") if condition else ""
+    if model.verdict_by_level:
+        limit = model.required
+        fails = "" if limit is None else piece(f"{model.figure}_above", limit=Fraction(limit), **about)
+    return Recipe(levels=((model.main, piece(model.figure, **about)),), failing=condition, table_fails=fails)
 
 
-def population_recipe(model: PopulationModel) -> Recipe:
+def _population(model: PopulationModel) -> Recipe:
     """A risk against a population."""
     limit = model.values[model.main]
-    exact = None if limit is None else Fraction(limit)
+    levels = [(name, fold, piece(figure)) for name, fold, figure in model.figures]
     recipe = Recipe(
+        levels=tuple(
+            (name, piece("folded", fold=fold, expression=figure) if fold else figure) for name, fold, figure in levels
+        ),
         population=True,
-        where=piece("met"),
+        where=piece("met") if model.only_met else "",
         unusable=(piece("count_where", relation="facts", condition=piece("more_than_population")),),
     )
-    if model.name == "marketer_risk":
-        level = piece("marketer_risk")
-        if exact is None:
-            return replace(recipe, levels=((model.main, level),))
-        low, high = band(float(exact))
-        fails, doubtful = (
-            expression("above", fact=level, limit=high),
-            expression("between", expression=level, low=low, high=high),
-        )
-        return replace(recipe, levels=((model.main, level),), table_fails=fails, table_doubtful=doubtful)
-    if model.name == "delta_presence":
-        share = piece("presence")
-        levels = tuple(
-            (name, piece("folded", fold=fold, expression=share)) for name, fold in (("max", "MAX"), ("min", "MIN"))
-        )
-        low_limit = Fraction(model.values["min"])
-        failing = "" if exact is None else piece("presence_outside", low=low_limit, high=exact)
-        recipe = replace(recipe, where="")
-    elif model.name == "journalist_risk":
-        levels = ((model.main, piece("journalist_risk")),)
-        failing = "" if exact is None else expression("reciprocal_above", fact="population_size", limit=exact)
-    else:
-        levels = ((model.main, piece("folded", fold="MIN", expression="population_size")),)
-        failing = "" if limit is None else piece("fewer_people", k=limit)
-    fails = piece("some_class") if failing else ""
-    return replace(recipe, levels=levels, failing=failing, table_fails=fails)
+    if limit is None:
+        return recipe
+    if not model.verdict_by_level:
+        macro, arguments = model.short_alone()
+        return replace(recipe, failing=piece(macro, **arguments), table_fails=piece("some_class"))
+    (_, level), (low, high) = recipe.levels[0], band(float(limit))
+    fails = expression("above", fact=level, limit=high)
+    return replace(
+        recipe, table_fails=fails, table_doubtful=expression("between", expression=level, low=low, high=high)
+    )
 
 
 def _disclosure(model: SignatureModel) -> Recipe:
@@ -268,9 +204,9 @@ def disclosure_limits(c: Fraction, atoms: int) -> tuple[str, str]:
     return piece("reaches_ratio", **arguments), piece("near_ratio", **arguments)
 
 
-def _range(requirement: Requirement) -> Recipe:
+def _range(model: RangeControl) -> Recipe:
     """How far apart the values of a class are, for a class function that is the value itself."""
-    limit = requirement.parameters.get("delta")
+    limit = model.values["delta"]
     failing = "" if limit is None else piece("range_below", limit=Fraction(limit))
     return Recipe(
         more_facts=(("highest_value", piece("highest_value")), ("lowest_value", piece("lowest_value"))),
@@ -284,3 +220,13 @@ def _range(requirement: Requirement) -> Recipe:
 
 def _without_value() -> str:
     return piece("count_where", relation="target", condition="s IS NULL")
+
+
+_RECIPES: Mapping[str, Callable[[Any], Recipe]] = {
+    "facts": _general,
+    "sizes": _sizes,
+    "population": _population,
+    "disclosure": _disclosure,
+    "range": _range,
+}
+"""How one SELECT carries a model, by what the model says of itself."""
