@@ -18,7 +18,8 @@ from fractions import Fraction
 from typing import Any
 
 from sqlaudit.base.spec import Limits, Target
-from sqlaudit.column_sets import ColumnRequest, find_columns
+from sqlaudit.column_sets.request import ColumnRequest
+from sqlaudit.column_sets.search import find_columns
 from sqlaudit.engines import connect
 
 Found = dict[str, Any]

@@ -21,8 +21,8 @@ from sqlaudit.base.spec import Roles, Target
 from sqlaudit.classes.opening import load_columns, resolve_roles
 from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
-from sqlaudit.hierarchies import read_hierarchies
 from sqlaudit.hierarchies.dictionary import dictionary
+from sqlaudit.hierarchies.read import read_hierarchies
 from sqlaudit.lattices.coding import LatticeColumn
 from sqlaudit.lattices.evaluate import Evaluator, open_evaluator
 from sqlaudit.lattices.node_disclosure import NodeDisclosure

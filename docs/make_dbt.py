@@ -19,8 +19,8 @@ from sqlaudit.base.spec import Requirement
 from sqlaudit.base.sql import environment, template_folder
 from sqlaudit.gates.standalone.pieces import piece
 from sqlaudit.gates.standalone.recipes import RATIO_BAND, Recipe, recipe_of
-from sqlaudit.models import REGISTRY
 from sqlaudit.models.base import BAND
+from sqlaudit.models.registry import REGISTRY
 
 FOLDER = template_folder() / "dbt" / "macros" / "checks"
 HEAD = "{#- Made by docs/make_dbt.py from {sources}: change those, and run it again. -#}\n"

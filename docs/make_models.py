@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlaudit.cli.models import describe
-from sqlaudit.models import REGISTRY
+from sqlaudit.models.registry import REGISTRY
 from sqlaudit.models.report import example
 from sqlaudit.models.requirements import PRESETS
 

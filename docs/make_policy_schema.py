@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from sqlaudit.gates.schema import policy_schema
-from sqlaudit.reports import render_json
+from sqlaudit.reports.formats import render_json
 
 FILE = Path(__file__).parents[1] / "sqlaudit" / "gates" / "policy_schema.json"
 

@@ -8,9 +8,9 @@ from sqlaudit.base.columns_of import Resolved
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.spec import NullPolicy, Requirement, Roles
 from sqlaudit.classes.histogram import HistogramBuilder
-from sqlaudit.models import REGISTRY, Context
-from sqlaudit.models.base import Model
+from sqlaudit.models.base import Context, Model
 from sqlaudit.models.judge import Asked
+from sqlaudit.models.registry import REGISTRY
 
 
 def asked_models(

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlaudit.audits.asking import asked_models, defined
-from sqlaudit.audits.disclosure.attribute import Disclosure
 from sqlaudit.audits.distribution import WorstClasses
 from sqlaudit.audits.result import SensitiveSummary
 from sqlaudit.audits.worst_classes import worst_classes
@@ -24,9 +23,11 @@ from sqlaudit.classes.histogram import HistogramBuilder
 from sqlaudit.classes.listing import Keyed, Short
 from sqlaudit.classes.opening import ResolvedRoles, frame_of, key_labels, sensitive_table
 from sqlaudit.engines.contract import Engine
-from sqlaudit.models import Context
-from sqlaudit.models.base import Model, Population
+from sqlaudit.models.base import Context, Model, Population
 from sqlaudit.models.judge import Asked, Judged, judge, merged_facts
+
+if TYPE_CHECKING:
+    from sqlaudit.audits.disclosure.attribute import Disclosure
 
 
 @dataclass(frozen=True)
@@ -190,6 +191,8 @@ def _disclosure(asked: Sequence[Asked], judged: Judged) -> Disclosure | None:
     pieces = {item.model.pieces(): item.sensitive for item in asked if item.model.by_signatures}
     if judged.signatures is None:
         return None
+    from sqlaudit.audits.disclosure.attribute import Disclosure
+
     return Disclosure(pieces[max(pieces)] or "", max(pieces), judged.signatures)
 
 

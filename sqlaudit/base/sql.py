@@ -22,6 +22,9 @@ PLACEHOLDER = "sqlaudit_raw_"
 """How the names begin that stand for raw SQL while a text is spelled."""
 
 
+_MADE_BY = "jinja2_version"
+
+
 @dataclass(frozen=True)
 class Raw:
     """SQL that is already written in the engine's dialect: an expression or a FROM item."""
@@ -38,7 +41,32 @@ def template_folder() -> Path:
 @functools.cache
 def environment() -> jinja2.Environment:
     """The Jinja environment of all templates: undefined names are errors, blocks leave no blank lines."""
-    loader = jinja2.FileSystemLoader(template_folder())
+    return _environment(_loader(_HERE / "sql_compiled"))
+
+
+def compile_templates(folder: Path) -> None:
+    """Write every template as a Python module, as Jinja makes it, for a wheel: starting is faster by what that takes.
+
+    They are put beside the package's own modules when the wheel is built, so that nobody can change them who cannot
+    change the package. Jinja's code is made for the Jinja that wrote it, which a file in the folder names.
+    """
+    env = _environment(jinja2.FileSystemLoader(template_folder()))
+    env.compile_templates(
+        folder, zip=None, filter_func=lambda name: name.endswith(".sql") and not name.startswith("dbt/")
+    )
+    (folder / _MADE_BY).write_text(jinja2.__version__, encoding="utf-8")
+
+
+def _loader(compiled: Path) -> jinja2.BaseLoader:
+    """Compiled templates where they are there and this Jinja made them, else their text."""
+    texts = jinja2.FileSystemLoader(template_folder())
+    made_by = compiled / _MADE_BY
+    if not made_by.is_file() or made_by.read_text(encoding="utf-8") != jinja2.__version__:
+        return texts
+    return jinja2.ChoiceLoader([jinja2.ModuleLoader(compiled), texts])
+
+
+def _environment(loader: jinja2.BaseLoader) -> jinja2.Environment:
     env = jinja2.Environment(
         loader=loader, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
     )

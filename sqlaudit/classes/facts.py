@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from sqlaudit.base.relation import Row, Statement
 from sqlaudit.base.sql import Raw, render
-from sqlaudit.classes.signatures import Signatures
 from sqlaudit.engines.contract import Engine
+
+if TYPE_CHECKING:
+    from sqlaudit.classes.signatures import Signatures
 
 
 @dataclass(frozen=True)
@@ -153,13 +153,15 @@ class ClassHistogram:
 
     def signatures(self, knowledge: int) -> Signatures:
         """The distinct signatures of the classes, for up to `knowledge` pieces of knowledge."""
+        from sqlaudit.classes.signatures import Signatures
+
         if not self.lane_count:
             return Signatures.from_rows([], knowledge)
         depth = min(knowledge + 1, self.lane_count)
         fact = Fact("top_counts", "top", {"count": depth})
         statement = self.statement("classes/signatures.sql", [fact], "signatures", depth=depth)
         n, *counts, classes = self.engine.columns_as_arrays(statement).values()
-        absent = [np.zeros_like(n)] * (knowledge + 1 - depth)
+        absent = [n * 0] * (knowledge + 1 - depth)
         return Signatures.from_columns([n, *counts, *absent, classes])
 
     def _vector(self, row: Row) -> dict[int, int]:

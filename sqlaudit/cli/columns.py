@@ -12,9 +12,9 @@ from sqlaudit.cli.plan import show_statements
 from sqlaudit.cli.requests import request_options
 from sqlaudit.cli.sections import Sectioned
 from sqlaudit.cli.session import session
-from sqlaudit.column_sets import ColumnRequest, find_columns
 from sqlaudit.column_sets.report import columns_document
-from sqlaudit.column_sets.search import plan_columns
+from sqlaudit.column_sets.request import ColumnRequest
+from sqlaudit.column_sets.search import find_columns, plan_columns
 from sqlaudit.column_sets.walks import Tell
 from sqlaudit.engines.contract import Engine
 

@@ -54,7 +54,7 @@ def command(
           --qi age,sex,zip --sensitive diagnosis k=5 t=0.2
     """
     from sqlaudit.classes.inputs import load_inputs
-    from sqlaudit.gates.standalone import compile_checks, script
+    from sqlaudit.gates.standalone.checks import compile_checks, script
 
     target = _target(table, query, where)
     if output_file is not None:

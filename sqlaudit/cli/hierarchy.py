@@ -19,8 +19,9 @@ from sqlaudit.cli.parsing import split_list
 from sqlaudit.cli.plan import show_statements
 from sqlaudit.cli.sections import Sectioned, in_section, shared
 from sqlaudit.cli.session import session
-from sqlaudit.hierarchies import Hierarchy, read_hierarchy
 from sqlaudit.hierarchies.api import check_hierarchy, named_hierarchy, plan_hierarchy
+from sqlaudit.hierarchies.hierarchy import Hierarchy
+from sqlaudit.hierarchies.read import read_hierarchy
 from sqlaudit.hierarchies.report import hierarchy_document
 
 _how = in_section("How values become coarser")

@@ -25,8 +25,8 @@ from sqlaudit.gates.result import Place
 from sqlaudit.gates.schema import policy_schema
 from sqlaudit.gates.spec import Connection
 from sqlaudit.profiles.run import profile_target
-from sqlaudit.reports import render_json
 from sqlaudit.reports.figures import plural
+from sqlaudit.reports.formats import render_json
 
 MOST_TABLES = 50
 _where = in_section("Where the tables are")

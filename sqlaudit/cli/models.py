@@ -25,7 +25,7 @@ def command(name: str | None, output: Output) -> int:
       sqlaudit models t_closeness
       sqlaudit models l --format json
     """
-    from sqlaudit.models import REGISTRY
+    from sqlaudit.models.registry import REGISTRY
     from sqlaudit.models.requirements import PRESETS, find_model
 
     entries = [describe(find_model(name))] if name else [describe(model) for model in REGISTRY.values()]

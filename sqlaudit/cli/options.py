@@ -27,7 +27,7 @@ from sqlaudit.base.spec import Coverage, Limits, NullPolicy, ReadOptions, Requir
 from sqlaudit.cli.output import Output, output_for
 from sqlaudit.cli.parsing import count_or_all, delimiter, duration, null_values, size, split_list, split_lists
 from sqlaudit.cli.sections import in_section, shared
-from sqlaudit.reports import FORMATS
+from sqlaudit.reports.formats import FORMATS
 
 _PATH = click.Path(path_type=Path)
 FILE_FORMATS = ("csv", "json", "parquet", "arrow")

@@ -16,8 +16,10 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.files import check_destination, write_text
 from sqlaudit.base.publication import Publication
 from sqlaudit.cli.exits import close_stdout, say
-from sqlaudit.reports import Document, render_html, render_json, render_markdown, render_text, stored_document
+from sqlaudit.reports.document import Document
 from sqlaudit.reports.escape import in_encoding, visible
+from sqlaudit.reports.formats import laid_out, render_json
+from sqlaudit.reports.stored import to_json as stored_document
 
 PLAIN_WIDTH = 80
 WIDEST = 100
@@ -50,13 +52,9 @@ class Output:
         """
         if self.format == "json":
             text = render_json({**data(), "report": stored_document(document())})
-        elif self.format == "markdown":
-            text = render_markdown(document()) + (f"\n```sql\n{sql};\n```\n" if sql else "")
-        elif self.format == "html":
-            text = render_html(document())
         else:
-            text = render_text(document(), self.width, self.colour, self.at_terminal and not sql)
-            text += "\n" + "\n".join(visible(line) for line in sql.splitlines()) + ";\n" if sql else ""
+            text = laid_out(document(), self.format, self.width, self.colour, self.at_terminal and not sql)
+            text += _appended(sql, self.format) if sql else ""
         self.write(text)
 
     def write(self, text: str) -> None:
@@ -83,6 +81,12 @@ class Output:
         """Whether escape sequences may be used: on a terminal that has not declined them."""
         declined = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
         return self.at_terminal and not declined
+
+
+def _appended(sql: str, chosen: str) -> str:
+    if chosen == "markdown":
+        return f"\n```sql\n{sql};\n```\n"
+    return "\n" + "\n".join(visible(line) for line in sql.splitlines()) + ";\n" if chosen == "text" else ""
 
 
 def say_written(publication: Publication, rows: int, unit: str = "rows", release: str = "the release") -> None:

@@ -10,8 +10,8 @@ from sqlaudit.base.spec import AuditSpec
 from sqlaudit.cli.options import Work
 from sqlaudit.cli.output import Output
 from sqlaudit.engines.contract import Engine
-from sqlaudit.reports import render_json
 from sqlaudit.reports.escape import markdown, visible
+from sqlaudit.reports.formats import render_json
 
 SCHEMA = "sqlaudit-plan/1"
 _NOTE = "Nothing was measured. Statements that depend on what these find are not listed."

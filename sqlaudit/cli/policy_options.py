@@ -25,7 +25,8 @@ from sqlaudit.gates.junit import render_junit
 from sqlaudit.gates.report import gate_document
 from sqlaudit.gates.result import GateResult
 from sqlaudit.gates.sarif import sarif_data
-from sqlaudit.reports import render_html, render_json, render_markdown, render_text, stored_document
+from sqlaudit.reports.formats import laid_out, render_json
+from sqlaudit.reports.stored import to_json as stored_document
 
 FORMATS = ("text", "json", "junit", "sarif", "markdown", "html", "github")
 _BY_ENDING = {
@@ -84,9 +85,7 @@ def rendered(result: GateResult, chosen: str, width: int = 80, colour: bool = Fa
     document = gate_document(result)
     if chosen == "json":
         return render_json({**result.to_dict(), "report": stored_document(document)})
-    if chosen == "html":
-        return render_html(document)
-    return render_markdown(document) if chosen == "markdown" else render_text(document, width, colour)
+    return laid_out(document, chosen, width, colour)
 
 
 def format_of(path: Path) -> str:

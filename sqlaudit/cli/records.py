@@ -13,9 +13,9 @@ from sqlaudit.cli.plan import show_statements
 from sqlaudit.cli.requests import request_options
 from sqlaudit.cli.sections import Sectioned
 from sqlaudit.cli.session import session
-from sqlaudit.column_sets.records import RecordRequest, find_records
 from sqlaudit.column_sets.records.report import records_document
-from sqlaudit.column_sets.records.search import plan_records
+from sqlaudit.column_sets.records.request import RecordRequest
+from sqlaudit.column_sets.records.search import find_records, plan_records
 
 
 @click.command(cls=Sectioned)

@@ -14,8 +14,7 @@ from sqlaudit.cli.exits import say
 from sqlaudit.cli.output import output_for
 from sqlaudit.cli.sections import Sectioned, in_section
 from sqlaudit.engines.overwriting import refuse_overwriting
-from sqlaudit.reports import Document
-from sqlaudit.reports.document import Picture
+from sqlaudit.reports.document import Document, Picture
 from sqlaudit.reports.page.pictures import draw_file
 from sqlaudit.reports.stored import from_json
 

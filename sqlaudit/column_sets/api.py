@@ -9,8 +9,12 @@ from sqlaudit.base.numbers import Share
 from sqlaudit.base.options import request_from
 from sqlaudit.base.spec import Limits, NullPolicy, ReadOptions
 from sqlaudit.base.targets import make_target
-from sqlaudit.column_sets import ColumnRequest, ColumnSets, Find, RankBy, Ratio, find_columns
-from sqlaudit.column_sets.records import RecordRequest, RecordRisk, find_records
+from sqlaudit.column_sets.records.request import RecordRequest
+from sqlaudit.column_sets.records.result import RecordRisk
+from sqlaudit.column_sets.records.search import find_records
+from sqlaudit.column_sets.request import ColumnRequest, Find, RankBy, Ratio
+from sqlaudit.column_sets.result import ColumnSets
+from sqlaudit.column_sets.search import find_columns
 from sqlaudit.engines import opened
 from sqlaudit.engines.contract import Database
 

@@ -15,8 +15,9 @@ from sqlaudit.base.result import Status, Warned
 from sqlaudit.base.spec import AuditSpec, Coverage, Requirement, Roles, Target
 from sqlaudit.classes.found import FailingClass
 from sqlaudit.classes.opening import resolve_roles
-from sqlaudit.column_sets import ColumnRequest, Find, find_columns
+from sqlaudit.column_sets.request import ColumnRequest, Find
 from sqlaudit.column_sets.result import ColumnSet, ColumnSets, percent
+from sqlaudit.column_sets.search import find_columns
 from sqlaudit.engines.contract import Engine
 from sqlaudit.gates.judging import blank, errored, judged
 from sqlaudit.gates.losses_run import LossTests

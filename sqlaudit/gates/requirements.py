@@ -16,7 +16,7 @@ from sqlaudit.base.spec import Requirement, Roles
 from sqlaudit.gates.losses import LOSS, check_loss, loss_text, read_loss
 from sqlaudit.gates.nodes import NO_TEXTS, Mistakes, choice, mistake_of, place_of, share, text, texts, threshold, whole
 from sqlaudit.gates.spec import ColumnLimit, TestSpec, Threshold
-from sqlaudit.models import REGISTRY
+from sqlaudit.models.registry import REGISTRY
 from sqlaudit.models.requirements import PRESETS, find_model, parse_requirement, parse_requirements, requirement_from
 
 SEVERITIES = ("error", "warn")

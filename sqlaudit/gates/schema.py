@@ -9,8 +9,9 @@ from sqlaudit.gates.connections import KINDS
 from sqlaudit.gates.losses import FIGURES
 from sqlaudit.gates.reading import FORMATS
 from sqlaudit.gates.requirements import SEVERITIES
-from sqlaudit.models import REGISTRY, Model, Parameter
+from sqlaudit.models.base import Model, Parameter
 from sqlaudit.models.measures import OF_RELEASES
+from sqlaudit.models.registry import REGISTRY
 from sqlaudit.models.requirements import PRESETS
 from sqlaudit.release.compare.request import DISTANCES
 

@@ -24,12 +24,12 @@ from sqlaudit.engines import opened
 from sqlaudit.engines.contract import Database, Engine
 from sqlaudit.engines.overwriting import files_read, refuse_overwriting
 from sqlaudit.engines.workbench import workbench_of
-from sqlaudit.hierarchies import Hierarchy, Use, read_hierarchies, read_hierarchy
 from sqlaudit.hierarchies.dictionary import Dictionary, dictionary, held, values_statement
 from sqlaudit.hierarchies.file import write_csv
+from sqlaudit.hierarchies.hierarchy import Hierarchy, Use
 from sqlaudit.hierarchies.level_sql import level_sql, refuse_kind
 from sqlaudit.hierarchies.levels import MappedLevel, MaskLevel
-from sqlaudit.hierarchies.read import bare
+from sqlaudit.hierarchies.read import bare, read_hierarchies, read_hierarchy
 from sqlaudit.hierarchies.result import CheckedLevel, HierarchyResult
 
 SHOWN = 50

@@ -73,7 +73,7 @@ class CellReader:
         """What one text stands for, None when it cannot be read; a label of `level` wins, then the lowest level.
 
         Example:
-            >>> from sqlaudit.hierarchies import plain
+            >>> from sqlaudit.hierarchies.hierarchy import plain
             >>> CellReader(plain("age"), Kind.INTEGER).read("20-29").high
             Fraction(29, 1)
         """

@@ -120,7 +120,7 @@ def dictionary(
         >>> import pyarrow as pa
         >>> from sqlaudit.base.columns_of import resolve
         >>> from sqlaudit.engines import connect
-        >>> from sqlaudit.hierarchies import read_hierarchies
+        >>> from sqlaudit.hierarchies.read import read_hierarchies
         >>> from sqlaudit.base.spec import Target
         >>> people = pa.table({"age": [34, 38, 51]})
         >>> (ages,) = read_hierarchies({"age": {"widths": [5, 10]}}).for_columns(["age"])

@@ -106,7 +106,7 @@ def level_sql(hierarchy: Hierarchy, number: int, value_sql: str, dialect: str, h
         ValueError: a level that lists its values has no expression; see `published`.
 
     Example:
-        >>> from sqlaudit.hierarchies import read_hierarchy
+        >>> from sqlaudit.hierarchies.read import read_hierarchy
         >>> from sqlaudit.base.nodes import nodes_of
         >>> zips = read_hierarchy("zip", nodes_of({"mask": {"keep": [3]}}))
         >>> level_sql(zips, 1, '"zip"', "duckdb", Holds(Kind.TEXT)).split(" || ")[0]

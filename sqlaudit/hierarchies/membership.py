@@ -55,7 +55,7 @@ def membership(workbench: Engine, dictionary: Dictionary, cells: Mapping[int, Ce
         >>> import pyarrow as pa
         >>> from sqlaudit.base.columns_of import resolve
         >>> from sqlaudit.engines import connect
-        >>> from sqlaudit.hierarchies import plain
+        >>> from sqlaudit.hierarchies.hierarchy import plain
         >>> from sqlaudit.hierarchies.cell_reader import reader_of
         >>> from sqlaudit.hierarchies.dictionary import dictionary
         >>> from sqlaudit.base.spec import Target

@@ -10,8 +10,8 @@ from itertools import product
 from sqlaudit.classes.opening import shown_roles
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.provenance import provenance
-from sqlaudit.hierarchies import Hierarchy, Use
 from sqlaudit.hierarchies.dictionary import Dictionary
+from sqlaudit.hierarchies.hierarchy import Hierarchy, Use
 from sqlaudit.lattices.costs import CostTable
 from sqlaudit.lattices.evaluate import Evaluator
 from sqlaudit.lattices.losses import Losses

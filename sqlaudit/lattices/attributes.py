@@ -15,8 +15,7 @@ from sqlaudit.classes.facts import SensitiveTable
 from sqlaudit.classes.histogram import HistogramBuilder, Packing
 from sqlaudit.classes.opening import ResolvedRoles, frame_of, sensitive_table
 from sqlaudit.engines.contract import Engine
-from sqlaudit.models import Context
-from sqlaudit.models.base import Model
+from sqlaudit.models.base import Context, Model
 from sqlaudit.models.judge import Asked, merged_facts
 
 LANES = 200

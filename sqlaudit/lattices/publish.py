@@ -24,7 +24,7 @@ from sqlaudit.classes.facts import Frame
 from sqlaudit.classes.histogram import HistogramBuilder
 from sqlaudit.classes.opening import ResolvedRoles
 from sqlaudit.engines.contract import Engine
-from sqlaudit.hierarchies import Hierarchy, Use
+from sqlaudit.hierarchies.hierarchy import Hierarchy, Use
 from sqlaudit.hierarchies.level_sql import Holds, published
 from sqlaudit.lattices.attributes import Attribute, decides
 from sqlaudit.models.base import expression

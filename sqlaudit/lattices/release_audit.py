@@ -19,12 +19,12 @@ from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.spec import AuditSpec, Requirement, Roles, Target
 from sqlaudit.classes.inputs import population_target, read_inputs
 from sqlaudit.classes.opening import ResolvedRoles
-from sqlaudit.hierarchies import Use
 from sqlaudit.hierarchies.dictionary import held
+from sqlaudit.hierarchies.hierarchy import Use
 from sqlaudit.lattices.publish import Opened, release
 from sqlaudit.lattices.request import LatticeRequest
 from sqlaudit.lattices.result import Checked, LatticeNode, LatticeResult
-from sqlaudit.models import REGISTRY
+from sqlaudit.models.registry import REGISTRY
 from sqlaudit.models.requirements import parse_requirement
 
 RELEASED = "sqlaudit_released"

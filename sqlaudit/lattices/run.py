@@ -21,8 +21,10 @@ from sqlaudit.classes.opening import ResolvedRoles, frame_of, load_columns, reso
 from sqlaudit.column_sets.budget import Stop, never
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.workbench import workbench_of
-from sqlaudit.hierarchies import Hierarchy, MappedLevel, read_hierarchies
 from sqlaudit.hierarchies.dictionary import NAME, Dictionary, dictionary, held, values_statement
+from sqlaudit.hierarchies.hierarchy import Hierarchy
+from sqlaudit.hierarchies.levels import MappedLevel
+from sqlaudit.hierarchies.read import read_hierarchies
 from sqlaudit.lattices.answer import Searched, result_of
 from sqlaudit.lattices.attributes import read_attributes
 from sqlaudit.lattices.coding import LatticeColumn

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from types import ModuleType
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.relation import Statement
@@ -20,10 +19,10 @@ from sqlaudit.base.sql import environment
 from sqlaudit.classes.facts import ClassHistogram, Fact, Frame, Level, SensitiveTable
 from sqlaudit.classes.found import ClassSizes
 from sqlaudit.classes.listing import Listing
-from sqlaudit.classes.signatures import Signatures
 
-REGISTRY: dict[str, type[Model]] = {}
-"""Every model by its name, in the order of the documentation."""
+if TYPE_CHECKING:
+    from sqlaudit.classes.signatures import Signatures
+
 BAND = 1e-9
 """Relative width of the band around a limit inside which floats do not decide."""
 
@@ -56,13 +55,6 @@ class Context:
     beside: frozenset[str] = frozenset()
 
 
-def register(module: ModuleType) -> None:
-    """Put the models that a module defines into the registry, in the order they are written."""
-    for value in vars(module).values():
-        if isinstance(value, type) and issubclass(value, Model) and value.name and value.__module__ == module.__name__:
-            REGISTRY[value.name] = value
-
-
 @dataclass(frozen=True)
 class Judgement:
     """What a model found over all classes: its numbers, and the classes and rows that fall short (None = not asked)."""
@@ -81,7 +73,7 @@ class Judgement:
 
 
 class Model:
-    """Base of all privacy models. Subclasses say what they are in class attributes and register themselves."""
+    """Base of all privacy models. Subclasses say what they are in class attributes; `registry.py` has them all."""
 
     name: ClassVar[str] = ""
     title: ClassVar[str] = ""

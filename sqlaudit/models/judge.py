@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlaudit.base.relation import Row, Statement
 from sqlaudit.base.result import Number, Status
@@ -13,10 +13,12 @@ from sqlaudit.base.spec import Requirement
 from sqlaudit.classes.facts import ClassHistogram, Fact, Frame
 from sqlaudit.classes.found import ClassSizes
 from sqlaudit.classes.listing import Short
-from sqlaudit.classes.signatures import Signatures
 from sqlaudit.models.base import Judgement, Model, Population, Question, expression
 from sqlaudit.models.check import Check
 from sqlaudit.models.kinds import MAX_COMBINATIONS
+
+if TYPE_CHECKING:
+    from sqlaudit.classes.signatures import Signatures
 
 MAX_VECTORS = 200_000
 """At most so many different count vectors are decided one by one; beyond, the check stays undetermined."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from sqlaudit.base.result import Number
 from sqlaudit.classes.found import ClassSizes
-from sqlaudit.classes.signatures import Signatures
 from sqlaudit.models.base import Answers, Judgement, Model, Question
+
+if TYPE_CHECKING:
+    from sqlaudit.classes.signatures import Signatures
 
 MAX_COMBINATIONS = 200_000
 """At most so many combinations of facts are judged in Python; beyond, the check stays undetermined."""

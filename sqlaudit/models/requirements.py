@@ -12,7 +12,8 @@ from typing import Any
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.names import closest
 from sqlaudit.base.spec import Requirement
-from sqlaudit.models import REGISTRY, Model, Parameter
+from sqlaudit.models.base import Model, Parameter
+from sqlaudit.models.registry import REGISTRY
 
 _FORM = re.compile(r"^\s*(?P<name>[^=<>@\s]+)\s*(@\s*(?P<at>[^=<>\s]+))?\s*(?P<sign>>=|<=|=|<|>)\s*(?P<value>.+?)\s*$")
 _NEXT = re.compile(r",(?=\s*[^=<>@,:\s]+\s*(?:@[^=<>,]*)?[=<>])")

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, ClassVar
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from sqlaudit.classes.listing import Every, Listed
-from sqlaudit.classes.signatures import IntArray, Signatures
 from sqlaudit.models.base import Judgement, Parameter, expression
-from sqlaudit.models.disclosure.by_class import ClassDisclosure, class_disclosure
-from sqlaudit.models.disclosure.program import maximum_disclosure
 from sqlaudit.models.kinds import SignatureModel
+
+if TYPE_CHECKING:
+    from sqlaudit.classes.signatures import IntArray, Signatures
+    from sqlaudit.models.disclosure.by_class import ClassDisclosure
 
 MAX_KNOWLEDGE = 200
 MAX_ALONE = 3
@@ -61,6 +60,9 @@ class WorstCaseSafety(SignatureModel):
 
     def judge_signatures(self, signatures: Signatures) -> Judgement:
         """The maximum disclosure at k, and the classes whose own disclosure reaches c."""
+        from sqlaudit.models.disclosure.by_class import class_disclosure
+        from sqlaudit.models.disclosure.program import maximum_disclosure
+
         if not len(signatures):
             return Judgement({"disclosure": None, "negated": None})
         k = self.knowledge()
@@ -70,7 +72,7 @@ class WorstCaseSafety(SignatureModel):
             return Judgement(levels)
         by_class = class_disclosure(signatures, k)
         limit = Fraction(self.values["c"])
-        short = np.flatnonzero(by_class.failing(limit))
+        (short,) = by_class.failing(limit).nonzero()
         judgement = Judgement(levels, by_class.failing_classes(limit), by_class.failing_rows(limit))
         if len(short) <= MAX_LISTED:
             return replace(judgement, listing=self._listing(by_class, short))

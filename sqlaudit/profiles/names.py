@@ -61,10 +61,13 @@ def words_of(name: str) -> tuple[str, ...]:
 
 
 @functools.cache
-def _patterns(concept: str) -> tuple[re.Pattern[str], ...]:
-    return tuple(_pattern(" ".join(words.split())) for words in WORDS[concept].split(","))
+def _patterns(concept: str) -> tuple[tuple[str, list[str]], ...]:
+    """The words of a concept, each with the pieces that a name must have before it is worth a regular expression."""
+    listed = [" ".join(words.split()) for words in WORDS[concept].split(",")]
+    return tuple((words, words.removeprefix("=").replace("…", " ").split()) for words in listed)
 
 
+@functools.cache
 def _pattern(words: str) -> re.Pattern[str]:
     """Two words may be joined; … stands for the rest of a word."""
     spelled = re.escape(words.removeprefix("=")).replace("…", "[a-z]*").replace(r"\ ", " ?")
@@ -73,7 +76,7 @@ def _pattern(words: str) -> re.Pattern[str]:
 
 def _means(concept: str, tokens: tuple[str, ...]) -> bool:
     name = " ".join(tokens)
-    return any(pattern.search(name) for pattern in _patterns(concept))
+    return any(_pattern(words).search(name) for words, pieces in _patterns(concept) if all(p in name for p in pieces))
 
 
 _D, _Q, _S = Role.DIRECT_IDENTIFIER, Role.QUASI_IDENTIFIER, Role.SENSITIVE

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from sqlaudit.base.columns_of import Resolved, columns_read, resolve
-from sqlaudit.base.division import DIVISION, remark_on_text
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.names import quote
 from sqlaudit.base.relation import Kind, Relation, Statement
@@ -185,8 +184,15 @@ def _sources(relation: Relation, roles: Named, dialect: str) -> list[Source]:
 def _divisions(engine: Engine, relation: Relation, roles: Named) -> Iterator[Warned]:
     """Expressions that another engine would read in another way."""
     entity = (roles.entity,) if roles.entity else ()
-    for item in (*roles.quasi_identifiers, *roles.sensitive, *roles.identifiers, *entity):
-        remark = "" if item.column else remark_on_text(item.sql, relation.columns, engine.dialect, item.label)
+    expressions = [
+        item for item in (*roles.quasi_identifiers, *roles.sensitive, *roles.identifiers, *entity) if not item.column
+    ]
+    if not expressions:
+        return
+    from sqlaudit.base.division import DIVISION, remark_on_text
+
+    for item in expressions:
+        remark = remark_on_text(item.sql, relation.columns, engine.dialect, item.label)
         if remark:
             yield Warned(DIVISION, (item.label,), remark)
 

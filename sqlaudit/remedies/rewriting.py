@@ -26,7 +26,7 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.names import quote
 from sqlaudit.base.relation import Statement
 from sqlaudit.base.sql import Raw, render
-from sqlaudit.hierarchies import Hierarchy
+from sqlaudit.hierarchies.hierarchy import Hierarchy
 from sqlaudit.hierarchies.level_sql import Holds, published
 from sqlaudit.remedies.patterns import Patterns, RemedyTable
 

@@ -7,7 +7,6 @@ import importlib
 from typing import Any, ClassVar
 
 from sqlaudit.reports.document import Document
-from sqlaudit.reports.page import render_html
 
 
 class Shown:
@@ -42,6 +41,8 @@ def framed(result: object) -> str:
     Returns:
         An `iframe` that holds the whole page; it can be made taller with the mouse, and scrolls by itself.
     """
+    from sqlaudit.reports.page.layout import render_html
+
     page = html.escape(render_html(document_of(result)))
     style = "width:100%;height:36rem;border:1px solid #888;resize:vertical"
     return f'<iframe title="sqlaudit report" sandbox="" style="{style}" srcdoc="{page}"></iframe>'

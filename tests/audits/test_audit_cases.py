@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from sqlaudit.audits.result import AuditResult
-from sqlaudit.models import REGISTRY
+from sqlaudit.models.registry import REGISTRY
 from tests import oracle
 
 AuditOn = Callable[..., AuditResult]

@@ -14,7 +14,7 @@ from sqlaudit.audits.distribution import WorstClasses
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.spec import Requirement
 from sqlaudit.classes import histogram
-from sqlaudit.models.base import REGISTRY
+from sqlaudit.models.registry import REGISTRY
 from tests import oracle
 from tests.audits.test_audit_oracle import audited
 from tests.strategies import Case, cases, run

@@ -12,8 +12,8 @@ import pytest
 import sqlaudit
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.options import options_of, request_from
-from sqlaudit.column_sets import ColumnRequest, Find
-from sqlaudit.column_sets.records import RecordRequest
+from sqlaudit.column_sets.records.request import RecordRequest
+from sqlaudit.column_sets.request import ColumnRequest, Find
 
 CALLS: list[tuple[Callable[..., Any], tuple[type[Any], ...], set[str]]] = [
     (sqlaudit.columns, (ColumnRequest,), set()),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from sqlaudit.models import REGISTRY
+from sqlaudit.models.registry import REGISTRY
 from sqlaudit.models.requirements import PRESETS
 from sqlaudit.reports.escape import markdown
 from tests.cli.runner import run

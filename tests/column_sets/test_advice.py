@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqlaudit.base.spec import Target
-from sqlaudit.column_sets.records import RecordRequest, find_records
 from sqlaudit.column_sets.records.report import records_document
+from sqlaudit.column_sets.records.request import RecordRequest
+from sqlaudit.column_sets.records.search import find_records
 from sqlaudit.column_sets.report import columns_document
 from sqlaudit.column_sets.request import ColumnRequest, Find
 from sqlaudit.column_sets.result import ColumnSets

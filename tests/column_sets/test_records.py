@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.spec import NullPolicy, Target
 from sqlaudit.column_sets import coding
-from sqlaudit.column_sets.records import RecordRequest, find_records
+from sqlaudit.column_sets.records.request import RecordRequest
 from sqlaudit.column_sets.records.scores import suda_weight
+from sqlaudit.column_sets.records.search import find_records
 from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
 from tests.column_sets import oracle

@@ -19,8 +19,9 @@ import pytest
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.spec import NullPolicy, Target
 from sqlaudit.column_sets import cuboids
-from sqlaudit.column_sets.records import RecordRequest, find_records
+from sqlaudit.column_sets.records.request import RecordRequest
 from sqlaudit.column_sets.records.result import RecordRisk
+from sqlaudit.column_sets.records.search import find_records
 from sqlaudit.column_sets.request import ColumnRequest, Find, Ratio
 from sqlaudit.column_sets.result import ColumnSets
 from sqlaudit.column_sets.search import find_columns

@@ -20,7 +20,7 @@ from sqlaudit.base.relation import Kind, Remark, Statement
 from sqlaudit.base.result import Warned
 from sqlaudit.base.spec import ReadOptions, Target
 from sqlaudit.engines.duckdb.engine import DuckDBEngine
-from sqlaudit.reports import render_text
+from sqlaudit.reports.text import render_text
 from tests.engines.duckdb_helpers import SECRET, error_of, read, rows_of, types_of, written
 
 

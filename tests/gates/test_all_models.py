@@ -9,7 +9,7 @@ import sqlaudit
 from sqlaudit.gates.connections import database_of
 from sqlaudit.gates.reading import load_policy
 from sqlaudit.gates.result import Outcome
-from sqlaudit.models import REGISTRY
+from sqlaudit.models.registry import REGISTRY
 from tests.gates.conftest import Make
 from tests.gates.test_schema import some_value
 

@@ -16,7 +16,7 @@ from sqlaudit.gates.reading import load_policy
 from sqlaudit.gates.result import Change, Drift, Outcome
 from sqlaudit.gates.run import mistakes_of
 from sqlaudit.gates.spec import LossLimit
-from sqlaudit.reports import render_json
+from sqlaudit.reports.formats import render_json
 from tests.gates.conftest import Make
 from tests.gates.databases import in_duckdb, write
 from tests.gates.test_schema import errors

@@ -16,7 +16,7 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.gates.reading import load_policy
 from sqlaudit.gates.requirements import OPTIONS
 from sqlaudit.gates.run import mistakes_of
-from sqlaudit.models import REGISTRY
+from sqlaudit.models.registry import REGISTRY
 from tests.gates.databases import write
 from tests.gates.test_reading import HEAD, MISTAKES, WHOLE, T
 from tests.places import REPOSITORY

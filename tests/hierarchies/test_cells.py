@@ -19,12 +19,12 @@ from sqlaudit.base.relation import Kind, Statement
 from sqlaudit.base.spec import Target
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.workbench import workbench_of
-from sqlaudit.hierarchies import read_hierarchies
 from sqlaudit.hierarchies.cell_reader import CellReader, Order, plain_reader, reader_of
 from sqlaudit.hierarchies.cell_text import read_cell
 from sqlaudit.hierarchies.cells import AnyValue, Cell, Exact, Interval, Mask, Node, Values
 from sqlaudit.hierarchies.dictionary import dictionary
 from sqlaudit.hierarchies.membership import membership
+from sqlaudit.hierarchies.read import read_hierarchies
 from tests.audit_values import values_query
 from tests.strategies import run
 

@@ -20,8 +20,9 @@ from sqlaudit.base.spec import ReadOptions, Target
 from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.workbench import workbench_of
-from sqlaudit.hierarchies import Hierarchy, read_hierarchies
 from sqlaudit.hierarchies.dictionary import Dictionary, dictionary
+from sqlaudit.hierarchies.hierarchy import Hierarchy
+from sqlaudit.hierarchies.read import read_hierarchies
 from tests.audit_values import values_query
 from tests.hierarchies import oracle
 from tests.places import REPOSITORY

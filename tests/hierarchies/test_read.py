@@ -10,7 +10,9 @@ import pytest
 
 from sqlaudit.base.errors import InputError, UsageError
 from sqlaudit.classes.inputs import load_inputs
-from sqlaudit.hierarchies import Hierarchies, Use, WidthLevel, read_hierarchies
+from sqlaudit.hierarchies.hierarchy import Use
+from sqlaudit.hierarchies.levels import WidthLevel
+from sqlaudit.hierarchies.read import Hierarchies, read_hierarchies
 
 WHOLE = """\
 population: register.csv

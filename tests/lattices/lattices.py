@@ -15,11 +15,11 @@ from sqlaudit.classes.inputs import population_target, read_inputs
 from sqlaudit.classes.opening import resolve_roles
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.workbench import workbench_of
-from sqlaudit.hierarchies import Hierarchy, ValueTable, from_table, kept
 from sqlaudit.hierarchies.dictionary import dictionary
+from sqlaudit.hierarchies.hierarchy import Hierarchy, ValueTable, from_table, kept
 from sqlaudit.lattices.coding import LatticeColumn
 from sqlaudit.lattices.evaluate import Evaluator, open_evaluator
-from sqlaudit.models import REGISTRY
+from sqlaudit.models.registry import REGISTRY
 from sqlaudit.models.requirements import requirement_from
 from tests import oracle
 from tests.audit_values import values_query

@@ -11,7 +11,7 @@ from itertools import product
 from typing import Any
 
 from sqlaudit.base.spec import Requirement
-from sqlaudit.models import REGISTRY
+from sqlaudit.models.registry import REGISTRY
 from tests import oracle
 from tests.models import oracle_rare
 from tests.models.disclosure import oracle as disclosure_oracle

@@ -12,7 +12,7 @@ import sqlaudit
 from sqlaudit.base.errors import UsageError
 from sqlaudit.engines.contract import Engine
 from sqlaudit.lattices.report import lattice_document
-from sqlaudit.reports import render_text
+from sqlaudit.reports.text import render_text
 from tests.audit_values import values_query
 from tests.cli.runner import run
 

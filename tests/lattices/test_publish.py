@@ -17,8 +17,8 @@ from sqlaudit.base.spec import Requirement, Roles, Target
 from sqlaudit.classes.inputs import Inputs
 from sqlaudit.classes.opening import resolve_roles
 from sqlaudit.engines.contract import Engine
-from sqlaudit.hierarchies import read_hierarchies
 from sqlaudit.hierarchies.dictionary import held
+from sqlaudit.hierarchies.read import read_hierarchies
 from sqlaudit.lattices.attributes import read_attributes
 from sqlaudit.lattices.publish import Opened, Release, release
 from sqlaudit.models.requirements import requirement_from

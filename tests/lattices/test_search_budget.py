@@ -19,7 +19,7 @@ from sqlaudit.lattices.evaluate import Evaluator
 from sqlaudit.lattices.report import lattice_document
 from sqlaudit.lattices.result import LatticeResult
 from sqlaudit.lattices.verdicts import Node, Verdict
-from sqlaudit.reports import render_text
+from sqlaudit.reports.text import render_text
 from tests.cli.runner import run
 
 ROWS = 60

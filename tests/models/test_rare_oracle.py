@@ -14,8 +14,8 @@ from hypothesis import given as for_all
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.result import Status
 from sqlaudit.classes import histogram
-from sqlaudit.models import REGISTRY
 from sqlaudit.models.check import Check
+from sqlaudit.models.registry import REGISTRY
 from sqlaudit.models.requirements import requirement_from
 from tests import oracle
 from tests.models import oracle_rare

@@ -9,7 +9,8 @@ import pytest
 import sqlaudit
 from sqlaudit.base.errors import UsageError
 from sqlaudit.gates.reading import load_policy
-from sqlaudit.models import REGISTRY, Model, Parameter
+from sqlaudit.models.base import Model, Parameter
+from sqlaudit.models.registry import REGISTRY
 from sqlaudit.models.requirements import parse_requirement, parse_requirements
 from tests.cli.runner import run
 

@@ -14,7 +14,7 @@ from sqlaudit.base.spec import Target
 from sqlaudit.engines.contract import Engine
 from sqlaudit.release.compare.report import compare_document
 from sqlaudit.release.compare.result import CompareResult
-from sqlaudit.reports import render_text
+from sqlaudit.reports.text import render_text
 from tests.audit_values import values_query
 from tests.cli.runner import Ran, run, write_csv
 from tests.places import REPOSITORY

@@ -16,8 +16,8 @@ from sqlaudit.engines.contract import Engine
 from sqlaudit.release.compare.queries import relative_errors
 from sqlaudit.release.compare.report import compare_document
 from sqlaudit.release.compare.result import METHODS, CompareResult, Group
-from sqlaudit.reports import render_text
 from sqlaudit.reports.figures import percent
+from sqlaudit.reports.text import render_text
 from tests.audit_values import values_query
 from tests.cli.runner import run, write_csv
 from tests.release.alone import release_alone  # noqa: F401

@@ -18,8 +18,8 @@ from sqlaudit.base.spec import Roles, Target
 from sqlaudit.classes.opening import resolve_roles
 from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
-from sqlaudit.hierarchies import read_hierarchies
 from sqlaudit.hierarchies.dictionary import held
+from sqlaudit.hierarchies.read import read_hierarchies
 from sqlaudit.models.requirements import parse_requirement
 from sqlaudit.remedies.patterns import Patterns, RemedyTable, read_patterns
 from sqlaudit.remedies.releasing import release

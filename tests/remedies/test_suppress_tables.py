@@ -26,7 +26,10 @@ from sqlaudit.remedies import releasing
 from sqlaudit.remedies.suppress import run as running
 from sqlaudit.remedies.suppress.report import suppress_document
 from sqlaudit.remedies.suppress.result import SuppressResult
-from sqlaudit.reports import render_html, render_json, render_markdown, render_text
+from sqlaudit.reports.formats import render_json
+from sqlaudit.reports.markdown import render_markdown
+from sqlaudit.reports.page.layout import render_html
+from sqlaudit.reports.text import render_text
 from tests.audit_values import values_query
 from tests.cli.runner import run, write_csv
 from tests.remedies.oracle_suppress import cheapest

@@ -12,7 +12,9 @@ from sqlaudit.audits.result import NOT_SAID, AuditResult, SensitiveSummary
 from sqlaudit.base.result import Status
 from sqlaudit.classes.found import ClassSizes, FailingClass
 from sqlaudit.models.phrases import listing, required_sentence
-from sqlaudit.reports import render_json, render_markdown, render_text
+from sqlaudit.reports.formats import render_json
+from sqlaudit.reports.markdown import render_markdown
+from sqlaudit.reports.text import render_text
 from tests.reports.samples import ROLES, check, empty, failed_k, held_l, result
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from rich.cells import cell_len
 
-from sqlaudit.reports import render_markdown, render_text
 from sqlaudit.reports.document import Bullets, Column, Document, Facts, Paragraph, Section, Table, Toned, section
+from sqlaudit.reports.markdown import render_markdown
+from sqlaudit.reports.text import render_text
 
 DOCUMENT = Document(
     Toned("FAIL: one | thing", "bad"),

@@ -20,8 +20,11 @@ from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
 from sqlaudit.profiles.report import profile_document
 from sqlaudit.profiles.run import profile_target
-from sqlaudit.reports import render_html, render_markdown, render_text, stored_document
 from sqlaudit.reports.escape import markdown
+from sqlaudit.reports.markdown import render_markdown
+from sqlaudit.reports.page.layout import render_html
+from sqlaudit.reports.stored import to_json as stored_document
+from sqlaudit.reports.text import render_text
 from tests.audit_values import values_query
 from tests.cli.runner import Ran, run, write_csv
 from tests.postgres_load import Loader

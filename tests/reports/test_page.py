@@ -16,11 +16,12 @@ from matplotlib.image import imread
 
 import sqlaudit
 from sqlaudit.base.errors import InputError
-from sqlaudit.reports import render_html, render_text
 from sqlaudit.reports.document import Bullets, Code, Column, Document, Facts, Paragraph, Picture, Section, Table, Toned
 from sqlaudit.reports.notebook import document_of
 from sqlaudit.reports.page import pictures
+from sqlaudit.reports.page.layout import render_html
 from sqlaudit.reports.stored import from_json, to_json
+from sqlaudit.reports.text import render_text
 from tests.cli.runner import patients, run, write_csv
 
 NASTY = "<script>alert(1)</script>\x1b[31m & \"quoted\" $\\alpha$ 'x'"

@@ -14,9 +14,9 @@ from rich.cells import cell_len
 from sqlaudit.audits.pictures import risk_picture, sizes_picture
 from sqlaudit.audits.report import audit_document
 from sqlaudit.base.errors import InputError
-from sqlaudit.reports import render_text
 from sqlaudit.reports.document import Document, Picture, Section
 from sqlaudit.reports.escape import in_encoding
+from sqlaudit.reports.text import render_text
 from sqlaudit.reports.text_plots import KNOWLEDGE, PlotLine, bar, plotted
 from tests.cli.runner import patients
 from tests.cli.test_session import COMMAND

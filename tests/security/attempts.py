@@ -15,7 +15,9 @@ import sqlaudit
 from sqlaudit.base.errors import SqlauditError
 from sqlaudit.base.spec import Limits
 from sqlaudit.cli import cli
-from sqlaudit.reports import render_html, render_markdown, render_text
+from sqlaudit.reports.markdown import render_markdown
+from sqlaudit.reports.page.layout import render_html
+from sqlaudit.reports.text import render_text
 from tests.security import hostile
 from tests.security.readers import read_everywhere
 from tests.security.world import MARK, SECRET, Ran, World
@@ -377,7 +379,7 @@ readable = st.one_of(
 
 def _stored_result() -> dict[str, Any]:
     from sqlaudit.audits.report import audit_document
-    from sqlaudit.reports import stored_document
+    from sqlaudit.reports.stored import to_json as stored_document
 
     people = pa.table({"age": [20, 20, 34], "s": ["a", "b", "a"]})
     result = sqlaudit.audit(people, qi=["age"], sensitive="s", require=["k=2"])

@@ -15,8 +15,8 @@ from sqlaudit.cli.console.changes import PARTS
 from sqlaudit.cli.console.commands import COMMANDS
 from sqlaudit.cli.console.session import Session
 from sqlaudit.cli.console.splitting import pending
-from sqlaudit.gates.standalone import DIALECTS
-from sqlaudit.models import REGISTRY
+from sqlaudit.gates.standalone.names import DIALECTS
+from sqlaudit.models.registry import REGISTRY
 
 KEYWORDS = (
     "ALL",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.spec import Requirement
 from sqlaudit.cli.console.words import Reader
-from sqlaudit.models import REGISTRY
+from sqlaudit.models.registry import REGISTRY
 from sqlaudit.models.requirements import contradiction, parse_requirement
 
 _SIGNS = ("=", ">=", "<=", "<", ">")

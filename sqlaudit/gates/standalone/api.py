@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sqlaudit.base.spec import NullPolicy, Requirement, Roles, Target, several
-from sqlaudit.gates import standalone
+from sqlaudit.gates.standalone import checks as standalone
 from sqlaudit.models.requirements import requirement_from
 
 Checks = Mapping[str, Any] | Iterable[str | Requirement] | str
@@ -35,7 +35,7 @@ def compile_checks(
         sensitive: sensitive attributes, each looked at on its own.
         checks: `{"k": 5, "recursive_l": {"c": 3, "l": 2}}`, `["k=5", "t=0.2"]`, or names of models for their figures
             alone; none = the figures of every model.
-        dialect: a key of `sqlaudit.gates.standalone.DIALECTS`, such as "snowflake".
+        dialect: a key of `sqlaudit.gates.standalone.names.DIALECTS`, such as "snowflake".
         entity, joint, nulls: as for `sqlaudit.audit`; NULLs that match anything cannot be written.
         where: a SQL condition on the rows of `table`.
         inputs: `population` (a table of the warehouse) and `class_function: identity`.

@@ -12,7 +12,7 @@ from sqlaudit.base.sql import Raw, render
 from sqlaudit.classes.inputs import population_target, read_inputs
 from sqlaudit.gates.standalone.names import DIALECTS, column, find_dialect, source
 from sqlaudit.gates.standalone.recipes import NotCarried, Recipe, recipe_of
-from sqlaudit.models import REGISTRY
+from sqlaudit.models.registry import REGISTRY
 from sqlaudit.models.requirements import find_model, parse_requirements
 from sqlaudit.reports.escape import visible
 

@@ -12,12 +12,12 @@ from sqlaudit.base.spec import Requirement
 from sqlaudit.classes.facts import Fact
 from sqlaudit.gates.standalone.pieces import partitions, piece
 from sqlaudit.gates.standalone.unknown import NaturallyOrdered, unknown_table
-from sqlaudit.models import REGISTRY, Context
-from sqlaudit.models.base import Model, band, expression
+from sqlaudit.models.base import Context, Model, band, expression
 from sqlaudit.models.diversity import head
 from sqlaudit.models.functions import RangeControl
 from sqlaudit.models.kinds import SignatureModel, SizeModel
 from sqlaudit.models.population import PopulationModel
+from sqlaudit.models.registry import REGISTRY
 
 RATIO_BAND = 1e-12
 """Relative width of the band around a limit of disclosure; the products of up to five quotients err by 1e-15."""

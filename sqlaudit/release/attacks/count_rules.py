@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from sqlaudit.base.spec import Requirement
-from sqlaudit.models import REGISTRY, Context
+from sqlaudit.models.base import Context
+from sqlaudit.models.registry import REGISTRY
 
 Counts = tuple[int, ...]
 """How often each value occurs, zeros left out, largest first."""

@@ -22,7 +22,7 @@ from sqlaudit.base.sql import Raw, render
 from sqlaudit.engines.contract import Engine
 from sqlaudit.hierarchies.dictionary import dictionary
 from sqlaudit.hierarchies.hierarchy import Hierarchy, plain
-from sqlaudit.models import REGISTRY
+from sqlaudit.models.registry import REGISTRY
 from sqlaudit.release.attacks.base import Attack, CannotTry, Scene
 from sqlaudit.release.attacks.count_rules import Rule, rule_of
 from sqlaudit.release.attacks.fits import MAX_VALUES, SPELLED

@@ -48,7 +48,7 @@ def compare(
         qi: the quasi-identifiers, which both have. sensitive: sensitive attributes, which the release leaves unchanged.
         key: columns that name a row in both. by_position: rows correspond by their order. Without either, counts alone
             say which rows belong together, where they leave no choice.
-        hierarchies: a file, a folder or a mapping, as `sqlaudit.hierarchies.read_hierarchies` takes it.
+        hierarchies: a file, a folder or a mapping, as `sqlaudit.hierarchies.read.read_hierarchies` takes it.
         other: another release of the same original; the result says which of the two is coarser.
         measures: names of loss measures, all by default. beta: the exponent of height weights.
         distance: of sensitive values: equal, ordered or hierarchical.

@@ -12,8 +12,8 @@ from sqlaudit.base.relation import Kind, Relation
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.classes.facts import SensitiveTable
 from sqlaudit.classes.opening import MAX_VALUES_READ
-from sqlaudit.hierarchies import Hierarchy
 from sqlaudit.hierarchies.dictionary import Dictionary, dictionary
+from sqlaudit.hierarchies.hierarchy import Hierarchy
 from sqlaudit.release.compare.bench import Bench, travels_as
 from sqlaudit.release.compare.pairing import Pairing, Side
 

@@ -22,7 +22,7 @@ class CompareRequest:
         original, release: the two tables. other: another release, to say which of the two is coarser.
         qi: the quasi-identifiers: columns that both tables have. sensitive: sensitive attributes, unchanged in both.
         key: columns that name a row in both tables. by_position: rows correspond by their order.
-        hierarchies: what `sqlaudit.hierarchies.read_hierarchies` takes; None = values are kept or suppressed.
+        hierarchies: what `sqlaudit.hierarchies.read.read_hierarchies` takes; None = values are kept or suppressed.
         measures: names of loss measures; empty = all.
         beta: the exponent of the height weights of the weighted hierarchical distance, 0 or more; 0 = even.
         distance: of sensitive values: equal, ordered or hierarchical (the latter wants a tree among the inputs).

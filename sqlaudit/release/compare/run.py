@@ -18,8 +18,8 @@ from sqlaudit.classes.attribute_inputs import refuse_unclear
 from sqlaudit.classes.inputs import read_inputs
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.workbench import workbench_of
-from sqlaudit.hierarchies import read_hierarchies
 from sqlaudit.hierarchies.dictionary import held, values_statement
+from sqlaudit.hierarchies.read import read_hierarchies
 from sqlaudit.models.measures import Measure, chosen
 from sqlaudit.release.attacks.request import AttackRequest
 from sqlaudit.release.attacks.result import AttackResult

@@ -19,8 +19,8 @@ from sqlaudit.base.relation import Kind, Relation
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.classes.opening import ResolvedRoles
 from sqlaudit.engines.contract import Engine
-from sqlaudit.hierarchies import Hierarchy
 from sqlaudit.hierarchies.dictionary import Dictionary, dictionary, held
+from sqlaudit.hierarchies.hierarchy import Hierarchy
 from sqlaudit.hierarchies.level_sql import Holds
 from sqlaudit.lattices.coding import LatticeColumn, code_values
 from sqlaudit.remedies.patterns import Patterns, RemedyTable, read_patterns

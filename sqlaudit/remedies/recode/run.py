@@ -20,7 +20,7 @@ from sqlaudit.column_sets.budget import BudgetSpent
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.provenance import provenance
 from sqlaudit.engines.workbench import workbench_of
-from sqlaudit.hierarchies import Use
+from sqlaudit.hierarchies.hierarchy import Use
 from sqlaudit.lattices.attributes import decides, read_attributes
 from sqlaudit.lattices.run import Table, find_nodes, open_table, plan_lattice
 from sqlaudit.release.compare.result import Loss

@@ -19,8 +19,8 @@ from sqlglot import exp
 
 import sqlaudit
 from sqlaudit.base.spec import Roles, Target
-from sqlaudit.base.sql import _order_plainly
-from sqlaudit.gates.standalone import compile_checks
+from sqlaudit.base.spelling import _order_plainly
+from sqlaudit.gates.standalone.checks import compile_checks
 from sqlaudit.models.base import band
 from tests.gates.standalone.dbt_stub import Refused, package
 from tests.gates.standalone.test_text import UNSAFE

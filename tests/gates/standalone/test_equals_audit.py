@@ -17,7 +17,7 @@ from sqlaudit.base.relation import Statement
 from sqlaudit.base.result import Status
 from sqlaudit.base.spec import NullPolicy, Requirement, Roles, Target
 from sqlaudit.engines.contract import Engine
-from sqlaudit.gates.standalone import Compiled, compile_checks, script
+from sqlaudit.gates.standalone.checks import Compiled, compile_checks, script
 from sqlaudit.models.check import Check
 from sqlaudit.models.requirements import requirement_from
 from tests.audit_values import values_query

@@ -10,8 +10,8 @@ from sqlglot import exp
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.spec import NullPolicy, Roles, Target
-from sqlaudit.gates.standalone import DIALECTS, compile_checks, script
-from sqlaudit.gates.standalone.names import column, source
+from sqlaudit.gates.standalone.checks import compile_checks, script
+from sqlaudit.gates.standalone.names import DIALECTS, column, source
 from sqlaudit.gates.standalone.pieces import partitions
 from sqlaudit.gates.standalone.recipes import NotCarried
 from tests.cli.runner import run

@@ -52,8 +52,8 @@ def save(session: Session, rest: str) -> None:
 
 def compile_sql(session: Session, rest: str) -> None:
     """The requirements as standalone SQL for another warehouse."""
-    from sqlaudit.gates.standalone import DIALECTS, compile_checks, script
-    from sqlaudit.gates.standalone.names import find_dialect
+    from sqlaudit.gates.standalone.checks import compile_checks, script
+    from sqlaudit.gates.standalone.names import DIALECTS, find_dialect
 
     words = rest.split(None, 1)
     if not words:

@@ -1,0 +1,40 @@
+"""Templates that a wheel has compiled: the same statements, and never those of another Jinja."""
+
+from pathlib import Path
+
+import jinja2
+import pytest
+
+from sqlaudit.base import sql
+from sqlaudit.base.sql import Raw, compile_templates, template_folder
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("sql_compiled")
+    compile_templates(folder)
+    return folder
+
+
+def test_every_template_is_compiled_once(compiled: Path) -> None:
+    templates = {path.relative_to(template_folder()).as_posix() for path in template_folder().rglob("*.sql")}
+    own = {name for name in templates if not name.startswith("dbt/")}
+    assert {jinja2.ModuleLoader.get_module_filename(name) for name in own} == {
+        path.name for path in compiled.glob("*.py")
+    }
+
+
+def test_a_compiled_template_is_the_same_statement(compiled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = {"keys": [Raw("age"), Raw("zip")], "source": Raw("people")}
+    from_text = sql.render("base/row_count.sql", "duckdb", **asked)
+    made = sql._environment(sql._loader(compiled))
+    monkeypatch.setattr(sql, "environment", lambda: made)
+    assert sql.render("base/row_count.sql", "duckdb", **asked) == from_text
+    assert "tmpl_" in made.get_template("base/row_count.sql").root_render_func.__module__
+
+
+def test_templates_of_another_jinja_are_read_as_texts(compiled: Path, tmp_path: Path) -> None:
+    assert isinstance(sql._loader(compiled), jinja2.ChoiceLoader)
+    (tmp_path / "jinja2_version").write_text("2.0", encoding="utf-8")
+    for other in (tmp_path, tmp_path / "not there"):
+        assert isinstance(sql._loader(other), jinja2.FileSystemLoader)

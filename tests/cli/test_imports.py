@@ -1,0 +1,71 @@
+"""What a command imports, counted: nothing that it does not use is imported when it starts.
+
+Seconds depend on the machine, modules do not. A number may fall; where it has to rise, say why in the commit.
+"""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+WATCHED = {
+    "duckdb",
+    "highspy",
+    "jinja2",
+    "jsonschema",
+    "matplotlib",
+    "networkx",
+    "numpy",
+    "pandas",
+    "polars",
+    "prompt_toolkit",
+    "psycopg",
+    "pyarrow",
+    "pygments",
+    "pyspark",
+    "rich",
+    "scipy",
+    "sqlglot",
+    "yaml",
+}
+PROGRAM = """
+import json, sys
+from sqlaudit.cli import main
+try:
+    main()
+except SystemExit:
+    pass
+print(json.dumps(sorted(sys.modules)), file=sys.stderr)
+"""
+AUDIT = ("audit", "people.csv", "--qi", "age,zip", "--sensitive", "illness")
+DATABASE = "duckdb jinja2 rich"
+CASES = [
+    (("--help",), 16, ""),
+    (("--version",), 16, ""),
+    (("nothing",), 16, ""),
+    (("models",), 76, "jinja2 rich"),
+    (("audit", "--help"), 70, "rich"),
+    (("audit", "--nothing"), 70, "rich"),
+    ((*AUDIT, "--require", "k=2"), 140, DATABASE),
+    (AUDIT, 150, DATABASE + " numpy"),
+]
+
+
+def modules(arguments: tuple[str, ...], folder: Path) -> list[str]:
+    """The names of all modules that are there when a command has ended."""
+    command = [sys.executable, "-c", PROGRAM, *arguments]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    found: list[str] = json.loads(done.stderr.splitlines()[-1])
+    return found
+
+
+@pytest.mark.parametrize(("arguments", "most", "others"), CASES, ids=[" ".join(case[0]) for case in CASES])
+def test_a_command_imports_what_it_uses(arguments: tuple[str, ...], most: int, others: str, tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text("age,zip,illness\n34,10115,flu\n34,10115,cold\n", encoding="utf-8")
+    found = modules(arguments, tmp_path)
+    packages = {name.partition(".")[0] for name in found}
+    assert sorted(packages & WATCHED) == sorted(others.split())
+    own = [name for name in found if name == "sqlaudit" or name.startswith("sqlaudit.")]
+    assert len(own) <= most, own
