@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sqlaudit.base.sql import Raw, render
-from sqlaudit.column_sets.agree_sets import Words, as_words
 from sqlaudit.column_sets.budget import Stop, never
 from sqlaudit.column_sets.coding import Coded
-from sqlaudit.column_sets.masks import bits
+from sqlaudit.column_sets.masks import bits, mask_of
 from sqlaudit.engines.contract import Engine
 
 _SHARE = 4
@@ -21,6 +21,7 @@ _LEAST_SETS = 8
 _NAME = "sqlaudit_columns_cuboid_"
 Classes = Callable[[int], int | None]
 Flags = NDArray[np.bool_]
+Numbers = NDArray[np.float64]
 
 
 class Cuboids:
@@ -38,19 +39,16 @@ class Cuboids:
         self.close()
         if len(masks) < _LEAST_SETS or masks[0].bit_count() < 2:
             return
-        words = as_words(masks, len(self.coded.missing))
-        open_sets = np.ones(len(masks), dtype=bool)
+        plan = _Plan(masks, classes, self.coded)
         for number in sorted(range(len(masks)), key=lambda n: self._width(masks[n])):
             if stop():
                 return
-            if open_sets[number]:
-                cuboid, inside = self._grow(masks[number], words, open_sets, classes)
-                if int(inside.sum()) >= _LEAST_SETS:
-                    for member in np.flatnonzero(inside):
-                        self._home[masks[int(member)]] = cuboid
-                    open_sets &= ~inside
-                else:
-                    open_sets[number] = False
+            if plan.waiting[number]:
+                cuboid, inside = plan.around(bits(masks[number]))
+                plan.waiting[number] = False
+                if len(inside) >= _LEAST_SETS:
+                    plan.waiting[inside] = False
+                    self._home.update((masks[member], cuboid) for member in inside)
 
     def source(self, mask: int) -> Raw | None:
         """The kept classes to count a set from, None for the rows themselves."""
@@ -81,52 +79,66 @@ class Cuboids:
             width *= self.coded.domains[position]
         return width
 
-    def _grow(self, mask: int, words: Words, open_sets: Flags, classes: Classes) -> tuple[int, Flags]:
-        """A cuboid around a set: as long as it stays small, add the column that takes in most further sets."""
-        most = self.coded.rows / _SHARE
-        size = self._estimate(mask, classes)
-        inside = _inside(words, mask, len(self.coded.missing)) & open_sets
-        while size <= most:
-            best, gain, wider_size, wider_inside = 0, -1.0, 0.0, inside
-            for position in range(len(self.coded.missing)):
-                if mask >> position & 1:
-                    continue
-                wider = mask | 1 << position
-                estimate = size * self._branching(mask, position, classes)
-                if estimate > most:
-                    continue
-                taken = _inside(words, wider, len(self.coded.missing)) & open_sets
-                score = (float(taken.sum()) - float(inside.sum()) + 0.5) / max(1.0, estimate / size - 0.99)
-                if score > gain:
-                    best, gain, wider_size, wider_inside = wider, score, estimate, taken
-            if not best:
+
+class _Plan:
+    """Which sets still wait for a cuboid, and how large one becomes, at most."""
+
+    def __init__(self, masks: Sequence[int], classes: Classes, coded: Coded) -> None:
+        width = len(coded.missing)
+        self.waiting: Flags = np.ones(len(masks), dtype=bool)
+        self._members = _membership(masks, width)
+        self._having = np.ascontiguousarray(self._members.T)
+        self._sizes = np.array([mask.bit_count() for mask in masks], dtype=np.int16)
+        self._domains = np.array(coded.domains, dtype=np.float64)
+        self._splits = _splits(classes, width)
+        self._most = coded.rows / _SHARE
+
+    def around(self, positions: Sequence[int]) -> tuple[int, list[int]]:
+        """A cuboid around a set, and the waiting sets inside it: as long as it stays small, the column is added that
+        takes in most further sets."""
+        size, branching = self._start(positions)
+        if size > self._most:
+            return 0, []
+        chosen = np.zeros(len(self._domains), dtype=bool)
+        chosen[positions] = True
+        outside = self._sizes - self._having[positions].sum(axis=0, dtype=np.int16)
+        while True:
+            taken = self._members[self.waiting & (outside == 1)].sum(axis=0)  # by the one column that they lack
+            wider = size * branching
+            score = (taken + 0.5) / np.maximum(1.0, wider / size - 0.99)
+            score[chosen | (wider > self._most)] = -1.0
+            best = int(score.argmax())
+            if score[best] < 0:
                 break
-            mask, size, inside = best, wider_size, wider_inside
-        return mask, inside
+            size, branching = float(wider[best]), np.minimum(branching, self._splits[best])
+            chosen[best] = True
+            outside -= self._having[best]
+        inside = np.flatnonzero(self.waiting & (outside == 0))
+        return mask_of(np.flatnonzero(chosen).tolist()), inside.tolist()
 
-    def _estimate(self, mask: int, classes: Classes) -> float:
-        known = classes(mask)
-        if known is not None:
-            return float(known)
-        columns = bits(mask)
-        size, grown = float(self.coded.domains[columns[0]]), 1 << columns[0]
-        for position in columns[1:]:
-            size *= self._branching(grown, position, classes)
-            grown |= 1 << position
-        return size
-
-    def _branching(self, mask: int, position: int, classes: Classes) -> float:
-        """Into how many classes a column splits one, at most: as it does with the column that says most about it."""
-        least = float(self.coded.domains[position])
-        for other in bits(mask):
-            pair, single = classes(1 << other | 1 << position), classes(1 << other)
-            if pair and single:
-                least = min(least, pair / single)
-        return max(1.0, least)
+    def _start(self, positions: Sequence[int]) -> tuple[float, Numbers]:
+        """How many classes a set has, at most, and into how many each further column splits one of them."""
+        size, branching = 1.0, self._domains
+        for position in positions:
+            size *= float(branching[position])
+            branching = np.minimum(branching, self._splits[position])
+        return size, branching
 
 
-def _inside(words: Words, mask: int, width: int) -> Flags:
-    """Which of the sets lie inside one."""
-    outside = ~as_words([mask], width)[0]
-    flags: Flags = np.logical_not((words & outside).any(axis=1))
+def _splits(classes: Classes, width: int) -> Numbers:
+    """For two columns into how many classes the second splits one of the first on average, where that was counted."""
+    table = np.full((width, width), np.inf)
+    single = [classes(1 << column) for column in range(width)]
+    for one, two in combinations(range(width), 2):
+        pair = classes(1 << one | 1 << two)
+        for column, other in ((one, two), (two, one)):
+            alone = single[column]
+            if pair and alone:
+                table[column, other] = max(1.0, pair / alone)
+    return table
+
+
+def _membership(masks: Sequence[int], width: int) -> Flags:
+    """For every set and every column whether the column is in the set."""
+    flags: Flags = np.array([[mask >> position & 1 for position in range(width)] for mask in masks], dtype=bool)
     return flags

@@ -119,8 +119,8 @@ def all_by_levels(
             batch = level[begin : begin + _BATCH]
             answers = _answers(batch, decide, stop)
             if answers is None:
-                safe = [*safe, *lacking]
-                return Found(ordered(minimal), proof(safe), False, asked, size - 1, len(level) - begin)
+                safe = _uncovered(safe, lacking) + lacking
+                return Found(ordered(minimal), ordered(safe), False, asked, size - 1, len(level) - begin)
             asked += len(batch)
             for mask, has_property in zip(batch, answers, strict=True):
                 (minimal if has_property else lacking).append(mask)
