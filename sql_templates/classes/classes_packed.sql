@@ -1,6 +1,6 @@
 {# Equivalence classes as count vectors. Every sensitive value has a lane of some bits in one of a few integer words;
    one GROUP BY sums the words, a second one merges classes with equal vectors. With `keep_keys` the classes stay
-   apart and carry their keys. #}
+   apart and carry their keys. With `counted` only classes above a size are made; the smaller ones are there already. #}
 {% import "classes/_target.sql" as parts with context %}
 {% set key = parts.key_columns(keys, solo) %}
 WITH {{ parts.target(source, keys, sensitive, entity, solo) }},
@@ -23,6 +23,15 @@ members AS NOT MATERIALIZED (
     GROUP BY {{ key ~ ", " if key }}e, s
 ),
 {% endif %}
+{% set members = "members" if entity is not none else "target" %}
+{% if counted %}
+large AS MATERIALIZED (
+    SELECT {{ key }}
+    FROM {{ members }}
+    GROUP BY {{ key }}
+    HAVING COUNT(*) > {{ most }}
+),
+{% endif %}
 packed AS NOT MATERIALIZED (
     SELECT
         {{ key ~ "," if key }}
@@ -37,7 +46,16 @@ packed AS NOT MATERIALIZED (
     {% for word in words %}
         , SUM({{ "COALESCE(w" ~ loop.index0 ~ ", " ~ null_weights[loop.index0] ~ ")" if has_null else "w" ~ loop.index0 }}) AS w{{ loop.index0 }}
     {% endfor %}
-    FROM {{ "members" if entity is not none else "target" }} AS member
+    {% if counted %}
+    FROM (
+        SELECT member.*
+        FROM {{ members }} AS member
+        SEMI JOIN large ON {% for name in key.split(", ") %}member.{{ name }} IS NOT DISTINCT FROM large.{{ name }}{{ " AND " if not loop.last }}{% endfor %}
+
+    ) AS member
+    {% else %}
+    FROM {{ members }} AS member
+    {% endif %}
     {% if words %}
     LEFT JOIN weights ON member.s = weights.s
     {% endif %}
@@ -71,3 +89,9 @@ SELECT
     {% endfor %}
     {% endfor %}
 FROM {{ "packed" if keep_keys else "vectors" }}
+{% if counted %}
+UNION ALL
+SELECT *
+FROM {{ counted }} AS counted
+WHERE n <= {{ most }}
+{% endif %}

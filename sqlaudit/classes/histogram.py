@@ -31,14 +31,24 @@ class Packing:
         """Lanes wide enough for counts up to `largest`, as many a word as fit.
 
         No count exceeds `most`: where that is more than `largest` guesses, a word still never overflows, so that a
-        wrong guess is found out afterwards instead of ending in an error.
+        wrong guess is found out afterwards instead of ending in an error; and the words are filled, since wider lanes
+        in as many words cost nothing.
         """
         found = spoken(dialect)
         bits = max(found.lane_bits, largest.bit_length())
         per_word = 1 + max(0, found.word_bits - max(bits, most.bit_length())) // bits
+        if bits < most.bit_length() and lanes:
+            per_word = -(-lanes // -(-lanes // per_word))
+            room = (found.word_bits - most.bit_length()) // (per_word - 1) if per_word > 1 else most.bit_length()
+            bits = max(bits, min(most.bit_length(), room))
         chunks = [range(start, min(start + per_word, lanes)) for start in range(0, lanes, per_word)]
         words = tuple(tuple((lane, place * bits) for place, lane in enumerate(chunk)) for chunk in chunks)
         return cls(words, bits, found.word)
+
+    @property
+    def capacity(self) -> int:
+        """The largest count that a lane holds."""
+        return int(2**self.bits - 1)
 
     def weights_of(self, lane: int) -> list[int]:
         """The weight of a lane in each word."""
@@ -110,7 +120,8 @@ class HistogramBuilder:
         Lanes are numbered when it runs; only the totals of the table, which some facts compare with, are those of now.
         """
         if table is None or sensitive is None:
-            return ClassHistogram(self.engine, None, _inlined(self._packed(None, None, True, 1)), "", "packed")
+            packed = self._packed(None, None, True, self._packing(None, 1))
+            return ClassHistogram(self.engine, None, _inlined(packed), "", "packed")
         totals = _inlined(self._totals_statement(sensitive, table.text))
         return ClassHistogram(
             self.engine, table, _inlined(self._cells(sensitive, table, True, number=True)), totals, "cells"
@@ -141,55 +152,77 @@ class HistogramBuilder:
         return _inlined(render("classes/numbered.sql", self.engine.dialect, classes=Raw(kept)))
 
     def _packed_relation(self, sensitive: str | None, table: SensitiveTable | None, keep_keys: bool) -> str:
-        """Count vectors in lanes as narrow as a sample suggests; in wide ones when a class turns out too large.
+        """Count vectors in lanes as narrow as a sample suggests; classes that turn out too large for these are counted
+        again, alone and in wide ones.
 
         No count exceeds the size of its class, so lanes hold when the largest class fits.
         """
         name = self._name("keyed" if keep_keys else "classes")
         widest = max(table.totals, default=1) if table else 1
-        guess = self._guess(table)
-        if guess < widest:
-            classes = self._relation(name, self._packed(sensitive, table, keep_keys, guess))
-            rows = self.engine.run(render("classes/largest_class.sql", self.engine.dialect, classes=Raw(classes)))
-            if (rows[0][0] or 0) <= guess:
-                return classes
-        return self._relation(name, self._packed(sensitive, table, keep_keys, widest))
+        packing = self._packing(table, min(self._guess(table), widest))
+        classes = self._relation(name, self._packed(sensitive, table, keep_keys, packing))
+        if packing.capacity >= widest:
+            return classes
+        lost = self.engine.run(
+            render("classes/rows_above.sql", self.engine.dialect, classes=Raw(classes), most=packing.capacity)
+        )
+        if not lost[0][0]:
+            return classes
+        wide = self._packing(table, widest)
+        if 2 * int(lost[0][0]) > (table.total if table else 0):  # to pick so many rows costs more than to take all
+            return self._relation(name, self._packed(sensitive, table, keep_keys, wide))
+        counted = (classes, packing.capacity)
+        whole = self._relation(f"{name}_whole", self._packed(sensitive, table, keep_keys, wide, counted))
+        self.engine.drop(name)
+        return whole
+
+    def _packing(self, table: SensitiveTable | None, largest: int) -> Packing:
+        most = max(table.totals, default=1) if table else 1
+        return Packing.plan(table.distinct if table else 0, largest, self.engine.dialect, most)
 
     def _guess(self, table: SensitiveTable | None) -> int:
         """A count that no class is likely to exceed; the number of rows when guessing is not worth while."""
         rows = table.total if table else 0
         if not self.engine.can_materialize or rows < 4 * SAMPLE or not self.frame.keys or table is None:
             return rows
-        keys = [Raw(key) for key in self.frame.keys]
+        share = -(-100 * SAMPLE // rows)
         statement = render(
             "classes/largest_class_of_sample.sql",
             self.engine.dialect,
             source=Raw(self.frame.source),
-            keys=keys,
-            sample=SAMPLE,
+            keys=[Raw(key) for key in self.frame.keys],
+            share=share,
         )
         largest = int(self.engine.run(statement)[0][0] or 1)
-        return int(2 ** (largest * rows // SAMPLE).bit_length() - 1)
+        return int(2 ** (largest * 100 // share).bit_length() - 1)
 
     def plan(self, sensitive: str | None) -> list[Statement]:
         """The statements known before anything has run: the table's values, and the classes with their cells."""
         wildcard = self.nulls is NullPolicy.WILDCARD
         if sensitive is None:
-            return [self._wildcard(None, None) if wildcard else self._packed(None, None, False, 1)]
+            made = self._wildcard(None, None) if wildcard else self._packed(None, None, False, self._packing(None, 1))
+            return [made]
         table = SensitiveTable("", (), True, True, False)
         made = self._wildcard(sensitive, table) if wildcard else self._cells(sensitive, table, False, number=True)
         return [self._totals_statement(sensitive, False), made]
 
-    def _packed(self, sensitive: str | None, table: SensitiveTable | None, keep_keys: bool, largest: int) -> Statement:
-        most = max(table.totals, default=1) if table else 1
-        packing = Packing.plan(table.distinct if table else 0, largest, self.engine.dialect, most)
+    def _packed(
+        self,
+        sensitive: str | None,
+        table: SensitiveTable | None,
+        keep_keys: bool,
+        packing: Packing,
+        counted: tuple[str, int] = ("", 0),
+    ) -> Statement:
         has_null = table is not None and table.has_null
         return render(
             "classes/classes_packed.sql",
             self.engine.dialect,
             step="equivalence classes",
             words=packing.words,
-            mask=2**packing.bits - 1,
+            mask=packing.capacity,
+            counted=Raw(counted[0]) if counted[0] else None,
+            most=counted[1],
             word_type=packing.word_type,
             has_null=has_null,
             null_weights=packing.weights_of(table.distinct - 1) if table and has_null else [],

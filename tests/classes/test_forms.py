@@ -8,15 +8,21 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import sqlaudit
 from sqlaudit.audits.result import AuditResult
+from sqlaudit.base.dialects import spoken
 from sqlaudit.classes import histogram
 from sqlaudit.classes.facts import ClassHistogram, Fact, SensitiveTable
 from sqlaudit.classes.histogram import HistogramBuilder, Packing
+from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
 from tests import oracle
+from tests.strategies import run
 
 AuditOn = Callable[..., AuditResult]
 REQUIRED = [
@@ -131,6 +137,23 @@ def test_a_word_keeps_room_for_counts_above_the_guess() -> None:
     assert top + (2**33).bit_length() <= 126
 
 
+@pytest.mark.parametrize("lanes", [1, 2, 7, 8, 14, 33, 48])
+@pytest.mark.parametrize("largest", [1, 3, 100, 511, 2**20])
+def test_words_are_filled_where_the_width_is_a_guess(lanes: int, largest: int) -> None:
+    most = 2**23
+    packing = Packing.plan(lanes, largest, "duckdb", most)
+    as_narrow = 1 + (126 - most.bit_length()) // max(1, largest.bit_length())
+    assert len(packing.words) == -(-lanes // as_narrow)
+    assert packing.capacity >= largest
+    assert max(shift for word in packing.words for _, shift in word) + most.bit_length() <= 126
+    assert [lane for word in packing.words for lane, _ in word] == list(range(lanes))
+
+
+def test_fourteen_lanes_in_two_words_hold_seventeen_bits() -> None:
+    packing = Packing.plan(14, 511, "duckdb", 10**6)
+    assert ([len(word) for word in packing.words], packing.capacity) == ([7, 7], 2**17 - 1)
+
+
 @pytest.mark.parametrize("size", [254, 255, 256])
 def test_neighbouring_lanes_at_their_capacity_do_not_spill(engine: Engine, size: int) -> None:
     """33 values, each `size` times in each of two classes: every lane of every word holds its largest count."""
@@ -145,6 +168,21 @@ def test_neighbouring_lanes_at_their_capacity_do_not_spill(engine: Engine, size:
     assert [check.status for check in result.checks] == ["pass"] * 5
 
 
+def test_only_classes_that_overflow_are_counted_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One class of 90 rows among 300 small ones; where most rows lie in such classes, all are counted again."""
+    monkeypatch.setattr(histogram, "spoken", lambda dialect: replace(spoken(dialect), word_bits=40))
+    monkeypatch.setattr(HistogramBuilder, "_guess", lambda *_: 3)
+    rows = [(number // 3, number % 14) for number in range(900)] + [(1000, number % 14) for number in range(90)]
+    counted = []
+    for table in (rows, rows[-90:]):
+        frame = pd.DataFrame(table, columns=["a", "s"])
+        with connect() as engine:
+            found = sqlaudit.audit(frame, db=engine, qi=["a"], sensitive="s", require=["k=4", "l=14"])
+            counted.append([done.sql for done in engine.executed if done.name == "equivalence classes"])
+        assert found.checks[1].failing_rows == len(table) - 90
+    assert [["SEMI JOIN" in sql for sql in each] for each in counted] == [[False, True], [False, False]]
+
+
 @pytest.mark.parametrize("engine_name", ["duckdb"], indirect=True)
 @pytest.mark.parametrize("guess", [1, 3, 255, 1000])
 def test_a_wrong_guess_of_the_lanes_width_changes_nothing(
@@ -155,3 +193,64 @@ def test_a_wrong_guess_of_the_lanes_width_changes_nothing(
     right = audit_on(rows, {"a": "int", "s": "int"}, **request)
     monkeypatch.setattr(HistogramBuilder, "_guess", lambda *_: guess)
     assert_same(audit_on(rows, {"a": "int", "s": "int"}, **request), right)
+
+
+def shaped(values: int, shape: str, seed: int) -> pd.DataFrame:
+    """A table of few or many classes: even, or with nearly everybody alike, or in the order of its classes."""
+    draw = random.Random(seed)
+    alike = 0.999 if shape == "skewed" else 0.3
+
+    def one(number: int) -> tuple[int | None, str | None, int | None, int]:
+        if number >= values and draw.random() < alike:
+            return 0, "x", 0, draw.randrange(700)
+        key = draw.choice([None, 0, 1, 2, 3, 4])
+        return key, draw.choice([None, "x", "y"]), number if number < values else draw.randrange(values), number
+
+    rows = [one(number) for number in range(values + 600)]
+    if shape == "sorted":
+        rows.sort(key=lambda row: (row[0] or 0, row[1] or ""))
+    if draw.random() < 0.3:
+        rows += [(0, "x", None, 1), (2, "y", None, 2)]
+    table = pd.DataFrame(rows, columns=["a", "b", "s", "e"])
+    return table.astype({"a": "Int64", "b": "string", "s": "Int64", "e": "Int64"})
+
+
+ANY_ORDER = [text for text in REQUIRED if "ordered" not in text]  # NULL has no rank
+FEWER = ["k=4", "l=2", "entropy_l=2", "recursive_l=c:2,l:4", "beta=2", "t=0.4"]
+
+
+@pytest.mark.parametrize("shape", ["even", "skewed", "sorted"])
+def test_the_forms_agree_whatever_overflows(shape: str) -> None:
+    @run(8)
+    @given(
+        st.sampled_from([1, 2, 7, 14, 48, 49, 300]),
+        st.integers(0, 10**6),
+        st.sampled_from([1, 3, 15, 200]),
+        st.sampled_from(["equal", "distinct"]),
+        st.booleans(),
+    )
+    def compare(values: int, seed: int, guess: int, nulls: str, persons: bool) -> None:
+        table = shaped(values, shape, seed)
+        results = []
+        for most, width in [(10**6, None), (10**6, guess), (0, None)]:
+            with pytest.MonkeyPatch.context() as patch, connect() as engine:
+                patch.setattr(histogram, "PACKED_VALUES", most)
+                if width:
+                    patch.setattr(histogram, "spoken", lambda dialect: replace(spoken(dialect), word_bits=40))
+                    patch.setattr(HistogramBuilder, "_guess", lambda *_, width=width: width)
+                results.append(
+                    sqlaudit.audit(
+                        table,
+                        db=engine,
+                        qi=["a", "b"],
+                        sensitive="s",
+                        entity="e" if persons else None,
+                        nulls=nulls,
+                        require=ANY_ORDER if values < 40 else FEWER,
+                        failing_classes=None,
+                    )
+                )
+        assert_same(results[0], results[2])
+        assert_same(results[1], results[2])
+
+    compare()
