@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from sqlaudit.base.result import plain
+from sqlaudit.base.documents import AS_FLOAT, HERE, LEFT_OUT, Documented, after, told
 
 FAILING = "failing"
 LEAST_DIVERSE = "least_diverse"
@@ -16,7 +16,7 @@ WORST_CLASSES = 3
 
 
 @dataclass(frozen=True)
-class SharedValue:
+class SharedValue(Documented):
     """A sensitive value in the whole table, or the rarest ones together.
 
     Args:
@@ -29,18 +29,17 @@ class SharedValue:
     rank: int | None
     values: int
     total: int
-    share: Fraction
-    shown: bool = False
-    value: Any = field(default=None, repr=False)
+    share: Fraction = field(metadata=AS_FLOAT)
+    shown: bool = field(default=False, metadata=LEFT_OUT)
+    value: Any = field(default=None, repr=False, metadata=LEFT_OUT)
 
-    def to_dict(self) -> dict[str, Any]:
-        """The value as the JSON schema has it."""
-        known = {"value": plain(self.value)} if self.shown else {}
-        return {"rank": self.rank, "values": self.values, "total": self.total, "share": float(self.share)} | known
+    @told("share", HERE)
+    def _known(self) -> dict[str, Any]:
+        return {"value": self.value} if self.shown else {}
 
 
 @dataclass(frozen=True)
-class ClassDistribution:
+class ClassDistribution(Documented):
     """One class, or some with the same counts.
 
     Args:
@@ -51,28 +50,18 @@ class ClassDistribution:
     size: int
     rows: int
     classes: int
-    counts: tuple[int, ...]
+    counts: tuple[int, ...] = field(metadata=after("key"))
     key: Mapping[str, Any] | None = field(default=None, repr=False)
 
     @property
+    @told("counts", AS_FLOAT)
     def shares(self) -> tuple[Fraction, ...]:
         """The counts as shares of the class, exactly."""
         return tuple(Fraction(count, sum(self.counts)) for count in self.counts)
 
-    def to_dict(self) -> dict[str, Any]:
-        """The class as the JSON schema has it."""
-        return {
-            "size": self.size,
-            "rows": self.rows,
-            "classes": self.classes,
-            "key": None if self.key is None else {name: plain(value) for name, value in self.key.items()},
-            "counts": list(self.counts),
-            "shares": [float(share) for share in self.shares],
-        }
-
 
 @dataclass(frozen=True)
-class WorstClasses:
+class WorstClasses(Documented):
     """The worst classes for one sensitive attribute, worst first.
 
     Args:
@@ -86,12 +75,3 @@ class WorstClasses:
     basis: str
     values: tuple[SharedValue, ...]
     classes: tuple[ClassDistribution, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """The distributions as the JSON schema has them."""
-        return {
-            "sensitive": self.sensitive,
-            "basis": self.basis,
-            "values": [value.to_dict() for value in self.values],
-            "classes": [found.to_dict() for found in self.classes],
-        }

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sqlaudit.base.result import MEANING, Status, Timing, Warned, under_verdict
+from sqlaudit.base.documents import HERE, LEFT_OUT, Documented, key, told
+from sqlaudit.base.result import MEANING, MeasuredResult, Status, Warned, under_verdict
 from sqlaudit.classes.found import ClassSizes, FailingClass
 from sqlaudit.models.check import Check
 from sqlaudit.reports.notebook import Shown
@@ -15,11 +16,9 @@ if TYPE_CHECKING:
     from sqlaudit.audits.disclosure.attribute import Disclosure
     from sqlaudit.audits.distribution import WorstClasses
 
-SCHEMA = "sqlaudit/1"
-
 
 @dataclass(frozen=True)
-class SensitiveSummary:
+class SensitiveSummary(Documented):
     """What is said of one sensitive attribute: distinct values (NULL counts as one), NULL rows, the physical form
     that computed its class facts (`packed`, `cells` or `wildcard`), and whether its values have a natural order."""
 
@@ -28,16 +27,6 @@ class SensitiveSummary:
     null_rows: int
     form: str
     ordered: bool
-
-    def to_dict(self) -> dict[str, Any]:
-        """The summary as the JSON schema has it."""
-        return {
-            "name": self.name,
-            "distinct": self.distinct,
-            "null_rows": self.null_rows,
-            "form": self.form,
-            "ordered": self.ordered,
-        }
 
 
 NOT_SAID = (
@@ -50,14 +39,8 @@ NOT_SAID = (
 )
 
 
-def disclosures_dict(disclosures: Sequence[Disclosure]) -> dict[str, Any]:
-    """Curves as the JSON schema has them: the first one, and the list of all; nothing when none was asked for."""
-    listed = [disclosure.to_dict() for disclosure in disclosures]
-    return {"disclosure": listed[0], "disclosures": listed} if listed else {}
-
-
-@dataclass(frozen=True)
-class AuditResult(Shown):
+@dataclass(frozen=True, kw_only=True)
+class AuditResult(MeasuredResult, Shown):
     """What one audit found.
 
     `failing` holds the few failing classes that were asked for, smallest first; `failing_total` how many there are: a
@@ -67,27 +50,24 @@ class AuditResult(Shown):
     are spread in the worst classes.
     """
 
+    schema: ClassVar = "sqlaudit/1"
     shown_by: ClassVar = "sqlaudit.audits.report:audit_document"
 
-    target: str
-    rows: int
-    engine: str
-    time: str
+    target: str = field(metadata=key("target.name"))
+    rows: int = field(metadata=key("target.rows"))
+    columns: tuple[str, ...] = field(default=(), metadata=key("target.columns"))
+    engine: str = field(metadata=key("target.engine"))
     roles: Mapping[str, Any]
     classes: ClassSizes
-    checks: tuple[Check, ...]
     sensitive: tuple[SensitiveSummary, ...] = ()
+    checks: tuple[Check, ...]
     warnings: tuple[Warned, ...] = ()
     failing: tuple[FailingClass, ...] = ()
     failing_total: int | None = None
     failing_unnamed: tuple[str, ...] = ()
-    statements: tuple[Timing, ...] = ()
-    versions: Mapping[str, str] = field(default_factory=dict)
-    access: str = ""
-    columns: tuple[str, ...] = ()
-    complete: bool = True
-    disclosures: tuple[Disclosure, ...] = field(default=(), compare=False, repr=False)
     worst_classes: tuple[WorstClasses, ...] = field(default=(), repr=False)
+    complete: bool = True
+    disclosures: tuple[Disclosure, ...] = field(default=(), compare=False, repr=False, metadata=LEFT_OUT)
 
     @property
     def disclosure(self) -> Disclosure | None:
@@ -95,6 +75,7 @@ class AuditResult(Shown):
         return self.disclosures[0] if self.disclosures else None
 
     @property
+    @told("worst_classes")
     def status(self) -> Status:
         """The verdict on the whole table: the worst verdict among the requirements."""
         verdicts = {check.status for check in self.checks if check.status is not None}
@@ -114,37 +95,22 @@ class AuditResult(Shown):
         return tuple(check for check in self.checks if check.required is not None or check.status is not None)
 
     @property
+    @told("status")
     def notices(self) -> tuple[Warned, ...]:
         """What stands directly under the verdict: the warnings of what it does not cover, worst first."""
         return under_verdict(self.warnings)
 
+    @told("statements", key("not_said"))
+    def _not_said(self) -> tuple[str, ...]:
+        return NOT_SAID
+
+    @told("_not_said", HERE)
+    def _curves(self) -> dict[str, Any]:
+        return {"disclosure": self.disclosure, "disclosures": self.disclosures} if self.disclosures else {}
+
     def failing_classes(self) -> list[FailingClass]:
         """The failing classes that were read, smallest first (keys only when values were asked for)."""
         return list(self.failing)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The result as the documented JSON (`docs/schema.md`)."""
-        return {
-            "schema": SCHEMA,
-            "versions": dict(self.versions),
-            "time": self.time,
-            "access": self.access,
-            "target": {"name": self.target, "rows": self.rows, "columns": list(self.columns), "engine": self.engine},
-            "roles": dict(self.roles),
-            "classes": self.classes.to_dict(),
-            "sensitive": [summary.to_dict() for summary in self.sensitive],
-            "checks": [check.to_dict() for check in self.checks],
-            "warnings": [warning.to_dict() for warning in self.warnings],
-            "failing": [failing.to_dict() for failing in self.failing],
-            "failing_total": self.failing_total,
-            "failing_unnamed": list(self.failing_unnamed),
-            "worst_classes": [worst.to_dict() for worst in self.worst_classes],
-            "status": self.status.value,
-            "notices": [notice.to_dict() for notice in self.notices],
-            "complete": self.complete,
-            "statements": [timing.to_dict() for timing in self.statements],
-            "not_said": list(NOT_SAID),
-        } | disclosures_dict(self.disclosures)
 
     def to_frame(self) -> Any:
         """The checks as a pandas DataFrame, one row a check.

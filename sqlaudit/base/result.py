@@ -1,14 +1,14 @@
-"""What all results share: numbers, statuses, warnings, time."""
+"""What all results share: numbers, statuses, warnings, time, and where they come from."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
-from numbers import Integral, Real
-from typing import Any
+from typing import ClassVar
+
+from sqlaudit.base.documents import LAST, LEFT_OUT, Documented, key, told
 
 Number = int | float | Fraction
 
@@ -22,41 +22,13 @@ class Status(StrEnum):
     UNDETERMINED = "undetermined"
 
 
-def plain(value: Any) -> Any:
-    """A value as JSON knows it: fractions become floats (integers when whole), infinity and NaN become null.
-
-    Values that JSON has no type for (decimals, dates, identifiers, bytes) become text.
-    """
-    if isinstance(value, Mapping):
-        return {str(k): plain(v) for k, v in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [plain(v) for v in value]
-    if value is None or isinstance(value, bool | str):
-        return value
-    return _plain_number(value) if isinstance(value, Real) else _plain_text(value)
-
-
-def _plain_number(value: Real) -> int | float | None:
-    if isinstance(value, Integral) or (isinstance(value, Fraction) and value.denominator == 1):
-        return int(value)
-    return float(value) if math.isfinite(value) else None
-
-
-def _plain_text(value: object) -> str:
-    return value.hex() if isinstance(value, bytes) else str(value)
-
-
 @dataclass(frozen=True)
-class Warned:
+class Warned(Documented):
     """Something a reader should know: a stable code, the columns concerned, one sentence without cell values."""
 
     code: str
     columns: tuple[str, ...]
     message: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """The warning as the JSON schema has it."""
-        return {"code": self.code, "columns": list(self.columns), "message": self.message}
 
 
 UNDER_VERDICT = (
@@ -85,16 +57,34 @@ def is_note(warned: Warned) -> bool:
 
 
 @dataclass(frozen=True)
-class Timing:
+class Timing(Documented):
     """A statement that ran: its step, its seconds, and its SQL (which holds no cell value)."""
 
     name: str
     seconds: float | None
-    sql: str = field(default="", repr=False)
+    sql: str = field(default="", repr=False, metadata=LEFT_OUT)
 
-    def to_dict(self) -> dict[str, Any]:
-        """The statement as the JSON schema has it (without its SQL)."""
-        return {"name": self.name, "seconds": self.seconds}
+
+@dataclass(frozen=True, kw_only=True)
+class Result(Documented):
+    """What a command found: which document it makes, and in which versions and when it was made."""
+
+    schema: ClassVar[str]
+
+    versions: Mapping[str, str] = field(default_factory=dict)
+    time: str = ""
+
+    @told("", key("schema"))
+    def _schema(self) -> str:
+        return self.schema
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasuredResult(Result):
+    """What statements over one connection found: how it was read, and what ran."""
+
+    access: str = ""
+    statements: tuple[Timing, ...] = field(default=(), repr=False, metadata=LAST)
 
 
 MEANING = "What a verdict means, for whom it holds and what it leaves open: docs/verdicts.md"

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from sqlaudit.base.result import Number, plain
+from sqlaudit.base.documents import Documented, after, told
+from sqlaudit.base.result import Number
 
 
 @dataclass(frozen=True)
-class ClassSizes:
+class ClassSizes(Documented):
     """The equivalence classes by size: `sizes` holds (size, number of classes of that size), ascending.
 
     Sizes are persons when there is an entity column, rows otherwise. `per_row` says that classes overlap
@@ -18,9 +19,10 @@ class ClassSizes:
     """
 
     sizes: tuple[tuple[int, int], ...]
-    per_row: bool = False
+    per_row: bool = field(default=False, metadata=after("max_size"))
 
     @property
+    @told("")
     def count(self) -> int:
         """The number of classes."""
         return sum(classes for _, classes in self.sizes)
@@ -31,11 +33,13 @@ class ClassSizes:
         return self.count if self.per_row else sum(size * classes for size, classes in self.sizes)
 
     @property
+    @told("count")
     def min_size(self) -> int | None:
         """The smallest class, None for an empty table."""
         return self.sizes[0][0] if self.sizes else None
 
     @property
+    @told("min_size")
     def max_size(self) -> int | None:
         """The largest class, None for an empty table."""
         return self.sizes[-1][0] if self.sizes else None
@@ -46,19 +50,9 @@ class ClassSizes:
         rows = sum(classes if self.per_row else size * classes for size, classes in small)
         return sum(classes for _, classes in small), rows
 
-    def to_dict(self) -> dict[str, Any]:
-        """The sizes as the JSON schema has them."""
-        return {
-            "count": self.count,
-            "min_size": self.min_size,
-            "max_size": self.max_size,
-            "per_row": self.per_row,
-            "sizes": [list(pair) for pair in self.sizes],
-        }
-
 
 @dataclass(frozen=True)
-class FailingClass:
+class FailingClass(Documented):
     """A class that falls short of at least one requirement.
 
     `key` holds the quasi-identifier values, and is None unless values were asked for. `figures` holds the
@@ -70,19 +64,7 @@ class FailingClass:
     size: int
     rows: int
     figures: Mapping[str, Number | None]
-    fails: tuple[str, ...]
-    sensitive: str | None = None
+    fails: tuple[str, ...] = field(metadata=after("sensitive"))
+    sensitive: str | None = field(default=None, metadata=after("classes"))
     key: Mapping[str, Any] | None = None
-    classes: int = 1
-
-    def to_dict(self) -> dict[str, Any]:
-        """The class as the JSON schema has it."""
-        return {
-            "size": self.size,
-            "rows": self.rows,
-            "classes": self.classes,
-            "sensitive": self.sensitive,
-            "fails": list(self.fails),
-            "figures": {k: plain(v) for k, v in self.figures.items()},
-            "key": None if self.key is None else {k: plain(v) for k, v in self.key.items()},
-        }
+    classes: int = field(default=1, metadata=after("rows"))

@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
+from sqlaudit.base.documents import plain
 from sqlaudit.base.errors import ExitCode
-from sqlaudit.base.result import plain
 from sqlaudit.cli.options import output_options
 from sqlaudit.cli.output import Output
 from sqlaudit.cli.sections import Sectioned

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from sqlaudit.base.documents import AS_FLOAT, OR_NULL, Documented, key
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.result import Timing
+from sqlaudit.base.result import MeasuredResult
 from sqlaudit.reports.notebook import Shown
-
-SCHEMA = "sqlaudit-columns/1"
 
 
 @dataclass(frozen=True)
-class ColumnSet:
+class ColumnSet(Documented):
     """One column set and its figures.
 
     Args:
@@ -35,28 +34,14 @@ class ColumnSet:
     min_size: int
     rows_at_risk: int
     unique_rows: int
-    share_at_risk: Fraction
-    distinction: Fraction | None = None
-    distinct_share: Fraction | None = None
-    separation: Fraction | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """The set as the JSON has it."""
-        return {
-            "columns": list(self.columns),
-            "classes": self.classes,
-            "min_size": self.min_size,
-            "rows_at_risk": self.rows_at_risk,
-            "unique_rows": self.unique_rows,
-            "share_at_risk": float(self.share_at_risk),
-            "distinction": _float(self.distinction),
-            "distinct_share": _float(self.distinct_share),
-            "separation": _float(self.separation),
-        }
+    share_at_risk: Fraction = field(metadata=AS_FLOAT)
+    distinction: Fraction | None = field(default=None, metadata=AS_FLOAT)
+    distinct_share: Fraction | None = field(default=None, metadata=AS_FLOAT)
+    separation: Fraction | None = field(default=None, metadata=AS_FLOAT)
 
 
 @dataclass(frozen=True)
-class Effect:
+class Effect(Documented):
     """What one column contributes, and what leaving it out or coarsening it would save.
 
     Args:
@@ -68,10 +53,10 @@ class Effect:
 
     column: str
     in_sets: int
-    at_risk: Fraction | None = None
-    without: Fraction | None = None
-    coarsened: Fraction | None = None
-    coarsening: str = ""
+    at_risk: Fraction | None = field(default=None, metadata=key("share_at_risk") | AS_FLOAT)
+    without: Fraction | None = field(default=None, metadata=key("share_at_risk_without") | AS_FLOAT)
+    coarsened: Fraction | None = field(default=None, metadata=key("share_at_risk_coarsened") | AS_FLOAT)
+    coarsening: str = field(default="", metadata=OR_NULL)
 
     @property
     def stays(self) -> bool:
@@ -91,17 +76,6 @@ class Effect:
         if self.coarsened is not None and not self.stays:
             text += f"; with {self.column} as {self.coarsening} to {percent(self.coarsened)}"
         return text + "."
-
-    def to_dict(self) -> dict[str, Any]:
-        """The effect as the JSON has it."""
-        return {
-            "column": self.column,
-            "in_sets": self.in_sets,
-            "share_at_risk": _float(self.at_risk),
-            "share_at_risk_without": _float(self.without),
-            "share_at_risk_coarsened": _float(self.coarsened),
-            "coarsening": self.coarsening or None,
-        }
 
 
 @dataclass(frozen=True)
@@ -134,7 +108,7 @@ def _moves(before: Fraction, after: Fraction) -> str:
 
 
 @dataclass(frozen=True)
-class Counts:
+class Counts(Documented):
     """How much work it was.
 
     Args:
@@ -151,13 +125,9 @@ class Counts:
     queries: int
     sampled: int = 0
 
-    def to_dict(self) -> dict[str, int]:
-        """The counts as the JSON has them."""
-        return dict(vars(self))
 
-
-@dataclass(frozen=True)
-class ColumnSets(Shown):
+@dataclass(frozen=True, kw_only=True)
+class ColumnSets(MeasuredResult, Shown):
     """The column sets that re-identify, and the proof that none is missing.
 
     Args:
@@ -180,15 +150,17 @@ class ColumnSets(Shown):
         engine, time, statements, versions: as in an audit.
     """
 
+    schema: ClassVar = "sqlaudit-columns/1"
     shown_by: ClassVar = "sqlaudit.column_sets.report:columns_document"
 
+    engine: str = ""
     target: str
     columns: tuple[str, ...]
     wanted: str
     find: str
     k: int
-    tolerance: Fraction
-    epsilon: Fraction
+    tolerance: Fraction = field(metadata=AS_FLOAT)
+    epsilon: Fraction = field(metadata=AS_FLOAT)
     ratio: str
     max_size: int | None
     nulls: str
@@ -196,8 +168,8 @@ class ColumnSets(Shown):
     total: int
     sets: tuple[ColumnSet, ...]
     sets_found: int
-    border: tuple[tuple[str, ...], ...]
-    border_found: int
+    border: tuple[tuple[str, ...], ...] = field(metadata=key("maximal_safe_sets"))
+    border_found: int = field(metadata=key("maximal_safe_sets_found"))
     complete: bool
     decided_size: int | None
     open_sets: int
@@ -205,11 +177,6 @@ class ColumnSets(Shown):
     effects: tuple[Effect, ...] = ()
     whole: ColumnSet | None = None
     repair: tuple[str, ...] | None = None
-    engine: str = ""
-    time: str = ""
-    statements: tuple[Timing, ...] = ()
-    versions: Mapping[str, str] = field(default_factory=dict)
-    access: str = ""
     _figures: Callable[[Sequence[str]], ColumnSet] | None = field(default=None, repr=False, compare=False)
 
     def explain(self, columns: Sequence[str]) -> Explanation:
@@ -227,40 +194,6 @@ class ColumnSets(Shown):
         rest = {name: self._figures([other for other in columns if other != name]) for name in columns}
         return Explanation(self._figures(columns), rest, self.unit)
 
-    def to_dict(self) -> dict[str, Any]:
-        """The result as the documented JSON (`sqlaudit/column_sets/schema.json`)."""
-        return {
-            "schema": SCHEMA,
-            "versions": dict(self.versions),
-            "time": self.time,
-            "access": self.access,
-            "engine": self.engine,
-            "target": self.target,
-            "columns": list(self.columns),
-            "wanted": self.wanted,
-            "find": self.find,
-            "k": self.k,
-            "tolerance": float(self.tolerance),
-            "epsilon": float(self.epsilon),
-            "ratio": self.ratio,
-            "max_size": self.max_size,
-            "nulls": self.nulls,
-            "unit": self.unit,
-            "total": self.total,
-            "sets": [one.to_dict() for one in self.sets],
-            "sets_found": self.sets_found,
-            "maximal_safe_sets": [list(names) for names in self.border],
-            "maximal_safe_sets_found": self.border_found,
-            "complete": self.complete,
-            "decided_size": self.decided_size,
-            "open_sets": self.open_sets,
-            "counts": self.counts.to_dict(),
-            "effects": [effect.to_dict() for effect in self.effects],
-            "whole": self.whole.to_dict() if self.whole else None,
-            "repair": None if self.repair is None else list(self.repair),
-            "statements": [timing.to_dict() for timing in self.statements],
-        }
-
 
 def percent(share: Fraction) -> str:
     """A share for people: two digits, never rounded to a clean 0% or 100% that it is not.
@@ -276,7 +209,3 @@ def percent(share: Fraction) -> str:
     if share > Fraction(999, 1000):
         return ">99.9%"
     return f"{float(share) * 100:.1f}%" if share < Fraction(1, 10) or share > Fraction(9, 10) else f"{float(share):.0%}"
-
-
-def _float(share: Fraction | None) -> float | None:
-    return None if share is None else float(share)

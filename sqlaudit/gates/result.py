@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, ClassVar
 
 from sqlaudit.base.connection_texts import without_connections
+from sqlaudit.base.documents import HERE, LEFT_OUT, OR_NULL, Documented, after, key, shown, told
 from sqlaudit.base.errors import ExitCode
-from sqlaudit.base.result import UNDER_VERDICT, Warned
+from sqlaudit.base.result import UNDER_VERDICT, Result, Warned
 from sqlaudit.models.check import Check
 from sqlaudit.reports.notebook import Shown
-
-SCHEMA = "sqlaudit-gate/1"
 
 
 class Outcome(StrEnum):
@@ -43,7 +41,7 @@ class Drift(StrEnum):
 
 
 @dataclass(frozen=True)
-class Place:
+class Place(Documented):
     """Where a test is written: the file as the user named it, and its line (None = the whole file)."""
 
     file: str
@@ -54,45 +52,33 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Excepted:
+class Excepted(Documented):
     """An exception that the policy makes: until when (ISO date), why, and whether that day is over."""
 
     until: str
     reason: str
     expired: bool
-    place: Place
-
-    def to_dict(self) -> dict[str, Any]:
-        """The exception as the JSON schema has it."""
-        return {"until": self.until, "reason": self.reason, "expired": self.expired, "line": self.place.line}
+    place: Place = field(metadata=key("line") | shown(lambda place: place.line))
 
 
 @dataclass(frozen=True)
-class Change:
+class Change(Documented):
     """A test against its accepted state: how it moved, and the sentence that says what moved."""
 
     drift: Drift
     sentence: str = ""
 
-    def to_dict(self) -> dict[str, Any]:
-        """The change as the JSON schema has it."""
-        return {"drift": self.drift.value, "sentence": self.sentence}
-
 
 @dataclass(frozen=True)
-class ColumnSetFigures:
+class ColumnSetFigures(Documented):
     """A minimal column set beyond its limit: names, and the rows (persons) it puts into classes that are too small."""
 
     columns: tuple[str, ...]
     at_risk: int
 
-    def to_dict(self) -> dict[str, Any]:
-        """The set as the JSON schema has it."""
-        return {"columns": list(self.columns), "at_risk": self.at_risk}
-
 
 @dataclass(frozen=True)
-class GateTest:
+class GateTest(Documented):
     """One test: a requirement on a table, for one sensitive attribute where the model has one.
 
     Args:
@@ -109,20 +95,20 @@ class GateTest:
 
     table: str
     requirement: str
-    outcome: Outcome
-    place: Place
+    outcome: Outcome = field(metadata=after("sensitive"))
+    place: Place = field(metadata=HERE | after("message"))
     sensitive: str | None = None
-    message: str = ""
-    connection: str = ""
-    severity: str = "error"
+    message: str = field(default="", metadata=after("severity"))
+    connection: str = field(default="", metadata=after("place"))
+    severity: str = field(default="error", metadata=after("outcome"))
     tags: tuple[str, ...] = ()
     owner: str = ""
     description: str = ""
-    check: Check | None = None
+    check: Check | None = field(default=None, metadata=after("rows"))
     rows: int | None = None
-    classes: int | None = None
-    sets: tuple[ColumnSetFigures, ...] = ()
-    unit: str = "rows"
+    classes: int | None = field(default=None, metadata=LEFT_OUT)
+    sets: tuple[ColumnSetFigures, ...] = field(default=(), metadata=key("column_sets"))
+    unit: str = field(default="rows", metadata=LEFT_OUT)
     exception: Excepted | None = None
     change: Change | None = None
     exit_code: ExitCode = ExitCode.OK
@@ -142,43 +128,16 @@ class GateTest:
         """Whether it keeps the table from being published."""
         return self.outcome in (Outcome.FAIL, Outcome.UNDETERMINED, Outcome.ERROR)
 
-    def to_dict(self) -> dict[str, Any]:
-        """The test as the JSON schema has it."""
-        return {
-            "table": self.table,
-            "requirement": self.requirement,
-            "sensitive": self.sensitive,
-            "outcome": self.outcome.value,
-            "severity": self.severity,
-            "message": self.message,
-            "file": self.place.file,
-            "line": self.place.line,
-            "connection": self.connection,
-            "tags": list(self.tags),
-            "owner": self.owner,
-            "description": self.description,
-            "rows": self.rows,
-            "check": None if self.check is None else self.check.to_dict(),
-            "column_sets": [one.to_dict() for one in self.sets],
-            "exception": None if self.exception is None else self.exception.to_dict(),
-            "change": None if self.change is None else self.change.to_dict(),
-            "exit_code": int(self.exit_code),
-        }
-
 
 @dataclass(frozen=True)
-class Mistake:
+class Mistake(Documented):
     """A mistake in the policy that belongs to no test: where it is, and the sentence that says what was meant."""
 
-    place: Place
+    place: Place = field(metadata=HERE)
     message: str
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "message", without_connections(self.message))
-
-    def to_dict(self) -> dict[str, Any]:
-        """The mistake as the JSON schema has it."""
-        return {"file": self.place.file, "line": self.place.line, "message": self.message}
 
 
 @dataclass(frozen=True)
@@ -194,8 +153,12 @@ class Moment:
     rows: int | None
 
 
-@dataclass(frozen=True)
-class GateResult(Shown):
+def _by_table(found: tuple[tuple[str, Warned], ...]) -> list[dict[str, Any]]:
+    return [{"table": table} | warned.to_dict() for table, warned in found]
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateResult(Result, Shown):
     """What one run of a policy found.
 
     Args:
@@ -207,32 +170,34 @@ class GateResult(Shown):
         places: (table, place) pairs: where each table's entry stands.
     """
 
+    schema: ClassVar = "sqlaudit-gate/1"
     shown_by: ClassVar = "sqlaudit.gates.report:gate_document"
 
+    seconds: float = 0.0
     policy: str
+    tables: int = 0
     tests: tuple[GateTest, ...]
     mistakes: tuple[Mistake, ...] = ()
-    time: str = ""
-    seconds: float = 0.0
-    tables: int = 0
-    warnings: tuple[tuple[str, Warned], ...] = ()
-    baseline: str = ""
+    warnings: tuple[tuple[str, Warned], ...] = field(default=(), metadata=shown(_by_table))
+    baseline: str = field(default="", metadata=OR_NULL)
     gone: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    versions: Mapping[str, str] = field(default_factory=dict)
-    places: tuple[tuple[str, Place], ...] = ()
+    places: tuple[tuple[str, Place], ...] = field(default=(), metadata=LEFT_OUT)
 
+    @told("tables", key("counts"))
     def counted(self) -> dict[Outcome, int]:
         """How many tests ended in each way; outcomes that none has are left out."""
         found = {outcome: sum(test.outcome is outcome for test in self.tests) for outcome in Outcome}
         return {outcome: number for outcome, number in found.items() if number}
 
     @property
+    @told("policy")
     def passed(self) -> bool:
         """True when nothing keeps the tables from being published."""
         return not self.mistakes and not any(test.blocks for test in self.tests)
 
     @property
+    @told("passed", shown(_by_table))
     def notices(self) -> tuple[tuple[str, Warned], ...]:
         """What stands directly under the verdict: table by table what it does not cover, worst first."""
         found = [pair for pair in dict.fromkeys(self.warnings) if pair[1].code in UNDER_VERDICT]
@@ -246,23 +211,3 @@ class GateResult(Shown):
     def exit_codes(self) -> tuple[ExitCode, ...]:
         """What tests and mistakes ask the process to end with; the command line takes the worst."""
         return (*(test.exit_code for test in self.tests), *(ExitCode.USAGE for _ in self.mistakes))
-
-    def to_dict(self) -> dict[str, Any]:
-        """The result as the documented JSON (`sqlaudit/gates/schema.json`)."""
-        return {
-            "schema": SCHEMA,
-            "versions": dict(self.versions),
-            "time": self.time,
-            "seconds": self.seconds,
-            "policy": self.policy,
-            "passed": self.passed,
-            "notices": [{"table": table} | notice.to_dict() for table, notice in self.notices],
-            "tables": self.tables,
-            "counts": {outcome.value: number for outcome, number in self.counted().items()},
-            "tests": [test.to_dict() for test in self.tests],
-            "mistakes": [mistake.to_dict() for mistake in self.mistakes],
-            "warnings": [{"table": table} | warning.to_dict() for table, warning in self.warnings],
-            "baseline": self.baseline or None,
-            "gone": list(self.gone),
-            "notes": list(self.notes),
-        }

@@ -13,10 +13,10 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sqlaudit.base.documents import plain
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.files import check_destination, write_rows
 from sqlaudit.base.leftovers import PrivateFolder
-from sqlaudit.base.result import plain
 from sqlaudit.classes.failing import AllFailing
 from sqlaudit.classes.found import FailingClass
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from sqlaudit.base.result import Timing
+from sqlaudit.base.documents import LAST, Documented, told
+from sqlaudit.base.result import Result, Timing
 from sqlaudit.reports.notebook import Shown
-
-SCHEMA = "sqlaudit-hierarchy/1"
 
 
 @dataclass(frozen=True)
-class CheckedLevel:
+class CheckedLevel(Documented):
     """What one level makes of the values that occur.
 
     Args:
@@ -37,24 +35,9 @@ class CheckedLevel:
     uncovered_rows: int = 0
     sql: str | None = field(default=None, repr=False)
 
-    def to_dict(self) -> dict[str, Any]:
-        """The level as the JSON schema has it."""
-        return {
-            "level": self.level,
-            "name": self.name,
-            "groups": self.groups,
-            "smallest": self.smallest,
-            "largest": self.largest,
-            "nested": self.nested,
-            "split_groups": self.split_groups,
-            "uncovered_values": self.uncovered_values,
-            "uncovered_rows": self.uncovered_rows,
-            "sql": self.sql,
-        }
 
-
-@dataclass(frozen=True)
-class HierarchyResult(Shown):
+@dataclass(frozen=True, kw_only=True)
+class HierarchyResult(Result, Shown):
     """A hierarchy of one column, checked against the values that occur.
 
     Args:
@@ -69,6 +52,7 @@ class HierarchyResult(Shown):
         statements: what ran. versions: of sqlaudit and the engine. time: when.
     """
 
+    schema: ClassVar = "sqlaudit-hierarchy/1"
     shown_by: ClassVar = "sqlaudit.hierarchies.report:hierarchy_document"
 
     target: str
@@ -82,32 +66,10 @@ class HierarchyResult(Shown):
     notes: tuple[str, ...] = ()
     written: int | None = None
     values: tuple[tuple[str | None, ...], ...] = field(default=(), repr=False)
-    statements: tuple[Timing, ...] = field(default=(), repr=False)
-    versions: Mapping[str, str] = field(default_factory=dict)
-    time: str = ""
+    statements: tuple[Timing, ...] = field(default=(), repr=False, metadata=LAST)
 
     @property
+    @told("missing_rows")
     def usable(self) -> bool:
         """Whether every value has a label at every level, and the levels are nested."""
         return not self.problems
-
-    def to_dict(self) -> dict[str, Any]:
-        """The result as the documented JSON."""
-        return {
-            "schema": SCHEMA,
-            "versions": dict(self.versions),
-            "time": self.time,
-            "target": self.target,
-            "column": self.column,
-            "holds": self.holds,
-            "form": self.form,
-            "rows": self.rows,
-            "missing_rows": self.missing_rows,
-            "usable": self.usable,
-            "levels": [level.to_dict() for level in self.levels],
-            "problems": list(self.problems),
-            "notes": list(self.notes),
-            "written": self.written,
-            "values": [list(row) for row in self.values],
-            "statements": [timing.to_dict() for timing in self.statements],
-        }

@@ -8,17 +8,17 @@ from fractions import Fraction
 from itertools import product
 from typing import Any, ClassVar
 
-from sqlaudit.base.result import Number, Timing, plain
+from sqlaudit.base.documents import HERE, LEFT_OUT, OR_NULL, Documented, after, key, shown, told
+from sqlaudit.base.result import MeasuredResult, Number
 from sqlaudit.reports.notebook import Shown
 
-SCHEMA = "sqlaudit-lattice/1"
 Levels = tuple[int, ...]
 _SIGNS: Mapping[bool | None, str] = {True: "s", False: "u", None: "?"}
 """Verdicts in the JSON: safe, unsafe, unknown."""
 
 
 @dataclass(frozen=True)
-class LatticeColumn:
+class LatticeColumn(Documented):
     """A quasi-identifier in the lattice.
 
     Args:
@@ -36,21 +36,9 @@ class LatticeColumn:
     values: int | None = None
     weight: Fraction | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """The column as the JSON has it."""
-        return {
-            "name": self.name,
-            "height": self.height,
-            "levels": list(self.levels),
-            "form": self.form,
-            "use": self.use,
-            "values": self.values,
-            "weight": plain(self.weight),
-        }
-
 
 @dataclass(frozen=True)
-class Shortfall:
+class Shortfall(Documented):
     """Why a node is not safe, or which of its rows have to be suppressed.
 
     Args:
@@ -64,19 +52,9 @@ class Shortfall:
     rows: int | None
     level: Number | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """The shortfall as the JSON has it."""
-        return {
-            "requirement": self.requirement,
-            "sensitive": self.sensitive,
-            "classes": self.classes,
-            "rows": self.rows,
-            "level": plain(self.level),
-        }
-
 
 @dataclass(frozen=True)
-class LatticeNode:
+class LatticeNode(Documented):
     """A node that was decided.
 
     Args:
@@ -90,32 +68,20 @@ class LatticeNode:
     levels: Levels
     safe: bool
     classes: int
-    smallest: int
-    failing_rows: int
+    smallest: int = field(metadata=key("smallest_class"))
+    failing_rows: int = field(metadata=after("suppressed_rows"))
     fails: tuple[Shortfall, ...] = ()
-    loss: float | None = None
+    loss: float | None = field(default=None, metadata=after("safe"))
 
     @property
+    @told("loss")
     def suppressed_rows(self) -> int | None:
         """Rows that a release of this node leaves out; None for a node that is not safe."""
         return self.failing_rows if self.safe else None
 
-    def to_dict(self) -> dict[str, Any]:
-        """The node as the JSON has it."""
-        return {
-            "levels": list(self.levels),
-            "safe": self.safe,
-            "loss": self.loss,
-            "suppressed_rows": self.suppressed_rows,
-            "failing_rows": self.failing_rows,
-            "classes": self.classes,
-            "smallest_class": self.smallest,
-            "fails": [one.to_dict() for one in self.fails],
-        }
-
 
 @dataclass(frozen=True)
-class Checked:
+class Checked(Documented):
     """The audit of what was published, a check of the whole way from the table to the release.
 
     Args:
@@ -128,24 +94,13 @@ class Checked:
     status: str
     rows: int
     classes: int
-    suppressed: int
+    suppressed: int = field(metadata=key("suppressed_rows"))
     failing: tuple[str, ...] = ()
     note: str = ""
 
-    def to_dict(self) -> dict[str, Any]:
-        """The audit as the JSON has it."""
-        return {
-            "status": self.status,
-            "rows": self.rows,
-            "classes": self.classes,
-            "suppressed_rows": self.suppressed,
-            "failing": list(self.failing),
-            "note": self.note,
-        }
-
 
 @dataclass(frozen=True)
-class Published:
+class Published(Documented):
     """The release of the best node.
 
     Args:
@@ -159,35 +114,28 @@ class Published:
     """
 
     levels: Levels
-    sql: str
-    view: str = ""
-    file: str = ""
+    sql: str = field(metadata=after("unnamed"))
+    view: str = field(default="", metadata=OR_NULL)
+    file: str = field(default="", metadata=OR_NULL)
     executed: bool = False
     suppressed: str = "drop"
     columns: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
     unnamed: tuple[str, ...] = ()
     audit: Checked | None = None
-    select: str = field(default="", repr=False)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The release as the JSON has it."""
-        return {
-            "levels": list(self.levels),
-            "view": self.view or None,
-            "file": self.file or None,
-            "executed": self.executed,
-            "suppressed": self.suppressed,
-            "columns": list(self.columns),
-            "keys": list(self.keys),
-            "unnamed": list(self.unnamed),
-            "sql": self.sql,
-            "audit": self.audit.to_dict() if self.audit else None,
-        }
+    select: str = field(default="", repr=False, metadata=LEFT_OUT)
 
 
-@dataclass(frozen=True)
-class LatticeResult(Shown):
+def _levels(nodes: tuple[LatticeNode, ...] | None) -> list[Levels] | None:
+    return None if nodes is None else [node.levels for node in nodes]
+
+
+def _signs(verdicts: tuple[bool | None, ...]) -> str | None:
+    return "".join(_SIGNS[verdict] for verdict in verdicts) or None
+
+
+@dataclass(frozen=True, kw_only=True)
+class LatticeResult(MeasuredResult, Shown):
     """What a search in the generalization lattice found.
 
     Args:
@@ -213,43 +161,40 @@ class LatticeResult(Shown):
         statements: what ran in the database. versions: of programs.
     """
 
+    schema: ClassVar = "sqlaudit-lattice/1"
     shown_by: ClassVar = "sqlaudit.lattices.report:lattice_document"
 
-    target: str
-    rows: int
-    engine: str
-    time: str
+    target: str = field(metadata=key("target.name"))
+    rows: int = field(metadata=key("target.rows"))
+    engine: str = field(metadata=key("target.engine"))
     roles: Mapping[str, Any]
-    columns: tuple[LatticeColumn, ...]
     requirements: tuple[str, ...]
-    suppression: Fraction
-    limit_rows: int
+    warn_only: tuple[str, ...] = ()
+    suppression: Fraction = field(metadata=key("suppression.share"))
+    limit_rows: int = field(metadata=key("suppression.rows"))
     find: str
     measure: str
     algorithm: str
     monotone: bool
-    nodes: int
-    checked: int
-    tagged_safe: int | None
-    tagged_unsafe: int | None
-    safe: int | None
-    minimal: tuple[LatticeNode, ...] | None
-    best: LatticeNode | None
-    top: LatticeNode | None = None
-    chain: tuple[Levels, ...] = ()
-    safe_nodes: tuple[LatticeNode, ...] = ()
-    bound: float | None = None
     complete: bool = True
     stopped: str = ""
-    unknown: int | None = 0
-    verdicts: tuple[bool | None, ...] = field(default=(), repr=False)
-    walk: tuple[LatticeNode, ...] = field(default=(), repr=False)
-    warn_only: tuple[str, ...] = ()
+    columns: tuple[LatticeColumn, ...] = field(metadata=key("hierarchies"))
+    nodes: int = field(metadata=key("lattice.nodes"))
+    checked: int = field(metadata=key("lattice.checked"))
+    tagged_safe: int | None = field(metadata=key("lattice.tagged_safe"))
+    tagged_unsafe: int | None = field(metadata=key("lattice.tagged_unsafe"))
+    unknown: int | None = field(default=0, metadata=key("lattice.unknown"))
+    safe: int | None = field(metadata=key("lattice.safe"))
+    minimal: tuple[LatticeNode, ...] | None = field(metadata=key("lattice.minimal") | shown(_levels))
+    best: LatticeNode | None = field(metadata=key("lattice.best"))
+    bound: float | None = field(default=None, metadata=key("lattice.bound"))
+    verdicts: tuple[bool | None, ...] = field(default=(), repr=False, metadata=key("lattice.verdicts") | shown(_signs))
+    top: LatticeNode | None = field(default=None, metadata=key("lattice.top"))
+    chain: tuple[Levels, ...] = field(default=(), metadata=key("lattice.chain"))
+    safe_nodes: tuple[LatticeNode, ...] = field(default=(), metadata=key("lattice.safe_nodes"))
+    walk: tuple[LatticeNode, ...] = field(default=(), repr=False, metadata=key("lattice.walk"))
     why: tuple[str, ...] = ()
     published: Published | None = None
-    statements: tuple[Timing, ...] = field(default=(), repr=False)
-    versions: Mapping[str, str] = field(default_factory=dict)
-    access: str = ""
 
     @property
     def searched(self) -> tuple[LatticeColumn, ...]:
@@ -280,49 +225,11 @@ class LatticeResult(Shown):
         """What a node does to each column: `{"age": "width 10", "sex": "values"}`."""
         return {column.name: column.levels[level] for column, level in zip(self.searched, levels, strict=True)}
 
-    def to_dict(self) -> dict[str, Any]:
-        """The result as the documented JSON (`sqlaudit/lattices/schema.json`)."""
-        return {
-            "schema": SCHEMA,
-            "versions": dict(self.versions),
-            "time": self.time,
-            "access": self.access,
-            "target": {"name": self.target, "rows": self.rows, "engine": self.engine},
-            "roles": dict(self.roles),
-            "requirements": list(self.requirements),
-            "warn_only": list(self.warn_only),
-            "suppression": {"share": plain(self.suppression), "rows": self.limit_rows},
-            "find": self.find,
-            "measure": self.measure,
-            "algorithm": self.algorithm,
-            "monotone": self.monotone,
-            "complete": self.complete,
-            "stopped": self.stopped,
-            "hierarchies": [column.to_dict() for column in self.columns],
-            "lattice": self._lattice(),
-            "why": list(self.why),
-            "published": self.published.to_dict() if self.published else None,
-            "statements": [timing.to_dict() for timing in self.statements],
-        }
+    @told("columns", HERE)
+    def _names(self) -> dict[str, Any]:
+        searched = self.searched
+        return {"lattice": {"columns": [one.name for one in searched], "heights": [one.height for one in searched]}}
 
-    def _lattice(self) -> dict[str, Any]:
-        known = self.minimal
-        return {
-            "columns": [column.name for column in self.searched],
-            "heights": [column.height for column in self.searched],
-            "nodes": self.nodes,
-            "checked": self.checked,
-            "tagged_safe": self.tagged_safe,
-            "tagged_unsafe": self.tagged_unsafe,
-            "unknown": self.unknown,
-            "safe": self.safe,
-            "minimal": None if known is None else [list(node.levels) for node in known],
-            "minimal_nodes": None if known is None else [node.to_dict() for node in known],
-            "best": self.best.to_dict() if self.best else None,
-            "bound": self.bound,
-            "verdicts": "".join(_SIGNS[verdict] for verdict in self.verdicts) if self.verdicts else None,
-            "top": self.top.to_dict() if self.top else None,
-            "chain": [list(levels) for levels in self.chain],
-            "safe_nodes": [node.to_dict() for node in self.safe_nodes],
-            "walk": [node.to_dict() for node in self.walk],
-        }
+    @told("minimal", key("lattice.minimal_nodes"))
+    def _minimal_nodes(self) -> tuple[LatticeNode, ...] | None:
+        return self.minimal

@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlaudit.base.result import Number, Status, plain
+from sqlaudit.base.documents import IF_ANY, LEFT_OUT, Documented, after, key, told
+from sqlaudit.base.result import Number, Status
 
 
 @dataclass(frozen=True)
-class Check:
+class Check(Documented):
     """One model on one sensitive attribute: the level achieved and, when required, the verdict.
 
     Args:
@@ -37,33 +38,11 @@ class Check:
     failing_rows: int | None = None
     failing_share: float | None = None
     severity: str = "error"
-    text: str = ""
-    note: str = ""
-    details: Mapping[str, Any] = field(default_factory=dict)
-    title: str = ""
+    text: str = field(default="", metadata=LEFT_OUT)
+    note: str = field(default="", metadata=IF_ANY | after("title"))
+    details: Mapping[str, Any] = field(default_factory=dict, metadata=IF_ANY | after("note"))
+    title: str = field(default="", metadata=IF_ANY)
 
-    def to_dict(self) -> dict[str, Any]:
-        """The check as the JSON schema has it."""
-        out: dict[str, Any] = {
-            "model": self.model,
-            "sensitive": self.sensitive,
-            "parameters": {k: plain(v) for k, v in self.parameters.items()},
-            "level": plain(self.level),
-            "levels": {k: plain(v) for k, v in self.levels.items()},
-            "operator": self.operator,
-            "required": plain(self.required),
-            "status": self.status.value if self.status else None,
-            "failing_classes": self.failing_classes,
-            "failing_rows": self.failing_rows,
-            "failing_share": self.failing_share,
-            "severity": self.severity,
-        }
-        if isinstance(self.level, float) and math.isinf(self.level):
-            out["infinite"] = True
-        if self.title:
-            out["title"] = self.title
-        if self.note:
-            out["note"] = self.note
-        if self.details:
-            out["details"] = {k: plain(v) for k, v in self.details.items()}
-        return out
+    @told("severity", key("infinite") | IF_ANY)
+    def _infinite(self) -> bool:
+        return isinstance(self.level, float) and math.isinf(self.level)

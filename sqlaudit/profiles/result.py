@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, ClassVar
 
-from sqlaudit.base.result import Timing, plain
+from sqlaudit.base.documents import HERE, IF_ANY, LEFT_OUT, OR_NULL, Documented, after, key, shown, told
+from sqlaudit.base.result import MeasuredResult
 from sqlaudit.base.spec import Roles
 from sqlaudit.column_sets.result import ColumnSets
 from sqlaudit.reports.notebook import Shown
 
-SCHEMA = "sqlaudit-profile/1"
 NEARLY = 0.9
 """From this share of different values on, a column picks out almost every row on its own."""
 
@@ -26,8 +26,12 @@ class Role(StrEnum):
     OTHER = "other"
 
 
+def _seen(shapes: Mapping[str, int]) -> dict[str, int]:
+    return {shape: rows for shape, rows in shapes.items() if rows}
+
+
 @dataclass(frozen=True)
-class ColumnFacts:
+class ColumnFacts(Documented):
     """A column in numbers. No cell value is among them.
 
     Args:
@@ -49,7 +53,7 @@ class ColumnFacts:
     name: str
     type: str
     kind: str
-    rows: int
+    rows: int = field(metadata=LEFT_OUT)
     nulls: int
     distinct: int
     exact: bool
@@ -60,26 +64,35 @@ class ColumnFacts:
     unique_rows: int | None = None
     entropy: float | None = None
     separation: float | None = None
-    shortest: int | None = None
-    mean_length: float | None = None
-    longest: int | None = None
+    shortest: int | None = field(default=None, metadata=LEFT_OUT)
+    mean_length: float | None = field(default=None, metadata=LEFT_OUT)
+    longest: int | None = field(default=None, metadata=LEFT_OUT)
     whole: int | None = None
     width: float | None = None
     respelled: int = 0
-    shapes: Mapping[str, int] = field(default_factory=dict)
+    shapes: Mapping[str, int] = field(default_factory=dict, metadata=shown(_seen))
+
+    @told("separation", key("text"))
+    def _text(self) -> dict[str, Any] | None:
+        if self.longest is None:
+            return None
+        return {"shortest": self.shortest, "mean_length": self.mean_length, "longest": self.longest}
 
     @property
+    @told("distinct")
     def distinct_share(self) -> float | None:
         """Different values over rows with a value, None when no row has one."""
         filled = self.rows - self.nulls
         return min(self.distinct / filled, 1.0) if filled else None
 
     @property
+    @told("filled")
     def constant(self) -> bool:
         """Whether every row has the same value, or none."""
         return self.distinct + (self.nulls > 0) <= 1
 
     @property
+    @told("constant")
     def nearly_unique(self) -> bool:
         """Whether the column alone picks out almost every row (of ten or more)."""
         share = self.distinct_share
@@ -89,38 +102,9 @@ class ColumnFacts:
         """The share of the rows with a value, as far as looked at, whose text has one of these shapes."""
         return sum(self.shapes.get(shape, 0) for shape in shapes) / self.filled if self.filled else 0.0
 
-    def to_dict(self) -> dict[str, Any]:
-        """The facts as the JSON schema has them."""
-        text = None
-        if self.longest is not None:
-            text = {"shortest": self.shortest, "mean_length": self.mean_length, "longest": self.longest}
-        return {
-            "name": self.name,
-            "type": self.type,
-            "kind": self.kind,
-            "nulls": self.nulls,
-            "distinct": self.distinct,
-            "distinct_share": self.distinct_share,
-            "exact": self.exact,
-            "looked_at": self.looked_at,
-            "filled": self.filled,
-            "constant": self.constant,
-            "nearly_unique": self.nearly_unique,
-            "smallest_group": self.smallest_group,
-            "rows_below_5": self.rows_below_5,
-            "unique_rows": self.unique_rows,
-            "entropy": plain(self.entropy),
-            "separation": plain(self.separation),
-            "text": text,
-            "whole": self.whole,
-            "width": plain(self.width),
-            "respelled": self.respelled,
-            "shapes": {shape: rows for shape, rows in self.shapes.items() if rows},
-        }
-
 
 @dataclass(frozen=True)
-class Proposal:
+class Proposal(Documented):
     """A role with the reasons for it, the strongest first.
 
     Args:
@@ -130,35 +114,27 @@ class Proposal:
     """
 
     role: Role
-    reasons: tuple[str, ...]
-    concept: str | None = None
+    reasons: tuple[str, ...] = field(metadata=after("concept"))
+    concept: str | None = field(default=None, metadata=after("role"))
     by_sets: bool = False
 
 
 @dataclass(frozen=True)
-class ShownValues:
+class ShownValues(Documented):
     """Cell values, read only when they were asked for: the ends of the range, and the most frequent with their rows."""
 
     smallest: Any
     largest: Any
     most_frequent: tuple[tuple[Any, int], ...]
 
-    def to_dict(self) -> dict[str, Any]:
-        """The values as the JSON schema has them."""
-        return {
-            "smallest": plain(self.smallest),
-            "largest": plain(self.largest),
-            "most_frequent": [[plain(value), rows] for value, rows in self.most_frequent],
-        }
-
 
 @dataclass(frozen=True)
-class ColumnProfile:
+class ColumnProfile(Documented):
     """A column: its facts, the role proposed for it, and its values when they were asked for."""
 
-    facts: ColumnFacts
-    proposal: Proposal
-    values: ShownValues | None = None
+    facts: ColumnFacts = field(metadata=HERE)
+    proposal: Proposal = field(metadata=HERE)
+    values: ShownValues | None = field(default=None, metadata=IF_ANY)
 
     @property
     def name(self) -> str:
@@ -170,34 +146,31 @@ class ColumnProfile:
         """The proposed role."""
         return self.proposal.role
 
-    def to_dict(self) -> dict[str, Any]:
-        """The column as the JSON schema has it."""
-        out = self.facts.to_dict() | {
-            "role": self.role.value,
-            "concept": self.proposal.concept,
-            "reasons": list(self.proposal.reasons),
-            "by_sets": self.proposal.by_sets,
-        }
-        if self.values is not None:
-            out["values"] = self.values.to_dict()
-        return out
-
 
 @dataclass(frozen=True)
-class Twins:
+class Twins(Documented):
     """Two columns that say the same: `equal` when every row has the same value in both, else only renamed values."""
 
-    first: str
-    second: str
+    first: str = field(metadata=LEFT_OUT)
+    second: str = field(metadata=LEFT_OUT)
     equal: bool
 
-    def to_dict(self) -> dict[str, Any]:
-        """The pair as the JSON schema has it."""
-        return {"columns": [self.first, self.second], "equal": self.equal}
+    @property
+    @told("")
+    def columns(self) -> tuple[str, str]:
+        """The names of both."""
+        return self.first, self.second
 
 
-@dataclass(frozen=True)
-class ProfileResult(Shown):
+def _together(found: ColumnSets | None) -> dict[str, Any] | None:
+    """Of a search what a profile tells: its sets, and how far they can be relied on."""
+    kept = ("columns", "k", "tolerance", "max_size", "sets", "sets_found", "complete", "decided_size", "repair")
+    whole = found.to_dict() if found else None
+    return whole and {name: whole[name] for name in kept}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProfileResult(MeasuredResult, Shown):
     """What a profile found.
 
     Args:
@@ -210,20 +183,17 @@ class ProfileResult(Shown):
         unreadable: columns of the table that the role may not read; nothing is said of them.
     """
 
+    schema: ClassVar = "sqlaudit-profile/1"
     shown_by: ClassVar = "sqlaudit.profiles.report:profile_document"
 
-    target: str
-    rows: int
-    engine: str
-    time: str
+    target: str = field(metadata=key("target.name"))
+    rows: int = field(metadata=key("target.rows"))
+    engine: str = field(metadata=key("target.engine"))
     columns: tuple[ColumnProfile, ...]
-    twins: tuple[Twins, ...] = ()
-    together: ColumnSets | None = None
-    not_searched: str = ""
-    statements: tuple[Timing, ...] = ()
-    versions: Mapping[str, str] = field(default_factory=dict)
-    access: str = ""
     unreadable: tuple[str, ...] = ()
+    twins: tuple[Twins, ...] = ()
+    together: ColumnSets | None = field(default=None, metadata=shown(_together))
+    not_searched: str = field(default="", metadata=OR_NULL)
 
     def named(self, role: Role | str) -> tuple[str, ...]:
         """The columns for which a role is proposed (`Role.SENSITIVE`, or its text `sensitive`)."""
@@ -250,26 +220,3 @@ class ProfileResult(Shown):
             for column in self.columns
             if column.role is not Role.DIRECT_IDENTIFIER and not column.facts.constant
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """The result as the documented JSON (`sqlaudit/profiles/schema.json`)."""
-        return {
-            "schema": SCHEMA,
-            "versions": dict(self.versions),
-            "time": self.time,
-            "access": self.access,
-            "target": {"name": self.target, "rows": self.rows, "engine": self.engine},
-            "columns": [column.to_dict() for column in self.columns],
-            "unreadable": list(self.unreadable),
-            "twins": [pair.to_dict() for pair in self.twins],
-            "together": _together(self.together) if self.together else None,
-            "not_searched": self.not_searched or None,
-            "statements": [timing.to_dict() for timing in self.statements],
-        }
-
-
-def _together(found: ColumnSets) -> dict[str, Any]:
-    """Of a search what a profile tells: its sets, and how far they can be relied on."""
-    kept = ("columns", "k", "tolerance", "max_size", "sets", "sets_found", "complete", "decided_size", "repair")
-    whole = found.to_dict()
-    return {key: whole[key] for key in kept}

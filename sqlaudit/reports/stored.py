@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from sqlaudit.base.documents import plain
 from sqlaudit.base.errors import InputError
-from sqlaudit.base.result import plain
 from sqlaudit.reports.document import (
     Block,
     Bullets,

@@ -13,16 +13,14 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
+from sqlaudit.base.documents import Documented, exactly, key, shown, told
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.result import plain
 from sqlaudit.classes.signatures import Signatures
 from sqlaudit.models.disclosure.by_class import ClassDisclosure, class_disclosure
 from sqlaudit.models.disclosure.curve import DisclosureCurve, DisclosurePoint, exact_threshold
 from sqlaudit.models.disclosure.program import maximum_disclosure
 from sqlaudit.models.disclosure.witness import Witness, find_witness
 
-MAX_DIGITS = 1000
-"""A fraction with more digits than this above or below the line is told as a float only."""
 MAX_KNOWLEDGE = 200
 """The largest number of pieces of knowledge that a curve can be asked for."""
 
@@ -30,7 +28,7 @@ Threshold = Fraction | Decimal | int
 
 
 @dataclass(frozen=True)
-class WeakClasses:
+class WeakClasses(Documented):
     """Classes with one signature, by how much can be disclosed about somebody in them.
 
     Args:
@@ -43,25 +41,13 @@ class WeakClasses:
     size: int
     largest: tuple[int, ...]
     classes: int
-    disclosure: Fraction
+    disclosure: Fraction = field(metadata=exactly("exact"))
     keys: tuple[Mapping[str, Any], ...] = ()
     values: tuple[tuple[Any, ...], ...] = ()
 
-    def to_dict(self) -> dict[str, Any]:
-        """The classes as the JSON schema has them."""
-        return {
-            "size": self.size,
-            "largest": list(self.largest),
-            "classes": self.classes,
-            "disclosure": float(self.disclosure),
-            "exact": exact_text(self.disclosure),
-            "keys": [{name: plain(value) for name, value in key.items()} for key in self.keys],
-            "values": [[plain(value) for value in values] for values in self.values],
-        }
-
 
 @dataclass(frozen=True)
-class Failing:
+class Failing(Documented):
     """How many classes and rows are not (c,k)-safe by themselves."""
 
     k: int
@@ -70,7 +56,7 @@ class Failing:
 
 
 @dataclass(frozen=True, eq=False)
-class Disclosure:
+class Disclosure(Documented):
     """What an attacker with 0 … `knowledge` pieces of knowledge can learn about one sensitive attribute.
 
     Args:
@@ -91,9 +77,14 @@ class Disclosure:
 
     sensitive: str
     knowledge: int
-    signatures: Signatures = field(repr=False)
+    signatures: Signatures = field(repr=False, metadata=shown(len))
+
+    @told("knowledge", key("classes"))
+    def _classes(self) -> int:
+        return self.signatures.classes
 
     @cached_property
+    @told("smallest_certain_k", key("curve"))
     def points(self) -> tuple[DisclosurePoint, ...]:
         """The disclosure at k = 0 … K: exact maximum, and against negated atoms only. Empty for an empty table."""
         if self._found is None:
@@ -112,6 +103,7 @@ class Disclosure:
         return tuple(point.negated for point in self.points)
 
     @property
+    @told("signatures", key("certain_k"))
     def smallest_certain_k(self) -> int | None:
         """The smallest k with which an attacker can be certain about somebody; None if no k of the curve is enough."""
         return self.smallest_k_reaching(1)
@@ -162,17 +154,6 @@ class Disclosure:
         found = self.by_class(k)
         return [(position, self._weak(found, position)) for position in found.weakest(number).tolist()]
 
-    def to_dict(self) -> dict[str, Any]:
-        """The curve as the JSON schema has it."""
-        return {
-            "sensitive": self.sensitive,
-            "knowledge": self.knowledge,
-            "classes": self.signatures.classes,
-            "signatures": len(self.signatures),
-            "certain_k": self.smallest_certain_k,
-            "curve": [point_dict(point) for point in self.points],
-        }
-
     @cached_property
     def _found(self) -> DisclosureCurve | None:
         depth = min(self.knowledge, self.signatures.k)
@@ -196,20 +177,3 @@ class Disclosure:
 def depth_for(knowledge: int, distinct: int) -> int:
     """How many pieces of knowledge signatures must answer for: with as many as there are values, all is certain."""
     return min(knowledge, distinct)
-
-
-def exact_text(value: Fraction) -> str | None:
-    """A fraction as text, for instance `2/5`; None beyond `MAX_DIGITS` digits."""
-    longest = 10**MAX_DIGITS
-    return str(value) if value.numerator < longest and value.denominator < longest else None
-
-
-def point_dict(point: DisclosurePoint) -> dict[str, Any]:
-    """A point of the curve as the JSON schema has it."""
-    return {
-        "k": point.k,
-        "maximum": float(point.maximum),
-        "exact": exact_text(point.maximum),
-        "negated": float(point.negated),
-        "negated_exact": exact_text(point.negated),
-    }

@@ -10,35 +10,35 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from sqlaudit.audits.disclosure.attribute import Disclosure, Failing, WeakClasses, exact_text
+from sqlaudit.audits.disclosure.attribute import Disclosure, Failing, WeakClasses
 from sqlaudit.audits.disclosure.places import Place
-from sqlaudit.base.result import Timing, Warned, plain, under_verdict
+from sqlaudit.base.documents import AS_FLOAT, HERE, LEFT_OUT, Documented, exact_text, key, told
+from sqlaudit.base.result import MeasuredResult, Warned, under_verdict
 from sqlaudit.models.disclosure.witness import Person, RankedAtom, Witness
 from sqlaudit.reports.notebook import Shown
 
-SCHEMA = "sqlaudit-disclosure/1"
-
 
 @dataclass(frozen=True)
-class ShownWitness:
+class ShownWitness(Documented):
     """A witness, and which classes its persons are in, if values were asked for.
 
     `sizes` and `places` belong to `witness.classes`, in their order; no `places` when values are hidden.
     """
 
-    witness: Witness
-    sizes: tuple[int, ...]
-    places: tuple[Place, ...] = ()
+    witness: Witness = field(metadata=LEFT_OUT)
+    sizes: tuple[int, ...] = field(metadata=LEFT_OUT)
+    places: tuple[Place, ...] = field(default=(), metadata=LEFT_OUT)
 
     @property
+    @told("_found")
     def sentences(self) -> tuple[str, ...]:
         """The knowledge in plain sentences, one an implication, and last what follows from it."""
         if not self.places:
             return tuple(self.witness.sentences())
         return tuple(self.witness.sentences(value=lambda atom: value_text(self._value(atom))))
 
-    def to_dict(self) -> dict[str, Any]:
-        """The witness as the JSON schema has it."""
+    @told("", HERE)
+    def _found(self) -> dict[str, Any]:
         witness = self.witness
         return {
             "k": witness.k,
@@ -50,15 +50,12 @@ class ShownWitness:
                 {"if": self._atom(implication.antecedent), "then": self._atom(implication.consequent)}
                 for implication in witness.implications
             ],
-            "sentences": list(self.sentences),
-            "classes": [
-                {"class": number, "size": size, "key": self._key(number - 1)}
-                for number, size in enumerate(self.sizes, 1)
-            ],
         }
 
-    def _key(self, number: int) -> dict[str, Any] | None:
-        return {name: plain(value) for name, value in self.places[number].key.items()} if self.places else None
+    @told("sentences", key("classes"))
+    def _classes(self) -> list[dict[str, Any]]:
+        keys: list[Any] = [place.key for place in self.places] or [None] * len(self.sizes)
+        return [{"class": number + 1, "size": size, "key": keys[number]} for number, size in enumerate(self.sizes)]
 
     def _value(self, atom: RankedAtom) -> Any:
         return self.places[self._class(atom.person)].values[atom.rank - 1]
@@ -68,11 +65,11 @@ class ShownWitness:
 
     def _atom(self, atom: RankedAtom) -> dict[str, Any]:
         said = {"class": self._class(atom.person) + 1, "person": atom.person.number + 1, "rank": atom.rank}
-        return said | ({"value": plain(self._value(atom))} if self.places else {})
+        return said | ({"value": self._value(atom)} if self.places else {})
 
 
 @dataclass(frozen=True)
-class AttributeResult:
+class AttributeResult(Documented):
     """What was found for one sensitive attribute.
 
     Args:
@@ -83,7 +80,7 @@ class AttributeResult:
         distinct, null_rows, form: of the attribute, as in an audit.
     """
 
-    disclosure: Disclosure
+    disclosure: Disclosure = field(metadata=HERE)
     distinct: int
     null_rows: int
     form: str
@@ -93,22 +90,9 @@ class AttributeResult:
     weakest: tuple[WeakClasses, ...] = ()
     witness: ShownWitness | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """The attribute as the JSON schema has it."""
-        return self.disclosure.to_dict() | {
-            "distinct": self.distinct,
-            "null_rows": self.null_rows,
-            "form": self.form,
-            "threshold_k": self.threshold_k,
-            "failing": [{"k": item.k, "classes": item.classes, "rows": item.rows} for item in self.failing],
-            "weakest_k": self.weakest_k,
-            "weakest": [classes.to_dict() for classes in self.weakest],
-            "witness": None if self.witness is None else self.witness.to_dict(),
-        }
 
-
-@dataclass(frozen=True)
-class DisclosureResult(Shown):
+@dataclass(frozen=True, kw_only=True)
+class DisclosureResult(MeasuredResult, Shown):
     """What one `sqlaudit disclosure` found.
 
     Args:
@@ -117,21 +101,18 @@ class DisclosureResult(Shown):
         first_k: where the curve is told from; it is computed from 0 on.
     """
 
+    schema: ClassVar = "sqlaudit-disclosure/1"
     shown_by: ClassVar = "sqlaudit.audits.disclosure.report:disclosure_document"
 
-    target: str
-    rows: int
-    engine: str
-    time: str
+    target: str = field(metadata=key("target.name"))
+    rows: int = field(metadata=key("target.rows"))
+    columns: tuple[str, ...] = field(default=(), metadata=key("target.columns"))
+    engine: str = field(metadata=key("target.engine"))
     roles: Mapping[str, Any]
-    attributes: tuple[AttributeResult, ...]
-    threshold: Fraction | None = None
-    first_k: int = 0
+    threshold: Fraction | None = field(default=None, metadata=AS_FLOAT)
+    attributes: tuple[AttributeResult, ...] = field(metadata=LEFT_OUT)
+    first_k: int = field(default=0, metadata=LEFT_OUT)
     warnings: tuple[Warned, ...] = ()
-    statements: tuple[Timing, ...] = ()
-    versions: Mapping[str, str] = field(default_factory=dict)
-    access: str = ""
-    columns: tuple[str, ...] = ()
 
     @property
     def disclosure(self) -> Disclosure:
@@ -144,28 +125,16 @@ class DisclosureResult(Shown):
         return tuple(attribute.disclosure for attribute in self.attributes)
 
     @property
+    @told("_listed")
     def notices(self) -> tuple[Warned, ...]:
         """What stands directly under the answer; declared identifiers too, of which no check speaks here."""
         declared = tuple(warned for warned in self.warnings if warned.code == "direct_identifier")
         return declared + under_verdict(self.warnings)
 
-    def to_dict(self) -> dict[str, Any]:
-        """The result as the documented JSON."""
+    @told("threshold", HERE)
+    def _listed(self) -> dict[str, Any]:
         listed = [self._attribute(attribute) for attribute in self.attributes]
-        return {
-            "schema": SCHEMA,
-            "versions": dict(self.versions),
-            "time": self.time,
-            "access": self.access,
-            "target": {"name": self.target, "rows": self.rows, "columns": list(self.columns), "engine": self.engine},
-            "roles": dict(self.roles),
-            "threshold": None if self.threshold is None else float(self.threshold),
-            "disclosure": listed[0],
-            "disclosures": listed,
-            "notices": [notice.to_dict() for notice in self.notices],
-            "warnings": [warning.to_dict() for warning in self.warnings],
-            "statements": [timing.to_dict() for timing in self.statements],
-        }
+        return {"disclosure": listed[0], "disclosures": listed}
 
     def _attribute(self, attribute: AttributeResult) -> dict[str, Any]:
         found = attribute.to_dict()

@@ -12,13 +12,13 @@ from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from sqlaudit.audits.disclosure.attribute import exact_text
 from sqlaudit.audits.disclosure.given import Knowledge, NamedAtom, NamedPerson
 from sqlaudit.audits.disclosure.run import OpenedAttribute, check_roles, open_attribute
 from sqlaudit.base.columns_of import Resolved
+from sqlaudit.base.documents import Documented, after, exactly, key
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.relation import Kind, Relation, Statement
-from sqlaudit.base.result import Timing
+from sqlaudit.base.result import MeasuredResult
 from sqlaudit.base.spec import Roles, Target
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.classes.attribute_inputs import AttributeInputs
@@ -30,13 +30,12 @@ from sqlaudit.engines.provenance import provenance
 from sqlaudit.models.disclosure.knowledge import DEFAULT_LIMIT, Atom, BasicImplication, WhatIf, what_if
 from sqlaudit.reports.notebook import Shown
 
-SCHEMA = "sqlaudit-what-if/1"
 MAX_EXPONENT = 30
 _NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
 
 
 @dataclass(frozen=True)
-class Answer:
+class Answer(Documented):
     """How probable one statement is.
 
     Args:
@@ -45,26 +44,14 @@ class Answer:
     """
 
     place: str
-    probability: Fraction
-    prior: Fraction
+    probability: Fraction = field(metadata=exactly("exact") | after("value"))
+    prior: Fraction = field(metadata=exactly("prior_exact") | after("probability"))
     person: str | None = None
     value: str | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """The answer as the JSON schema has it."""
-        return {
-            "place": self.place,
-            "person": self.person,
-            "value": self.value,
-            "probability": float(self.probability),
-            "exact": exact_text(self.probability),
-            "prior": float(self.prior),
-            "prior_exact": exact_text(self.prior),
-        }
 
-
-@dataclass(frozen=True)
-class WhatIfResult(Shown):
+@dataclass(frozen=True, kw_only=True)
+class WhatIfResult(MeasuredResult, Shown):
     """The answers to what was asked, given what is known.
 
     Args:
@@ -73,39 +60,18 @@ class WhatIfResult(Shown):
         answers: one a statement. The rest is as in an audit.
     """
 
+    schema: ClassVar = "sqlaudit-what-if/1"
     shown_by: ClassVar = "sqlaudit.audits.disclosure.what_if_report:what_if_document"
 
-    target: str
-    engine: str
-    time: str
+    target: str = field(metadata=key("target.name"))
+    engine: str = field(metadata=key("target.engine"))
     roles: Mapping[str, Any]
     sensitive: str
     people: int
     pieces: int
     classes: int
-    knowledge: Fraction
+    knowledge: Fraction = field(metadata=key("knowledge.probability") | exactly("knowledge.exact"))
     answers: tuple[Answer, ...]
-    statements: tuple[Timing, ...] = ()
-    versions: Mapping[str, str] = field(default_factory=dict)
-    access: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """The result as the documented JSON."""
-        return {
-            "schema": SCHEMA,
-            "versions": dict(self.versions),
-            "time": self.time,
-            "access": self.access,
-            "target": {"name": self.target, "engine": self.engine},
-            "roles": dict(self.roles),
-            "sensitive": self.sensitive,
-            "people": self.people,
-            "pieces": self.pieces,
-            "classes": self.classes,
-            "knowledge": {"probability": float(self.knowledge), "exact": exact_text(self.knowledge)},
-            "answers": [answer.to_dict() for answer in self.answers],
-            "statements": [timing.to_dict() for timing in self.statements],
-        }
 
 
 def answer(

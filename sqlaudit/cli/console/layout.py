@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from sqlaudit.base.csv_cells import csv_cell
+from sqlaudit.base.documents import plain
 from sqlaudit.base.relation import ColumnInfo, Kind, Row
-from sqlaudit.base.result import plain
 from sqlaudit.cli.console.workspace import Rows
 from sqlaudit.reports.escape import visible
 from sqlaudit.reports.figures import plural

@@ -7,16 +7,16 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from sqlaudit.base.result import Timing
+from sqlaudit.base.documents import AS_FLOAT, AS_TEXT, HERE, LEFT_OUT, Documented, key, objects, shown
+from sqlaudit.base.result import MeasuredResult
 from sqlaudit.reports.notebook import Shown
 
-SCHEMA = "sqlaudit-records/1"
 Signature = tuple[int, ...]
 """How many minimal sample uniques of 1, 2, … columns a record has."""
 
 
 @dataclass(frozen=True)
-class Scores:
+class Scores(Documented):
     """The scores of one record.
 
     Args:
@@ -25,14 +25,14 @@ class Scores:
         dis_suda, dis_ihsn: DIS-SUDA from these scores, between 0 and 1.
     """
 
-    suda: Fraction
-    ihsn: Fraction
+    suda: Fraction = field(metadata=AS_FLOAT)
+    ihsn: Fraction = field(metadata=key("suda_ihsn") | AS_FLOAT)
     dis_suda: float
-    dis_ihsn: float
+    dis_ihsn: float = field(metadata=key("dis_suda_ihsn"))
 
 
 @dataclass(frozen=True)
-class IndividualRisk:
+class IndividualRisk(Documented):
     """Re-identification risk of rows given their sampling weights (Franconi and Polettini, 2004).
 
     Args:
@@ -44,24 +44,34 @@ class IndividualRisk:
     expected: float
     highest: float
     mean: float
-    above: Mapping[str, int]
-
-    def to_dict(self) -> dict[str, Any]:
-        """The risk as the JSON has it."""
-        return {"expected": self.expected, "highest": self.highest, "mean": self.mean, "rows_above": dict(self.above)}
+    above: Mapping[str, int] = field(metadata=key("rows_above"))
 
 
 @dataclass(frozen=True)
-class TopRecord:
+class TopRecord(Documented):
     """One of the records with the highest scores, by the values of its key columns."""
 
-    key: tuple[Any, ...]
-    uniques: Signature
-    scores: Scores
+    key: tuple[Any, ...] = field(metadata=AS_TEXT)
+    uniques: Signature = field(metadata=LEFT_OUT)
+    scores: Scores = field(metadata=HERE)
 
 
-@dataclass(frozen=True)
-class RecordRisk(Shown):
+def _by_size(counts: tuple[int, ...]) -> list[dict[str, int]]:
+    return [{"size": size, "count": count} for size, count in enumerate(counts, 1)]
+
+
+def _scores(found: tuple[tuple[Signature, int, Scores], ...]) -> list[dict[str, Any]]:
+    return [
+        {"minimal_sample_uniques": signature, "records": count} | scores.to_dict() for signature, count, scores in found
+    ]
+
+
+def _shares(found: tuple[tuple[str, Fraction], ...]) -> list[dict[str, Any]]:
+    return [{"column": name, "share": float(share)} for name, share in found]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordRisk(MeasuredResult, Shown):
     """Which records are special, and which columns make them so.
 
     Args:
@@ -80,8 +90,10 @@ class RecordRisk(Shown):
         key: the columns of `top`. engine, time, statements, versions: as in an audit.
     """
 
+    schema: ClassVar = "sqlaudit-records/1"
     shown_by: ClassVar = "sqlaudit.column_sets.records.report:records_document"
 
+    engine: str = ""
     target: str
     columns: tuple[str, ...]
     rows: int
@@ -89,70 +101,19 @@ class RecordRisk(Shown):
     paired_rows: int
     max_size: int
     nulls: str
-    fraction: Fraction
-    file_dis: Fraction
-    uniques_by_size: tuple[int, ...]
-    records: int
-    scores: tuple[tuple[Signature, int, Scores], ...]
-    contributions: tuple[tuple[str, Fraction], ...]
-    by_set: tuple[tuple[tuple[str, ...], int], ...]
-    risk: IndividualRisk
-    top: tuple[TopRecord, ...] = ()
-    key: tuple[str, ...] = ()
+    fraction: Fraction = field(metadata=key("sampling_fraction") | AS_FLOAT)
+    file_dis: Fraction = field(metadata=AS_FLOAT)
+    uniques_by_size: tuple[int, ...] = field(metadata=key("minimal_sample_uniques") | shown(_by_size))
+    records: int = field(metadata=key("records_with_minimal_sample_uniques"))
+    scores: tuple[tuple[Signature, int, Scores], ...] = field(metadata=shown(_scores))
+    contributions: tuple[tuple[str, Fraction], ...] = field(metadata=shown(_shares))
+    by_set: tuple[tuple[tuple[str, ...], int], ...] = field(metadata=key("sets") | objects("columns", "records"))
     weights: str | None = None
-    engine: str = ""
-    time: str = ""
-    statements: tuple[Timing, ...] = ()
-    versions: Mapping[str, str] = field(default_factory=dict)
-    access: str = ""
+    risk: IndividualRisk = field(metadata=key("individual_risk"))
+    key: tuple[str, ...] = ()
+    top: tuple[TopRecord, ...] = ()
 
     @property
     def highest(self) -> Scores | None:
         """The scores of the most special record."""
         return self.scores[0][2] if self.scores else None
-
-    def to_dict(self) -> dict[str, Any]:
-        """The result as the documented JSON (`sqlaudit/column_sets/records/schema.json`)."""
-        return {
-            "schema": SCHEMA,
-            "versions": dict(self.versions),
-            "time": self.time,
-            "access": self.access,
-            "engine": self.engine,
-            "target": self.target,
-            "columns": list(self.columns),
-            "rows": self.rows,
-            "unique_rows": self.unique_rows,
-            "paired_rows": self.paired_rows,
-            "max_size": self.max_size,
-            "nulls": self.nulls,
-            "sampling_fraction": float(self.fraction),
-            "file_dis": float(self.file_dis),
-            "minimal_sample_uniques": [
-                {"size": size, "count": count} for size, count in enumerate(self.uniques_by_size, 1)
-            ],
-            "records_with_minimal_sample_uniques": self.records,
-            "scores": [
-                {"minimal_sample_uniques": list(signature), "records": count, **_scores(scores)}
-                for signature, count, scores in self.scores
-            ],
-            "contributions": [{"column": name, "share": float(share)} for name, share in self.contributions],
-            "sets": [{"columns": list(names), "records": count} for names, count in self.by_set],
-            "weights": self.weights,
-            "individual_risk": self.risk.to_dict(),
-            "key": list(self.key),
-            "top": [
-                {"key": [None if v is None else str(v) for v in record.key], **_scores(record.scores)}
-                for record in self.top
-            ],
-            "statements": [timing.to_dict() for timing in self.statements],
-        }
-
-
-def _scores(scores: Scores) -> dict[str, float]:
-    return {
-        "suda": float(scores.suda),
-        "suda_ihsn": float(scores.ihsn),
-        "dis_suda": scores.dis_suda,
-        "dis_suda_ihsn": scores.dis_ihsn,
-    }

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 
+from sqlaudit.base.documents import Documented, exactly
 from sqlaudit.base.errors import UsageError
 
 
@@ -22,15 +23,15 @@ class Allocation:
 
 
 @dataclass(frozen=True)
-class DisclosurePoint:
+class DisclosurePoint(Documented):
     """The disclosure that `k` pieces of knowledge can reach.
 
     maximum: against any k basic implications. negated: against any k negated atoms ("p does not have s").
     """
 
     k: int
-    maximum: Fraction
-    negated: Fraction
+    maximum: Fraction = field(metadata=exactly("exact"))
+    negated: Fraction = field(metadata=exactly("negated_exact"))
 
 
 @dataclass(frozen=True)

@@ -7,15 +7,24 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from sqlaudit.base.result import Timing
+from sqlaudit.base.documents import AS_TEXT, Documented, after, key, shown, told
+from sqlaudit.base.result import MeasuredResult
 from sqlaudit.reports.notebook import Shown
 
-SCHEMA = "sqlaudit-attack/1"
 Figure = int | float | Fraction | str | bool | None
 
 
+def _floats(value: Any) -> Any:
+    """Fractions as floats, whole ones too, so that a share of all is 1.0; other figures as they are."""
+    if isinstance(value, Mapping):
+        return {name: _floats(one) for name, one in value.items()}
+    if isinstance(value, tuple):
+        return [_floats(one) for one in value]
+    return float(value) if isinstance(value, Fraction) else value
+
+
 @dataclass(frozen=True)
-class Example:
+class Example(Documented):
     """One class or value that an attack exposes, with values of the table; only read when values may be shown.
 
     Args:
@@ -23,18 +32,13 @@ class Example:
         size: how many persons. value: what is learned about them.
     """
 
-    key: Mapping[str, Any] | None
+    key: Mapping[str, Any] | None = field(metadata=AS_TEXT)
     size: int
-    value: tuple[Any, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """The example as the JSON has it."""
-        key = None if self.key is None else {name: _text(value) for name, value in self.key.items()}
-        return {"key": key, "size": self.size, "value": [_text(value) for value in self.value]}
+    value: tuple[Any, ...] = field(default=(), metadata=AS_TEXT)
 
 
 @dataclass(frozen=True)
-class Exposure:
+class Exposure(Documented):
     """What one attack achieves.
 
     Args:
@@ -52,21 +56,22 @@ class Exposure:
 
     attack: str
     title: str
-    about: str | None
+    about: str | None = field(metadata=key("sensitive"))
     exposed: int
     of: int
     unit: str
-    probability: float | Fraction | None
-    highest: float | Fraction | None
+    probability: float | Fraction | None = field(metadata=shown(_floats))
+    highest: float | Fraction | None = field(metadata=shown(_floats))
     sentence: str
-    figures: Mapping[str, Figure] = field(default_factory=dict)
-    steps: tuple[Mapping[str, Figure], ...] = ()
+    figures: Mapping[str, Figure] = field(default_factory=dict, metadata=shown(_floats))
+    steps: tuple[Mapping[str, Figure], ...] = field(default=(), metadata=shown(_floats))
     examples: tuple[Example, ...] = ()
     source: str = ""
     note: str = ""
-    at_most: int | None = None
+    at_most: int | None = field(default=None, metadata=after("exposed"))
 
     @property
+    @told("unit", shown(_floats))
     def share(self) -> Fraction | None:
         """The exposed as a share, None when there is nobody."""
         return Fraction(self.exposed, self.of) if self.of else None
@@ -76,43 +81,18 @@ class Exposure:
         """The title, with the sensitive attribute if there is one."""
         return self.title if self.about is None else f"{self.title}: {self.about}"
 
-    def to_dict(self) -> dict[str, Any]:
-        """The exposure as the JSON has it."""
-        return {
-            "attack": self.attack,
-            "title": self.title,
-            "sensitive": self.about,
-            "exposed": self.exposed,
-            "at_most": self.at_most,
-            "of": self.of,
-            "unit": self.unit,
-            "share": _plain(self.share),
-            "probability": _plain(self.probability),
-            "highest": _plain(self.highest),
-            "sentence": self.sentence,
-            "figures": {name: _plain(value) for name, value in self.figures.items()},
-            "steps": [{name: _plain(value) for name, value in step.items()} for step in self.steps],
-            "examples": [example.to_dict() for example in self.examples],
-            "source": self.source,
-            "note": self.note,
-        }
-
 
 @dataclass(frozen=True)
-class NotTried:
+class NotTried(Documented):
     """An attack that could not be tried, and what it would have needed."""
 
     attack: str
     title: str
     reason: str
 
-    def to_dict(self) -> dict[str, str]:
-        """The attack as the JSON has it."""
-        return {"attack": self.attack, "title": self.title, "reason": self.reason}
 
-
-@dataclass(frozen=True)
-class AttackResult(Shown):
+@dataclass(frozen=True, kw_only=True)
+class AttackResult(MeasuredResult, Shown):
     """What an attacker can still do with a release.
 
     Args:
@@ -124,24 +104,21 @@ class AttackResult(Shown):
         engine, time, statements, versions: as in an audit.
     """
 
+    schema: ClassVar = "sqlaudit-attack/1"
     shown_by: ClassVar = "sqlaudit.release.attacks.report:attack_document"
 
+    engine: str = ""
     target: str
     rows: int
     classes: int | None
-    smallest: int | None
+    smallest: int | None = field(metadata=key("smallest_class"))
     quasi_identifiers: tuple[str, ...]
     sensitive: tuple[str, ...]
     entity: str | None
     nulls: str
     k: int
-    exposures: tuple[Exposure, ...]
+    exposures: tuple[Exposure, ...] = field(metadata=key("attacks"))
     not_tried: tuple[NotTried, ...] = ()
-    engine: str = ""
-    time: str = ""
-    statements: tuple[Timing, ...] = ()
-    versions: Mapping[str, str] = field(default_factory=dict)
-    access: str = ""
 
     def exposure(self, attack: str, about: str | None = None) -> Exposure:
         """The exposure by an attack, about a sensitive attribute where several were attacked.
@@ -154,37 +131,7 @@ class AttackResult(Shown):
                 return found
         raise KeyError(attack)
 
-    def to_dict(self) -> dict[str, Any]:
-        """The result as the documented JSON (`sqlaudit/release/attacks/schema.json`)."""
-        return {
-            "schema": SCHEMA,
-            "versions": dict(self.versions),
-            "time": self.time,
-            "access": self.access,
-            "engine": self.engine,
-            "target": self.target,
-            "rows": self.rows,
-            "classes": self.classes,
-            "smallest_class": self.smallest,
-            "quasi_identifiers": list(self.quasi_identifiers),
-            "sensitive": list(self.sensitive),
-            "entity": self.entity,
-            "nulls": self.nulls,
-            "k": self.k,
-            "attacks": [exposure.to_dict() for exposure in self.exposures],
-            "not_tried": [attack.to_dict() for attack in self.not_tried],
-            "statements": [timing.to_dict() for timing in self.statements],
-        }
-
 
 def exposed_most(exposures: Sequence[Exposure]) -> list[Exposure]:
     """The exposures by how large a share they expose, largest first; ties keep their order."""
     return sorted(exposures, key=lambda one: one.share or Fraction(0), reverse=True)
-
-
-def _plain(value: Figure) -> int | float | str | bool | None:
-    return float(value) if isinstance(value, Fraction) else value
-
-
-def _text(value: Any) -> str | None:
-    return None if value is None else str(value)

@@ -9,11 +9,10 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from sqlaudit.audits.result import AuditResult
-from sqlaudit.base.result import Number, Timing
+from sqlaudit.base.documents import AS_TEXT, OR_NULL, Documented, after, key, objects, told
+from sqlaudit.base.result import MeasuredResult, Number
 from sqlaudit.release.attacks.result import AttackResult
 from sqlaudit.reports.notebook import Shown
-
-SCHEMA = "sqlaudit-compare/1"
 
 
 class Answer(StrEnum):
@@ -39,7 +38,7 @@ class Recoding(StrEnum):
 
 
 @dataclass(frozen=True)
-class ColumnFit:
+class ColumnFit(Documented):
     """How one column was generalized.
 
     Args:
@@ -54,7 +53,7 @@ class ColumnFit:
 
     name: str
     height: int
-    levels: tuple[tuple[int, int], ...]
+    levels: tuple[tuple[int, int], ...] = field(metadata=objects("level", "rows"))
     cells: int
     values: int
     misfits: int
@@ -62,13 +61,9 @@ class ColumnFit:
     off_levels: int
     split_values: int
 
-    def to_dict(self) -> dict[str, Any]:
-        """The column as the JSON has it."""
-        return {**vars(self), "levels": [{"level": level, "rows": rows} for level, rows in self.levels]}
-
 
 @dataclass(frozen=True)
-class Generalization:
+class Generalization(Documented):
     """Whether the release is a generalization of the original (Thesis, Definition 2.3.4).
 
     Args:
@@ -95,19 +90,9 @@ class Generalization:
     suppressed: int
     recoding: Recoding
 
-    def to_dict(self) -> dict[str, Any]:
-        """The answer as the JSON has it."""
-        return {
-            **vars(self),
-            "answer": self.answer.value,
-            "recoding": self.recoding.value,
-            "changed": dict(self.changed),
-            "columns": [column.to_dict() for column in self.columns],
-        }
-
 
 @dataclass(frozen=True)
-class Coarser:
+class Coarser(Documented):
     """The release beside another one of the same original.
 
     Args:
@@ -123,13 +108,9 @@ class Coarser:
     not_coarser: int = 0
     not_finer: int = 0
 
-    def to_dict(self) -> dict[str, Any]:
-        """The answer as the JSON has it."""
-        return dict(vars(self))
-
 
 @dataclass(frozen=True)
-class Loss:
+class Loss(Documented):
     """One measure of what was lost.
 
     Args:
@@ -144,23 +125,10 @@ class Loss:
     column: str | None
     value: Number | None
     mean: Number | None = None
-    share: Number | None = None
-    sensitive: str | None = None
+    share: Number | None = field(default=None, metadata=key("share_of_complete_suppression"))
+    sensitive: str | None = field(default=None, metadata=after("column"))
     standard_error: float | None = None
-    why: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """The loss as the JSON has it."""
-        return {
-            "measure": self.measure,
-            "column": self.column,
-            "sensitive": self.sensitive,
-            "value": plain(self.value),
-            "mean": plain(self.mean),
-            "share_of_complete_suppression": plain(self.share),
-            "standard_error": self.standard_error,
-            "why_not_given": self.why or None,
-        }
+    why: str = field(default="", metadata=key("why_not_given") | OR_NULL)
 
 
 NO_ATTACKS = (
@@ -173,7 +141,7 @@ METHODS = ("non-corrected", "conditional", "independent")
 
 
 @dataclass(frozen=True)
-class Errors:
+class Errors(Documented):
     """Relative errors of many answers: how many there are, the median, the 90% and 95% quantiles and the largest."""
 
     answers: int
@@ -197,21 +165,16 @@ class Errors:
 
 
 @dataclass(frozen=True)
-class Group:
+class Group(Documented):
     """One answer of a query: on the original, and on the release by method (None = cannot be given)."""
 
     truth: float | None
     answers: Mapping[str, float | None]
-    key: tuple[Any, ...] | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """The answer as the JSON has it."""
-        key = None if self.key is None else [None if part is None else str(part) for part in self.key]
-        return {"truth": self.truth, "answers": dict(self.answers), "key": key}
+    key: tuple[Any, ...] | None = field(default=None, metadata=AS_TEXT)
 
 
 @dataclass(frozen=True)
-class QueryAnswer:
+class QueryAnswer(Documented):
     """One query of the user on both tables: its number in the file, its groups (one without GROUP BY), its errors.
 
     Args:
@@ -223,24 +186,13 @@ class QueryAnswer:
     number: int
     aggregate: str
     groups: tuple[Group, ...]
-    total: int
-    errors: Mapping[str, Errors]
-    why: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """The answers as the JSON has them."""
-        return {
-            "number": self.number,
-            "aggregate": self.aggregate,
-            "groups": [group.to_dict() for group in self.groups],
-            "groups_total": self.total,
-            "relative_errors": {name: dict(vars(one)) for name, one in self.errors.items()},
-            "why_not_given": self.why or None,
-        }
+    total: int = field(metadata=key("groups_total"))
+    errors: Mapping[str, Errors] = field(metadata=key("relative_errors"))
+    why: str = field(default="", metadata=key("why_not_given") | OR_NULL)
 
 
 @dataclass(frozen=True)
-class Workload:
+class Workload(Documented):
     """Random counting queries on both tables.
 
     Args:
@@ -252,25 +204,15 @@ class Workload:
     queries: int
     empty: int
     seed: int
-    errors: Mapping[str, Errors]
-    why: str = ""
-    answered_empty: Mapping[str, int] = field(default_factory=dict)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The workload as the JSON has it."""
-        errors = {name: dict(vars(one)) for name, one in self.errors.items()}
-        return {
-            "queries": self.queries,
-            "empty": self.empty,
-            "answered_though_empty": dict(self.answered_empty),
-            "seed": self.seed,
-            "relative_errors": errors,
-            "why_not_given": self.why or None,
-        }
+    errors: Mapping[str, Errors] = field(metadata=key("relative_errors"))
+    why: str = field(default="", metadata=key("why_not_given") | OR_NULL)
+    answered_empty: Mapping[str, int] = field(
+        default_factory=dict, metadata=key("answered_though_empty") | after("empty")
+    )
 
 
-@dataclass(frozen=True)
-class CompareResult(Shown):
+@dataclass(frozen=True, kw_only=True)
+class CompareResult(MeasuredResult, Shown):
     """Original and release side by side: is it a generalization, what was lost, what is still of use, is it safe.
 
     Args:
@@ -280,28 +222,29 @@ class CompareResult(Shown):
         attacks: what can be done with the release alone; None when it is no generalization: its rows are about nobody.
     """
 
+    schema: ClassVar = "sqlaudit-compare/1"
     shown_by: ClassVar = "sqlaudit.release.compare.report:compare_document"
 
-    original: str
-    release: str
-    rows: int
-    released: int
-    qi: tuple[str, ...]
-    sensitive: tuple[str, ...]
+    engine: str = ""
+    original: str = field(metadata=key("original.name"))
+    rows: int = field(metadata=key("original.rows"))
+    release: str = field(metadata=key("release.name"))
+    released: int = field(metadata=key("release.rows"))
+    qi: tuple[str, ...] = field(metadata=key("roles.quasi_identifiers"))
+    sensitive: tuple[str, ...] = field(metadata=key("roles.sensitive"))
     pairing: str
     distance: str
     generalization: Generalization
-    losses: tuple[Loss, ...]
-    audit: AuditResult
-    attacks: AttackResult | None = None
     coarser: Coarser | None = None
+    losses: tuple[Loss, ...]
     queries: tuple[QueryAnswer, ...] = ()
     workload: Workload | None = None
-    engine: str = ""
-    time: str = ""
-    statements: tuple[Timing, ...] = ()
-    versions: Mapping[str, str] = field(default_factory=dict)
-    access: str = ""
+    audit: AuditResult
+    attacks: AttackResult | None = None
+
+    @told("attacks", key("why_no_attacks"))
+    def _why_no_attacks(self) -> str | None:
+        return None if self.attacks is not None else NO_ATTACKS
 
     def loss(self, measure: str, column: str | None = None, sensitive: str | None = None) -> Loss:
         """One loss; of all columns together without `column`, of the first sensitive attribute without `sensitive`.
@@ -313,30 +256,6 @@ class CompareResult(Shown):
             if one.measure == measure and one.column == column and sensitive in (None, one.sensitive):
                 return one
         raise KeyError(measure)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The result as the documented JSON (`sqlaudit/release/compare/schema.json`)."""
-        return {
-            "schema": SCHEMA,
-            "versions": dict(self.versions),
-            "time": self.time,
-            "access": self.access,
-            "engine": self.engine,
-            "original": {"name": self.original, "rows": self.rows},
-            "release": {"name": self.release, "rows": self.released},
-            "roles": {"quasi_identifiers": list(self.qi), "sensitive": list(self.sensitive)},
-            "pairing": self.pairing,
-            "distance": self.distance,
-            "generalization": self.generalization.to_dict(),
-            "coarser": None if self.coarser is None else self.coarser.to_dict(),
-            "losses": [loss.to_dict() for loss in self.losses],
-            "queries": [query.to_dict() for query in self.queries],
-            "workload": None if self.workload is None else self.workload.to_dict(),
-            "audit": self.audit.to_dict(),
-            "attacks": None if self.attacks is None else self.attacks.to_dict(),
-            "why_no_attacks": None if self.attacks is not None else NO_ATTACKS,
-            "statements": [timing.to_dict() for timing in self.statements],
-        }
 
     def to_frame(self) -> Any:
         """The losses as a pandas DataFrame, one row a measure and column.
@@ -351,10 +270,3 @@ class CompareResult(Shown):
 
             raise MissingDriver("to_frame needs pandas: pip install 'sqlaudit[frames]'.") from None
         return pd.DataFrame([loss.to_dict() for loss in self.losses])
-
-
-def plain(value: Number | None) -> int | float | None:
-    """A number as JSON has it."""
-    if value is None or isinstance(value, int | float):
-        return value
-    return int(value) if value.denominator == 1 else float(value)

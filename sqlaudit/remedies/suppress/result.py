@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from sqlaudit.base.result import Timing, plain
+from sqlaudit.base.documents import plain
+from sqlaudit.base.result import Timing
 from sqlaudit.remedies.result import Release
 from sqlaudit.reports.notebook import Shown
 
