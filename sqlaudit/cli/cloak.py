@@ -18,11 +18,10 @@ from sqlaudit.cli.sections import Sectioned, in_section, shared
 from sqlaudit.cli.session import session
 from sqlaudit.engines.contract import Engine
 from sqlaudit.remedies.cloak.boxes import audit_boxes, plan_boxes
-from sqlaudit.remedies.cloak.grid import Divide
+from sqlaudit.remedies.cloak.grid import Divide, metres, seconds
 from sqlaudit.remedies.cloak.report import box_audit_document, cloak_document
 from sqlaudit.remedies.cloak.request import BOUNDS, Background, BoxRequest, CloakRequest, Places, Tolerances
 from sqlaudit.remedies.cloak.run import cloak_messages, plan_cloaking
-from sqlaudit.remedies.cloak.sizes import metres, seconds
 
 _PATH = click.Path(path_type=Path)
 _roles = in_section("Roles of the columns")

@@ -12,13 +12,12 @@ from hypothesis import assume, given, settings
 
 from sqlaudit.base.errors import EngineError, MissingDriver
 from sqlaudit.remedies.suppress import deciding, solver
-from sqlaudit.remedies.suppress.bounds import base_cost
 from sqlaudit.remedies.suppress.by_groups import group_program
 from sqlaudit.remedies.suppress.by_patterns import pattern_program
 from sqlaudit.remedies.suppress.candidates import candidates
-from sqlaudit.remedies.suppress.choices import choices
-from sqlaudit.remedies.suppress.deciding import How, decide
+from sqlaudit.remedies.suppress.deciding import How, base_cost, decide
 from sqlaudit.remedies.suppress.improving import improved
+from sqlaudit.remedies.suppress.lending import choices
 from sqlaudit.remedies.suppress.problem import Problem, reduced, solution_of
 from sqlaudit.remedies.suppress.sweep import fast
 from tests.remedies.oracle_suppress import cheapest, clique_rows, hard_rows

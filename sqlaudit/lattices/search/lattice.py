@@ -15,12 +15,11 @@ from sqlaudit.lattices.search.along import ChainSearch, checked_chain, climb
 from sqlaudit.lattices.search.board import Board
 from sqlaudit.lattices.search.border import Border
 from sqlaudit.lattices.search.bounds import BoundsSearch, look_for_cheap_node
-from sqlaudit.lattices.search.chains import WIDTH, settle, settle_all
+from sqlaudit.lattices.search.chains import WIDTH, settle, settle_all, settle_by_subsets, with_kept_left_out
 from sqlaudit.lattices.search.finish import Cheap, decide_rest, price_safe_nodes
 from sqlaudit.lattices.search.found import Ending, Found, found_by_border, found_by_tags, found_on_chain, within
 from sqlaudit.lattices.search.inquiry import Inquiry, Tell, silent
 from sqlaudit.lattices.search.loss import Best, Incumbent, NodeLoss
-from sqlaudit.lattices.search.subsets import settle_by_subsets, with_kept_left_out
 from sqlaudit.lattices.search.tags import SAFE, UNSAFE, Tags
 from sqlaudit.lattices.search.transversals import MinimalSearch
 from sqlaudit.lattices.verdicts import Node, Verdict

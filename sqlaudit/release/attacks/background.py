@@ -18,9 +18,8 @@ from typing import Any, ClassVar
 from sqlaudit.models.base import expression
 from sqlaudit.models.diversity import DISTINCT, LARGEST, head
 from sqlaudit.models.judge import MAX_VECTORS
-from sqlaudit.release.attacks.base import MACHANAVAJJHALA, Attribute, ClassAttack, Scene
+from sqlaudit.release.attacks.base import MACHANAVAJJHALA, Attribute, ClassAttack, Scene, chance, of_all, some
 from sqlaudit.release.attacks.result import Example, Exposure, Figure
-from sqlaudit.release.attacks.words import chance, of_all, some
 
 MAX_CHOICES = 100_000
 """Up to this many choices of values are tried one by one; beyond, values are added greedily and it is said."""

@@ -1,10 +1,14 @@
-"""What an attack is: it says what it lacks, or how many persons it exposes. All figures come from the database."""
+"""What an attack is: it says what it lacks, or how many persons it exposes. All figures come from the database.
+
+Numbers as sentences have them. Counts only; no value of a table.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import PurePosixPath
 from typing import Any, ClassVar
 
@@ -16,6 +20,7 @@ from sqlaudit.classes.failing import FailingClasses
 from sqlaudit.classes.histogram import HistogramBuilder
 from sqlaudit.classes.listing import Short
 from sqlaudit.classes.opening import ResolvedRoles
+from sqlaudit.column_sets.result import percent
 from sqlaudit.engines.contract import Engine
 from sqlaudit.release.attacks.readers import Readers, readers_for
 from sqlaudit.release.attacks.request import AttackRequest
@@ -152,3 +157,46 @@ def shown_classes(scene: Scene, attribute: Attribute, condition: str, facts: Seq
         Example(one.key, one.size, tuple(attribute.table.values[int(one.figures[lane] or 0)] for lane in lanes))
         for one in found
     )
+
+
+SINGULAR = {
+    "values": "value",
+    "rows": "row",
+    "cells": "cell",
+    "persons": "person",
+    "people": "person",
+    "positions": "position",
+    "classes": "class",
+    "finer nodes": "finer node",
+}
+
+
+def some(number: int, unit: str) -> str:
+    """A count with its unit.
+
+    Example:
+        >>> some(1, "rows"), some(1234, "classes")
+        ('1 row', '1,234 classes')
+    """
+    return f"{number:,} {SINGULAR.get(unit, unit) if number == 1 else unit}"
+
+
+def of_all(number: int, whole: int, unit: str) -> str:
+    """A part of a whole: `3 of 12 rows (25%)`.
+
+    Example:
+        >>> of_all(3, 12, "rows"), of_all(0, 0, "rows")
+        ('3 of 12 rows (25%)', '0 of 0 rows')
+    """
+    share = f" ({percent(Fraction(number, whole))})" if whole else ""
+    return f"{number:,} of {some(whole, unit)}{share}"
+
+
+def chance(value: float | Fraction | None) -> str:
+    """A probability as a percentage; only certainty prints as 100%.
+
+    Example:
+        >>> chance(Fraction(2, 3)), chance(1), chance(None)
+        ('67%', '100%', 'unknown')
+    """
+    return "unknown" if value is None else percent(Fraction(value))

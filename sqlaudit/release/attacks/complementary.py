@@ -14,11 +14,10 @@ from sqlaudit.base.columns_of import find_column, resolve
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.spec import NullPolicy
 from sqlaudit.base.sql import Raw, render
-from sqlaudit.release.attacks.base import SWEENEY, Attack, Scene
+from sqlaudit.release.attacks.base import SWEENEY, Attack, Scene, some
 from sqlaudit.release.attacks.fits import find_matches, named
 from sqlaudit.release.attacks.result import Exposure
 from sqlaudit.release.attacks.unsorted import shared_columns
-from sqlaudit.release.attacks.words import some
 
 _NAMES = (
     "joined_classes",

@@ -7,9 +7,17 @@ from typing import Any, ClassVar
 
 from sqlaudit.models.base import expression
 from sqlaudit.models.diversity import DISTINCT, LARGEST
-from sqlaudit.release.attacks.base import FIRST, MACHANAVAJJHALA, Attribute, ClassAttack, Scene, shown_classes
+from sqlaudit.release.attacks.base import (
+    FIRST,
+    MACHANAVAJJHALA,
+    Attribute,
+    ClassAttack,
+    Scene,
+    of_all,
+    shown_classes,
+    some,
+)
 from sqlaudit.release.attacks.result import Exposure
-from sqlaudit.release.attacks.words import of_all, some
 
 _NAMES = ("members", "pairs", "exposed", "exposed_classes", "alone", "nearly", "right_guesses", "highest")
 

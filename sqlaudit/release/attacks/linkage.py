@@ -11,10 +11,9 @@ from sqlaudit.base.columns_of import resolve
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.sql import Raw, render
-from sqlaudit.release.attacks.base import SWEENEY, Attack, Scene
+from sqlaudit.release.attacks.base import SWEENEY, Attack, Scene, of_all, some
 from sqlaudit.release.attacks.fits import find_matches, named
 from sqlaudit.release.attacks.result import Exposure, Figure
-from sqlaudit.release.attacks.words import of_all, some
 
 
 @dataclass(frozen=True)

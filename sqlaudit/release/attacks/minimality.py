@@ -23,12 +23,11 @@ from sqlaudit.engines.contract import Engine
 from sqlaudit.hierarchies.dictionary import dictionary
 from sqlaudit.hierarchies.hierarchy import Hierarchy, plain
 from sqlaudit.models.registry import REGISTRY
-from sqlaudit.release.attacks.base import Attack, CannotTry, Scene
+from sqlaudit.release.attacks.base import Attack, CannotTry, Scene, chance, of_all, some
 from sqlaudit.release.attacks.count_rules import Rule, rule_of
 from sqlaudit.release.attacks.fits import MAX_VALUES, SPELLED
 from sqlaudit.release.attacks.request import Published
 from sqlaudit.release.attacks.result import Exposure, Figure
-from sqlaudit.release.attacks.words import chance, of_all, some
 from sqlaudit.release.attacks.worlds import Budget, Posterior, Split, TooLarge, posteriors
 
 WONG = "Wong, Fu, Wang, Pei: Minimality Attack in Privacy Preserving Data Publishing, VLDB 2007"

@@ -13,9 +13,8 @@ from sqlaudit.classes.attribute_inputs import Categories
 from sqlaudit.classes.facts import Fact
 from sqlaudit.models.base import expression
 from sqlaudit.models.diversity import DISTINCT
-from sqlaudit.release.attacks.base import FIRST, LI, Attribute, ClassAttack, Scene, shown_classes
+from sqlaudit.release.attacks.base import FIRST, LI, Attribute, ClassAttack, Scene, of_all, shown_classes, some
 from sqlaudit.release.attacks.result import Exposure, Figure
-from sqlaudit.release.attacks.words import of_all, some
 
 LAST = Fact("last_lane", "last_lane")
 MAX_RANGES = 200_000

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from sqlaudit.classes.facts import Fact
-from sqlaudit.release.attacks.base import LI, Attribute, ClassAttack, Scene
+from sqlaudit.release.attacks.base import LI, Attribute, ClassAttack, Scene, of_all
 from sqlaudit.release.attacks.result import Exposure
-from sqlaudit.release.attacks.words import of_all
 
 TIMES = (2, 5, 10)
 """Members are counted whose value is more than so many times as likely as before."""

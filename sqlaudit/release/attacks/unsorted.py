@@ -14,11 +14,10 @@ from sqlaudit.base.columns_of import find_column, resolve
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.sql import Raw, render
-from sqlaudit.release.attacks.base import SWEENEY, Attack, Scene
+from sqlaudit.release.attacks.base import SWEENEY, Attack, Scene, chance, of_all, some
 from sqlaudit.release.attacks.chance import Paired, shuffled
 from sqlaudit.release.attacks.fits import Match, find_matches, named
 from sqlaudit.release.attacks.result import Exposure, Figure
-from sqlaudit.release.attacks.words import chance, of_all, some
 
 MAX_SHUFFLED = 2_000
 """Up to this many positions a column is shuffled; beyond, bounds are used, which then are sharp enough."""

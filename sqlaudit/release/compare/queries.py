@@ -20,9 +20,8 @@ from sqlaudit.base.sql import Raw, expression, render
 from sqlaudit.hierarchies.cell_reader import CellReader, reader_of
 from sqlaudit.hierarchies.cells import AnyValue, Cell
 from sqlaudit.release.compare.bench import Bench
-from sqlaudit.release.compare.cells_read import MOST_CELLS
 from sqlaudit.release.compare.coding import Coded, packed
-from sqlaudit.release.compare.covers import Covered
+from sqlaudit.release.compare.covers import MOST_CELLS, Covered
 from sqlaudit.release.compare.pairing import Side
 from sqlaudit.release.compare.query_text import AggregateQuery
 from sqlaudit.release.compare.regions import Regions

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 from sqlaudit.release.compare.coding import Attribute
 from sqlaudit.release.compare.distances import Distance
-from sqlaudit.release.compare.ranges import RangeQuery, random_ranges
 from sqlaudit.release.compare.result import Loss
+from sqlaudit.release.compare.workload import RangeQuery, random_ranges
 from sqlaudit.release.losses.views import NO_PAIRS, NO_SENSITIVE, Scene, View
 
 MEASURE = "range-query-noise"

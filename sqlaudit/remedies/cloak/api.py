@@ -14,11 +14,10 @@ from sqlaudit.engines import opened
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.overwriting import files_read, refuse_overwriting
 from sqlaudit.remedies.cloak.boxes import audit_boxes as audit_box_table
-from sqlaudit.remedies.cloak.grid import Divide
+from sqlaudit.remedies.cloak.grid import Divide, metres, seconds
 from sqlaudit.remedies.cloak.request import BOUNDS, Background, BoxRequest, CloakRequest, Places, Tolerances
 from sqlaudit.remedies.cloak.result import BoxAudit, CloakResult
 from sqlaudit.remedies.cloak.run import cloak_messages
-from sqlaudit.remedies.cloak.sizes import metres, seconds
 
 
 def cloak(

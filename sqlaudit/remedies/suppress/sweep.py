@@ -14,8 +14,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sqlaudit.remedies.suppress.choices import Kept, levels
-from sqlaudit.remedies.suppress.lending import Ledger
+from sqlaudit.remedies.suppress.lending import Kept, Ledger, levels
 from sqlaudit.remedies.suppress.problem import Integers, Problem, Solution, as_it_is, groups_of, solution_of
 
 Watch = Callable[[str, float | None], None]
