@@ -20,7 +20,7 @@ from sqlaudit.cli.session import session
 from sqlaudit.models.requirements import parse_requirements
 from sqlaudit.release.attacks.api import attacked, hierarchies_from, inputs_from
 from sqlaudit.release.attacks.report import attack_document
-from sqlaudit.release.attacks.request import AttackRequest, Pair, Published, pair_of
+from sqlaudit.release.attacks.request import AttackRequest, KnownSearch, Pair, pair_of
 from sqlaudit.release.attacks.run import chosen, plan_attacks
 
 _PATH = click.Path(path_type=Path)
@@ -91,7 +91,7 @@ def _number(text: str | None) -> Fraction | None:
         raise UsageError(f"--width is a number, for instance 5000; {text!r} is none.") from None
 
 
-def _published(require: tuple[str, ...], node: str | None) -> Published | None:
+def _published(require: tuple[str, ...], node: str | None) -> KnownSearch | None:
     if not require:
         if node is not None:
             raise UsageError("--node says where a search ended; say with --require what it searched for.")
@@ -100,7 +100,7 @@ def _published(require: tuple[str, ...], node: str | None) -> Published | None:
         levels = None if node is None else tuple(int(level) for level in node.split(","))
     except ValueError:
         raise UsageError("--node is one level for each quasi-identifier, for instance 2,1,0.") from None
-    return Published(tuple(one for text in require for one in parse_requirements(text)), levels)
+    return KnownSearch(tuple(one for text in require for one in parse_requirements(text)), levels)
 
 
 def _request(attacker: dict[str, Any], target: Target, roles: Roles) -> AttackRequest:

@@ -49,7 +49,7 @@ class Holds:
 
 
 @dataclass(frozen=True)
-class Published:
+class ReleasedColumn:
     """A column of a release as SQL: an expression for the SELECT list, and what is joined for it (empty = nothing)."""
 
     expression: str
@@ -132,7 +132,7 @@ def level_sql(hierarchy: Hierarchy, number: int, value_sql: str, dialect: str, h
 
 def published(
     hierarchy: Hierarchy, number: int, value_sql: str, dialect: str, holds: Holds, alias: str = "labels"
-) -> Published:
+) -> ReleasedColumn:
     """A column at a level as a release has it: default applied, listed levels as a joined table of the file's values.
 
     Args:
@@ -146,7 +146,7 @@ def published(
     if not isinstance(level, MappedLevel) or hierarchy.table is None:
         label = level_sql(hierarchy, number, value_sql, dialect, holds)
         whole = level is None or isinstance(level, TopLevel)
-        return Published(label if whole else _or_default(hierarchy, label, value_sql, dialect))
+        return ReleasedColumn(label if whole else _or_default(hierarchy, label, value_sql, dialect))
     rows = matched_rows(hierarchy.table, holds.kind, hierarchy)
     name = quote(alias, dialect)
     # what stands here is common to all dialects, and a table of many values would take sqlglot long
@@ -167,7 +167,7 @@ def published(
             condition=condition,
         )
     )
-    return Published(_or_default(hierarchy, name + ".sqlaudit_label", value_sql, dialect), join.strip())
+    return ReleasedColumn(_or_default(hierarchy, name + ".sqlaudit_label", value_sql, dialect), join.strip())
 
 
 def _or_default(hierarchy: Hierarchy, label: str, value_sql: str, dialect: str) -> str:

@@ -19,7 +19,7 @@ from sqlaudit.hierarchies.dictionary import dictionary
 from sqlaudit.lattices.attributes import Attribute, decides
 from sqlaudit.lattices.audits import CodedTable, NodeAudits
 from sqlaudit.lattices.coded_rows import Source, coded_rows
-from sqlaudit.lattices.coding import KeyLayout, LatticeColumn, code_values
+from sqlaudit.lattices.coding import KeyColumn, KeyLayout, code_values
 from sqlaudit.lattices.parts import NodeLosses
 from sqlaudit.lattices.rollup import Chunk
 from sqlaudit.lattices.verdicts import CellWeight, LossParts, Node, Verdict
@@ -37,7 +37,7 @@ class AuditedTable:
     relation: Relation
     roles: ResolvedRoles
     given: Roles
-    columns: Sequence[LatticeColumn]
+    columns: Sequence[KeyColumn]
     layout: KeyLayout
     attributes: Sequence[Attribute]
     inherits: bool = True

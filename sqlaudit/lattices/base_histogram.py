@@ -16,7 +16,7 @@ from sqlaudit.classes.facts import SensitiveTable
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.workbench import keep
 from sqlaudit.lattices.attributes import Attribute
-from sqlaudit.lattices.coding import KeyLayout, LatticeColumn
+from sqlaudit.lattices.coding import KeyColumn, KeyLayout
 
 BASE = "sqlaudit_lattice_base"
 _CELLS = "sqlaudit_lattice_cells"
@@ -27,7 +27,7 @@ def base_histogram(
     engine: Engine,
     workbench: Engine,
     relation: Relation,
-    columns: Sequence[LatticeColumn],
+    columns: Sequence[KeyColumn],
     layout: KeyLayout,
     attributes: Sequence[Attribute],
 ) -> Relation:
@@ -49,11 +49,7 @@ def base_histogram(
 
 
 def _from_rows(
-    engine: Engine,
-    relation: Relation,
-    columns: Sequence[LatticeColumn],
-    layout: KeyLayout,
-    counted: Sequence[Attribute],
+    engine: Engine, relation: Relation, columns: Sequence[KeyColumn], layout: KeyLayout, counted: Sequence[Attribute]
 ) -> Statement:
     coded = zip([column.column for column in columns], layout.columns, strict=True)
     return render(
@@ -89,11 +85,7 @@ def _from_cells(workbench: Engine, cells: Relation, layout: KeyLayout, counted: 
 
 
 def _cells(
-    engine: Engine,
-    workbench: Engine,
-    relation: Relation,
-    columns: Sequence[LatticeColumn],
-    counted: Sequence[Attribute],
+    engine: Engine, workbench: Engine, relation: Relation, columns: Sequence[KeyColumn], counted: Sequence[Attribute]
 ) -> Relation:
     """Numbers of values with their counts, on the workbench."""
     named = [(column.column.sql, column.dictionary.holds.kind.value, False) for column in columns]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from sqlaudit.base.spec import NullPolicy
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.engines.contract import Engine
-from sqlaudit.lattices.coding import CodedColumn, KeyLayout, LatticeColumn
+from sqlaudit.lattices.coding import CodedColumn, KeyColumn, KeyLayout
 from sqlaudit.lattices.verdicts import Node
 from sqlaudit.models.base import expression
 
@@ -31,7 +31,7 @@ def coded_rows(
     engine: Engine,
     workbench: Engine,
     source: Source,
-    columns: Sequence[LatticeColumn],
+    columns: Sequence[KeyColumn],
     layout: KeyLayout,
     listed: Sequence[Source] = (),
     *,

@@ -23,7 +23,7 @@ WORD = 62
 
 
 @dataclass(frozen=True)
-class LatticeColumn:
+class KeyColumn:
     """A quasi-identifier that takes part in the lattice.
 
     Args:
@@ -107,7 +107,7 @@ class KeyLayout:
                 raise UsageError(f"{column.label} has the levels 0 to {column.height}; there is no level {level}.")
 
 
-def code_values(workbench: Engine, columns: Sequence[LatticeColumn], name: str = "") -> KeyLayout:
+def code_values(workbench: Engine, columns: Sequence[KeyColumn], name: str = "") -> KeyLayout:
     """Path codes for the values of the columns, as relations on the workbench.
 
     Args:
@@ -138,7 +138,7 @@ def code_values(workbench: Engine, columns: Sequence[LatticeColumn], name: str =
     return KeyLayout(tuple(coded), words)
 
 
-def _places(workbench: Engine, column: LatticeColumn, name: str) -> tuple[Relation, list[int]]:
+def _places(workbench: Engine, column: KeyColumn, name: str) -> tuple[Relation, list[int]]:
     """The dictionary with the number of each label under its parent, and the bits that each level needs."""
     levels = max(1, column.height)
     source = Raw(column.dictionary.relation.sql)

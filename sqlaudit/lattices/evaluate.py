@@ -20,7 +20,7 @@ from sqlaudit.engines.contract import Engine
 from sqlaudit.lattices.attributes import LANES, Attribute, decides, inherited, read_attributes
 from sqlaudit.lattices.audited_nodes import AuditedNodes, AuditedTable, audited_nodes
 from sqlaudit.lattices.base_histogram import base_histogram
-from sqlaudit.lattices.coding import KeyLayout, LatticeColumn, code_values
+from sqlaudit.lattices.coding import KeyColumn, KeyLayout, code_values
 from sqlaudit.lattices.figures import NodeFigures
 from sqlaudit.lattices.parts import NodeLosses
 from sqlaudit.lattices.rollup import Rollup
@@ -138,7 +138,7 @@ def needs_audits(attributes: Sequence[Attribute], roles: Roles) -> bool:
     )
 
 
-def names_missing(workbench: Engine, columns: Sequence[LatticeColumn]) -> bool:
+def names_missing(workbench: Engine, columns: Sequence[KeyColumn]) -> bool:
     """Whether a missing value of some column has a label below `*`.
 
     Where NULL matches any value it matches less once it is called something, so coarser is not always safer then.
@@ -178,7 +178,7 @@ def open_evaluator(
     workbench: Engine,
     relation: Relation,
     roles: ResolvedRoles,
-    columns: Sequence[LatticeColumn],
+    columns: Sequence[KeyColumn],
     given: Roles,
     requirements: Sequence[Requirement],
     *,

@@ -27,7 +27,7 @@ from sqlaudit.hierarchies.levels import MappedLevel
 from sqlaudit.hierarchies.read import read_hierarchies
 from sqlaudit.lattices.answer import Searched, result_of
 from sqlaudit.lattices.attributes import read_attributes
-from sqlaudit.lattices.coding import LatticeColumn
+from sqlaudit.lattices.coding import KeyColumn
 from sqlaudit.lattices.costs import CostedColumn, CostTable, Listed, cost_table, labels_of
 from sqlaudit.lattices.evaluate import open_evaluator
 from sqlaudit.lattices.losses import Losses, column_weights
@@ -94,7 +94,7 @@ def find_nodes(
     population = engine.open(population_target(inputs, request.target)) if "population" in inputs else None
     relation, roles = load_columns(engine, table.relation, table.roles)
     with workbench_of(engine) as workbench, _dictionaries(engine, workbench, relation, roles, table) as dictionaries:
-        columns = [LatticeColumn(roles.quasi_identifiers[place], made) for place, made in dictionaries.items()]
+        columns = [KeyColumn(roles.quasi_identifiers[place], made) for place, made in dictionaries.items()]
         evaluator = open_evaluator(
             engine,
             workbench,

@@ -17,7 +17,7 @@ from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.workbench import workbench_of
 from sqlaudit.hierarchies.dictionary import dictionary
 from sqlaudit.hierarchies.hierarchy import Hierarchy, ValueTable, from_table, kept
-from sqlaudit.lattices.coding import LatticeColumn
+from sqlaudit.lattices.coding import KeyColumn
 from sqlaudit.lattices.evaluate import Evaluator, open_evaluator
 from sqlaudit.models.registry import REGISTRY
 from sqlaudit.models.requirements import requirement_from
@@ -94,7 +94,7 @@ def evaluating(engine: Engine, case: NodeCase) -> Iterator[Evaluator]:
     roles = resolve_roles(case.roles, relation, engine.dialect)
     with workbench_of(engine) as workbench:
         columns = [
-            LatticeColumn(column, dictionary(engine, workbench, relation, column, hierarchy, f"test_dictionary_{i}"))
+            KeyColumn(column, dictionary(engine, workbench, relation, column, hierarchy, f"test_dictionary_{i}"))
             for i, (column, hierarchy) in enumerate(zip(roles.quasi_identifiers, case.hierarchies(), strict=True))
         ]
         evaluator = open_evaluator(

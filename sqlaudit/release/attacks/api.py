@@ -15,7 +15,7 @@ from sqlaudit.engines.contract import Database, Engine
 from sqlaudit.engines.workbench import workbench_of
 from sqlaudit.hierarchies.read import Hierarchies, read_hierarchies
 from sqlaudit.models.requirements import Require, requirements
-from sqlaudit.release.attacks.request import AttackRequest, Pair, Published, pair_of
+from sqlaudit.release.attacks.request import AttackRequest, KnownSearch, Pair, pair_of
 from sqlaudit.release.attacks.result import AttackResult
 from sqlaudit.release.attacks.run import attack_release
 
@@ -104,7 +104,7 @@ def attack(
         other=_table(other_release, options, "the other release"),
         other_qi=tuple(other_qi),
         position=None if position is None else _pair(position),
-        published=Published(asked, None if node is None else tuple(node)) if asked else None,
+        published=KnownSearch(asked, None if node is None else tuple(node)) if asked else None,
         show_values=show_values,
         top=top,
         seed=seed,

@@ -26,7 +26,7 @@ from sqlaudit.models.registry import REGISTRY
 from sqlaudit.release.attacks.base import Attack, CannotTry, Scene, chance, of_all, some
 from sqlaudit.release.attacks.count_rules import Rule, rule_of
 from sqlaudit.release.attacks.fits import MAX_VALUES, SPELLED
-from sqlaudit.release.attacks.request import Published
+from sqlaudit.release.attacks.request import KnownSearch
 from sqlaudit.release.attacks.result import Exposure, Figure
 from sqlaudit.release.attacks.worlds import Budget, Posterior, Split, TooLarge, posteriors
 
@@ -241,7 +241,7 @@ def _sizes(text: str) -> list[int]:
 # --- the node of the release ---
 
 
-def _columns(scene: Scene, published: Published) -> list[Labelled]:
+def _columns(scene: Scene, published: KnownSearch) -> list[Labelled]:
     """The quasi-identifiers with their levels in the release.
 
     Raises:

@@ -15,7 +15,7 @@ Pair = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Published:
+class KnownSearch:
     """What is known of how the release was made: that its node is a minimal one for these requirements.
 
     Args:
@@ -61,7 +61,7 @@ class AttackRequest:
     other: Target | None = None
     other_qi: tuple[str, ...] = ()
     position: Pair | None = None
-    published: Published | None = None
+    published: KnownSearch | None = None
     show_values: bool = False
     top: int = 10
     seed: int = 0

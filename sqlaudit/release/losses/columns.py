@@ -17,7 +17,7 @@ from sqlaudit.release.compare.result import Loss
 
 
 @dataclass(frozen=True)
-class ColumnCosts:
+class CellCosts:
     """What the cells of one column add up to, original rows that were not released as cells at the top.
 
     Args:
@@ -34,7 +34,7 @@ class ColumnCosts:
     most: dict[str, Number]
 
 
-def column_costs(bench: Bench, coded: Coded, covered: Covered, beta: Fraction, changed_values: int) -> ColumnCosts:
+def column_costs(bench: Bench, coded: Coded, covered: Covered, beta: Fraction, changed_values: int) -> CellCosts:
     """What the cells of one column cost.
 
     Args:
@@ -85,7 +85,7 @@ def _costs(
     modified: int,
     value_bits: float,
     beta: Fraction,
-) -> ColumnCosts:
+) -> CellCosts:
     def total(part: str) -> float:
         return math.fsum(float(one[part] or 0) for one in parts)
 
@@ -129,7 +129,7 @@ def _costs(
         "loss": varies,
         "ncp": (rows if spread else 0) if numeric else varies,
     }
-    return ColumnCosts(name, rows, height, tuple(sorted(at.items())), value, most)
+    return CellCosts(name, rows, height, tuple(sorted(at.items())), value, most)
 
 
 def _risen(level: int, height: int, beta: Fraction) -> float:
@@ -144,7 +144,7 @@ def _risen(level: int, height: int, beta: Fraction) -> float:
     )
 
 
-def column_losses(costs: Sequence[ColumnCosts], measures: Iterable[Measure]) -> Iterator[Loss]:
+def column_losses(costs: Sequence[CellCosts], measures: Iterable[Measure]) -> Iterator[Loss]:
     """The losses of cells: of all columns together, then of each."""
     for measure in measures:
         if measure.by != "cells":
@@ -154,7 +154,7 @@ def column_losses(costs: Sequence[ColumnCosts], measures: Iterable[Measure]) -> 
             yield _loss(measure, one.name, [one])
 
 
-def _loss(measure: Measure, column: str | None, costs: Sequence[ColumnCosts]) -> Loss:
+def _loss(measure: Measure, column: str | None, costs: Sequence[CellCosts]) -> Loss:
     value = _sum([one.value[measure.name] for one in costs])
     most = _sum([one.most[measure.name] for one in costs])
     cells = sum(one.rows for one in costs)

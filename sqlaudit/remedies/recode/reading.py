@@ -22,7 +22,7 @@ from sqlaudit.engines.contract import Engine
 from sqlaudit.hierarchies.dictionary import Dictionary, dictionary, held
 from sqlaudit.hierarchies.hierarchy import Hierarchy
 from sqlaudit.hierarchies.level_sql import Holds
-from sqlaudit.lattices.coding import LatticeColumn, code_values
+from sqlaudit.lattices.coding import KeyColumn, code_values
 from sqlaudit.remedies.patterns import Patterns, RemedyTable, read_patterns
 from sqlaudit.remedies.recode.classes import Classes
 from sqlaudit.remedies.recode.judging import Counted
@@ -168,7 +168,7 @@ def _values(patterns: Patterns, dictionaries: Sequence[Dictionary]) -> Integers:
 
 def _labels(workbench: Engine, made: Dictionary, column: Resolved, place: int) -> tuple[Integers, int]:
     """(height + 1, values) the numbers of the labels at each level, and the lowest level at which NULL has one."""
-    layout = code_values(workbench, [LatticeColumn(column, made)], f"_recode_{place}")
+    layout = code_values(workbench, [KeyColumn(column, made)], f"_recode_{place}")
     coded = layout.columns[0]
     statement = render(
         "lattices/lattice_numbers.sql",
