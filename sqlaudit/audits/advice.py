@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from sqlaudit.audits.classes_report import unit_of
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.result import Status
+from sqlaudit.base.words import about, spelled
 from sqlaudit.models.phrases import listing
 from sqlaudit.reports.document import Toned
 from sqlaudit.reports.figures import count, part, plural
@@ -58,18 +59,19 @@ def _same_value(result: AuditResult) -> Iterator[Toned]:
 
 def _steps(result: AuditResult) -> Iterator[str]:
     if not result.rows:
-        yield "Check the target and the --where condition: no row was found, so nothing was measured."
+        yield f"Check the target and the {spelled('where')} condition: no row was found, so nothing was measured."
         return
     failed = [check for check in result.required if check.status is Status.FAIL]
     if failed and all(failing.key is None for failing in result.failing):
         yield (
-            "See which classes fall short with --show-values, or write all of them to a file with "
-            "--failing-classes-to FILE.csv (keep that file as private as the table)."
+            f"See which classes fall short with {spelled('show_values', True)}, or write all of them to a file with "
+            f"{spelled('failing_classes_to', 'FILE.csv')} (keep that file as private as the table)."
         )
     if failed or (result.classes.min_size or 2) < 2:
         yield (
-            "Coarsen a quasi-identifier and audit again before you change the data: --qi takes expressions, for "
-            'instance --qi "floor(age / 10)".'
+            f"Coarsen a quasi-identifier and audit again before you change the data: {spelled('qi')} takes "
+            "expressions, for "
+            f"instance {spelled('qi', 'floor(age / 10)')}."
         )
     if any(check.sensitive is not None for check in failed):
         yield "Classes whose sensitive values are too alike get better when they are merged, or when rows are left out."
@@ -78,9 +80,13 @@ def _steps(result: AuditResult) -> Iterator[str]:
 
 def _missing_roles(result: AuditResult) -> Iterator[str]:
     if not result.sensitive:
-        yield "Name the sensitive columns with --sensitive: class sizes do not say what is learned about a person."
+        yield (
+            f"Name the sensitive columns with {about('sensitive')}: class sizes do not say what is learned "
+            "about a person."
+        )
     if not result.required:
         yield (
-            "State what must hold, for instance --require k=5; `sqlaudit models` lists every model, and --preset takes "
+            f"State what must hold, for instance {spelled('require', 'k=5')}; `sqlaudit models` lists every "
+            f"model, and {spelled('preset')} takes "
             "published rules."
         )

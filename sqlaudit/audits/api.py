@@ -8,7 +8,8 @@ from typing import Any
 from sqlaudit.audits.auditor import Auditor
 from sqlaudit.audits.distribution import WORST_CLASSES
 from sqlaudit.audits.result import AuditResult
-from sqlaudit.base.spec import AuditSpec, Coverage, Limits, NullPolicy, ReadOptions, Roles, several
+from sqlaudit.base.options import several
+from sqlaudit.base.spec import AuditSpec, Coverage, Limits, NullPolicy, ReadOptions, Roles
 from sqlaudit.base.targets import make_target
 from sqlaudit.classes.inputs import further_targets
 from sqlaudit.engines import opened

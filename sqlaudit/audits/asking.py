@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from sqlaudit.base.columns_of import Resolved
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.spec import NullPolicy, Requirement, Roles
+from sqlaudit.base.words import spelled
 from sqlaudit.classes.histogram import HistogramBuilder
 from sqlaudit.models.base import Context, Model
 from sqlaudit.models.judge import Asked
@@ -33,12 +34,15 @@ def asked_models(
     for model, requirement in models:
         if model.needs_sensitive and context.table is None:
             if requirements:
-                raise UsageError(f"{requirement.text!r} needs a sensitive attribute; name one with --sensitive.")
+                raise UsageError(
+                    f"{requirement.text!r} needs a sensitive attribute; name one with {spelled('sensitive')}."
+                )
             continue
         if nulls is NullPolicy.WILDCARD and not model.wildcard:
             raise UsageError(
-                f"{requirement.text or model.name!r} has no meaning with --nulls wildcard: classes overlap there. "
-                "Use --nulls equal or distinct."
+                f"{requirement.text or model.name!r} has no meaning with {spelled('nulls', 'wildcard')}: "
+                "classes overlap there. "
+                f"Use {spelled('nulls', 'equal')} or distinct."
             )
         named = attribute is not None and (model.needs_sensitive or (roles.joint and len(roles.sensitive) > 1))
         if position and not named:
@@ -65,12 +69,14 @@ def _by_default(model: type[Model], context: Context, nulls: NullPolicy) -> bool
 def _check_inputs(model: type[Model], requirement: Requirement, context: Context, attribute: Resolved | None) -> None:
     missing = [need for need in model.needs if need not in context.inputs]
     if missing:
-        raise UsageError(f"{requirement.text!r} needs {' and '.join(missing)}; give them in a file with --inputs.")
+        raise UsageError(
+            f"{requirement.text!r} needs {' and '.join(missing)}; give them in a file with {spelled('inputs')}."
+        )
     if model.needs_order and context.table and not context.table.ordered and "order" not in context.inputs:
         label = attribute.label if attribute else "the attribute"
         raise UsageError(
             f"{requirement.text!r}: the values of {label} are text and have no order of their own; declare one under "
-            "'order' in a file with --inputs."
+            f"'order' in a file with {spelled('inputs')}."
         )
 
 

@@ -15,6 +15,7 @@ from sqlaudit.base.columns_of import Resolved, find_column, resolve
 from sqlaudit.base.names import quote
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.spec import Requirement, Roles
+from sqlaudit.base.words import about
 from sqlaudit.classes.attribute_inputs import inputs_of
 from sqlaudit.classes.facts import ClassHistogram, Fact, Frame
 from sqlaudit.classes.failing import FailingClasses
@@ -206,7 +207,7 @@ def _population(opened: Opened, attribute: Resolved | None, frame: Frame, models
     relation, entity, dialect = opened.population, opened.roles.entity, opened.engine.dialect
     if relation is None or "population" not in needs:
         return None
-    keys = [resolve(label, relation, dialect, "--qi").sql for label in key_labels(opened.roles, attribute, frame)]
+    keys = [resolve(label, relation, dialect, about("qi")).sql for label in key_labels(opened.roles, attribute, frame)]
     person = find_column(entity.label, relation) if entity else None
     believed = attribute if "original_qi" in needs else None
     original = opened.inputs["original_qi"] if believed else ()
@@ -214,6 +215,6 @@ def _population(opened: Opened, attribute: Resolved | None, frame: Frame, models
         relation.sql,
         tuple(keys),
         quote(person.name, dialect) if person else None,
-        resolve(believed.label, relation, dialect, "--sensitive").sql if believed else None,
+        resolve(believed.label, relation, dialect, about("sensitive")).sql if believed else None,
         tuple(resolve(label, relation, dialect, "original_qi").sql for label in original),
     )

@@ -10,6 +10,7 @@ from sqlaudit.audits.pictures import disclosure_pictures, risk_picture, sizes_pi
 from sqlaudit.audits.result import NOT_SAID, AuditResult
 from sqlaudit.audits.worst_classes_report import distribution_blocks
 from sqlaudit.base.result import Status
+from sqlaudit.base.words import spelled
 from sqlaudit.models.check import Check
 from sqlaudit.models.coverage import IDENTIFIER
 from sqlaudit.models.phrases import (
@@ -166,7 +167,7 @@ def _listed(result: AuditResult) -> Iterator[Block]:
     total = max(result.failing_total or 0, told)
     shown = "all of them" if total == told else f"the {count(told)} smallest are shown"
     hidden = all(failing.key is None for failing in result.failing)
-    keys = " Their values are hidden; --show-values shows them." if hidden else ""
+    keys = f" Their values are hidden; {spelled('show_values', True)} shows them." if hidden else ""
     several = len({failing.sensitive for failing in result.failing}) > 1 and not result.roles.get("joint")
     again = " A class counts for each column that it falls short for." if several else ""
     yield Paragraph(f"{plural(total, 'class', 'classes')} in total, {shown}.{again}{keys}")

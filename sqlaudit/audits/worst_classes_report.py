@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sqlaudit.audits.classes_report import key_text, unit_of, value_text
 from sqlaudit.audits.result import AuditResult
+from sqlaudit.base.words import spelled
 from sqlaudit.reports.document import Block, Column, Paragraph, Picture, Table
 from sqlaudit.reports.figures import count, percent, plural
 
@@ -37,7 +38,10 @@ def _sentence(result: AuditResult, worst: WorstClasses) -> str:
     if unit == "person":
         said += " A person counts once for each value."
     if not any(value.shown for value in worst.values):
-        said += " Values are numbered from the most frequent one of the table on; --show-values names them."
+        said += (
+            " Values are numbered from the most frequent one of the table on; "
+            f"{spelled('show_values', True)} names them."
+        )
     return said
 
 

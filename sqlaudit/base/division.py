@@ -10,6 +10,7 @@ from sqlglot import exp
 from sqlaudit.base.dialects import spoken
 from sqlaudit.base.errors import DivisionWarning
 from sqlaudit.base.relation import ColumnInfo, Kind, Remark
+from sqlaudit.base.words import about
 from sqlaudit.base.written import written_tree
 
 DIVISION = "division_of_whole_numbers"
@@ -50,7 +51,7 @@ def condition_remarks(tree: exp.Expr | None, columns: Iterable[ColumnInfo], dial
     """What to say of a --where, also as a warning; its numbers are told nobody."""
     if tree is None:
         return ()
-    remark = remark_on(tree, kinds_of(columns), dialect, "--where", shown=False)
+    remark = remark_on(tree, kinds_of(columns), dialect, about("where"), shown=False)
     warn(remark)
     return (Remark(DIVISION, remark),) if remark else ()
 

@@ -16,6 +16,7 @@ from sqlglot.errors import SqlglotError
 
 from sqlaudit.base.dialects import spoken
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.words import about
 from sqlaudit.base.written import refuse_alias, refuse_joined, refuse_lost, with_units, written_tree
 
 _WRITES = (exp.Insert, exp.Update, exp.Delete, exp.Merge, exp.Create, exp.Drop, exp.Alter, exp.Command, exp.Into)
@@ -25,6 +26,18 @@ DEEPEST = 60
 """So deep SQL of users may be nested: parsers and databases recurse, and their stacks end somewhere."""
 _BRACKETS = 40
 _OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
+
+
+class NotASelect(UsageError):
+    """A statement that is no SELECT.
+
+    Args:
+        what: what it is: `a DROP statement`.
+    """
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"{about('query')} takes one SELECT; this is {what}.")
+        self.what = what
 
 
 def guard_query(text: str, dialect: str) -> exp.Query:
@@ -37,17 +50,17 @@ def guard_query(text: str, dialect: str) -> exp.Query:
         >>> guard_query("select a from t", "duckdb").sql()
         'SELECT a FROM t'
     """
-    words = _statements(text, dialect, "--query")
+    words = _statements(text, dialect, about("query"))
     if len(words) != 1:
-        raise UsageError(f"--query takes one SELECT; this text holds {len(words) or 'no'} statements.")
+        raise UsageError(f"{about('query')} takes one SELECT; this text holds {len(words) or 'no'} statements.")
     if words[0] not in _OPENINGS:
         raise _not_a_select(words[0])
-    root = _parse(text, dialect, "--query")
+    root = _parse(text, dialect, about("query"))
     if not isinstance(root, exp.Query):
         raise _not_a_select(root.key.upper())
-    _refuse_writes(root, "--query")
-    _refuse_outside(root, dialect, "--query")
-    written = _written(text, dialect, "--query", names=False)
+    _refuse_writes(root, about("query"))
+    _refuse_outside(root, dialect, about("query"))
+    written = _written(text, dialect, about("query"), names=False)
     assert isinstance(written, exp.Query)
     return written
 
@@ -119,8 +132,7 @@ def _present(select: exp.Select) -> list[str]:
 
 
 def _not_a_select(word: str) -> UsageError:
-    article = "an" if word[:1] in "AEIOU" else "a"
-    return UsageError(f"--query takes one SELECT; this is {article} {word} statement.")
+    return NotASelect(f"{'an' if word[:1] in 'AEIOU' else 'a'} {word} statement")
 
 
 def _unreadable(option: str, dialect: str, where: str = "") -> UsageError:

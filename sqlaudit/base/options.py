@@ -6,7 +6,7 @@ checks: `request_from`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from enum import StrEnum
 from fractions import Fraction
@@ -15,7 +15,6 @@ from typing import Any, TypeVar
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.numbers import exact_number, exact_share
-from sqlaudit.base.spec import several
 from sqlaudit.base.words import spelled
 
 T = TypeVar("T")
@@ -34,6 +33,11 @@ class Kind:
     name: str
     read: Callable[[str, Any], Any]
     words: tuple[str, ...] = ()
+
+
+def several(names: Iterable[str] | str) -> tuple[str, ...]:
+    """Names as Python gives them: several, or a single text, which is one of them."""
+    return (names,) if isinstance(names, str) else tuple(names)
 
 
 def _as_it_is(_: str, value: Any) -> Any:
@@ -60,6 +64,8 @@ def _weights(name: str, value: Mapping[str, Any]) -> dict[str, Fraction]:
 
 
 FLAG = Kind("flag", _as_it_is)
+SWITCH = Kind("switch", _as_it_is)
+"""True, False, or nothing said."""
 WHOLE = Kind("whole", _as_it_is)
 """A whole number."""
 MOST = Kind("most", _as_it_is)
@@ -71,14 +77,30 @@ MEMORY = Kind("memory", _as_it_is)
 RANGE = Kind("range", _as_it_is)
 """A whole number whose bounds the help page tells."""
 TEXT = Kind("text", _as_it_is)
+TEXTS = Kind("texts", lambda _, value: several(value))
+DELIMITER = Kind("delimiter", _as_it_is)
+COLUMN = Kind("column", _as_it_is)
+"""One column."""
 NAMES = Kind("names", lambda _, value: several(value))
 """Columns, or other names."""
 ORDERED = Kind("ordered", lambda _, value: several(value))
 """Columns in an order, which the command line takes once."""
 WEIGHTS = Kind("weights", _weights)
 FILE = Kind("file", lambda _, value: Path(value))
+FOLDER = Kind("file", lambda _, value: str(value))
 SOURCE = Kind("source", _as_it_is)
 """A file or folder, or in Python what would be in it."""
+
+
+def one_of(*words: str) -> Kind:
+    """One of some words, as a text."""
+
+    def read(name: str, value: Any) -> str:
+        if value not in words:
+            raise UsageError(f"{spelled(name)} is one of {', '.join(words)}, not {str(value)[:60]!r}.")
+        return str(value)
+
+    return Kind("choice", read, words)
 
 
 def choice(of: type[StrEnum]) -> Kind:

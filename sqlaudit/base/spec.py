@@ -2,12 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.options import (
+    COLUMN,
+    DELIMITER,
+    FLAG,
+    FOLDER,
+    MEMORY,
+    NAMES,
+    RANGE,
+    SECONDS,
+    SWITCH,
+    TEXT,
+    TEXTS,
+    choice,
+    one_of,
+    option,
+)
+from sqlaudit.base.words import spelled
+
+FILE_FORMATS = ("csv", "json", "parquet", "arrow")
+LOOK, ROLES, HOLD, LIMITS = "What to look at", "Roles of the columns", "What must hold", "Limits"
+"""Sections of the help page."""
 
 
 class NullPolicy(StrEnum):
@@ -36,13 +57,17 @@ class ReadOptions:
         hive_partitioning: read the values of folders named `column=value` as columns, as text.
     """
 
-    format: str = ""
-    delimiter: str = ""
-    encoding: str = ""
-    null_values: tuple[str, ...] = ()
-    all_text: bool = False
-    header: bool | None = None
-    hive_partitioning: bool = False
+    format: str = option(
+        "", one_of(*FILE_FORMATS), "What the file is, when its name does not say.", LOOK, name="file_format"
+    )
+    delimiter: str = option("", DELIMITER, "What separates CSV fields: a character, or tab.", LOOK, metavar="CHARACTER")
+    encoding: str = option("", TEXT, "The encoding of a CSV file, for instance latin-1.", LOOK, metavar="NAME")
+    null_values: tuple[str, ...] = option(
+        (), TEXTS, 'Texts that mean "missing", for instance "?,NA".', LOOK, metavar="TEXTS"
+    )
+    all_text: bool = option(False, FLAG, "Read every CSV column as text (keeps leading zeros).", LOOK)
+    header: bool | None = option(None, SWITCH, "Whether the first CSV line has the column names.", LOOK)
+    hive_partitioning: bool = option(False, FLAG, "Read folders named column=value as columns, too.", LOOK)
 
 
 @dataclass(frozen=True)
@@ -71,7 +96,7 @@ class Target:
     def __post_init__(self) -> None:
         given = [bool(self.relation), bool(self.query), self.frame is not None]
         if sum(given) != 1:
-            raise UsageError("Name exactly one target: a table, view or file, or --query, or a frame.")
+            raise UsageError(f"Name exactly one target: a table, view or file, or {spelled('query')}, or a frame.")
 
     @property
     def name(self) -> str:
@@ -95,12 +120,26 @@ class Roles:
         UsageError: when a column has two roles.
     """
 
-    quasi_identifiers: tuple[str, ...] = ()
-    sensitive: tuple[str, ...] = ()
-    identifiers: tuple[str, ...] = ()
-    entity: str | None = None
-    joint: bool = False
-    nulls: NullPolicy = NullPolicy.EQUAL
+    quasi_identifiers: tuple[str, ...] = option(
+        (), NAMES, 'Quasi-identifiers, or expressions: age,sex,"year(birth)".', ROLES, name="qi", metavar="COLUMNS"
+    )
+    sensitive: tuple[str, ...] = option(
+        (), NAMES, "Sensitive columns, each looked at on its own.", ROLES, metavar="COLUMNS"
+    )
+    identifiers: tuple[str, ...] = option(
+        (), NAMES, "Direct identifiers, which must not be published.", ROLES, name="identifier", metavar="COLUMNS"
+    )
+    entity: str | None = option(
+        None, COLUMN, "Which person a row is about; sizes then count persons.", ROLES, metavar="COLUMN"
+    )
+    joint: bool = option(False, FLAG, "Other sensitive columns count as quasi-identifiers (stricter).", ROLES)
+    nulls: NullPolicy = option(
+        NullPolicy.EQUAL,
+        choice(NullPolicy),
+        "Missing quasi-identifiers are equal to each other, equal to nothing, or match anything.",
+        ROLES,
+        shown="equal",
+    )
 
     def __post_init__(self) -> None:
         seen: dict[str, str] = {}
@@ -131,9 +170,18 @@ class Coverage:
         all_columns_named: whether a column without a role is a failure.
     """
 
-    accepted_identifiers: tuple[str, ...] = ()
-    insensitive: tuple[str, ...] = ()
-    all_columns_named: bool = False
+    accepted_identifiers: tuple[str, ...] = option(
+        (),
+        NAMES,
+        "Direct identifiers that may be in the table; every other one that is named fails.",
+        HOLD,
+        name="accept_identifier",
+        metavar="COLUMNS",
+    )
+    insensitive: tuple[str, ...] = option(
+        (), NAMES, "Columns that were looked at and need no role.", ROLES, metavar="COLUMNS"
+    )
+    all_columns_named: bool = option(False, FLAG, "A column without a role fails.", HOLD)
 
 
 @dataclass(frozen=True)
@@ -164,10 +212,12 @@ class Limits:
         temp_directory: where the engine may spill; empty = a private folder in the system's temporary directory.
     """
 
-    timeout: float | None = None
-    memory: str = ""
-    threads: int | None = None
-    temp_directory: str = ""
+    timeout: float | None = option(None, SECONDS, "Give up after this time: 90s, 15m, 2h.", LIMITS, metavar="TIME")
+    memory: str = option(
+        "", MEMORY, "What DuckDB may use before it spills to disk: 4GB.", LIMITS, name="memory_limit", metavar="SIZE"
+    )
+    threads: int | None = option(None, RANGE, "How many threads DuckDB may use.", LIMITS, metavar="N", least=1)
+    temp_directory: str = option("", FOLDER, "Where DuckDB may spill (encrypted).", LIMITS, metavar="FOLDER")
 
 
 @dataclass(frozen=True)
@@ -187,8 +237,3 @@ class AuditSpec:
     requirements: tuple[Requirement, ...] = ()
     inputs: Mapping[str, Any] = field(default_factory=dict)
     coverage: Coverage = Coverage()
-
-
-def several(names: Iterable[str] | str) -> tuple[str, ...]:
-    """Names as Python gives them: several, or a single text, which is one of them."""
-    return (names,) if isinstance(names, str) else tuple(names)

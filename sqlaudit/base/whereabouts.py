@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sqlaudit.base.connection_texts import PARAMETERS, looks_like_connection
 from sqlaudit.base.paths import exists
+from sqlaudit.base.words import about
 
 _PLAIN_FILE = re.compile(r":memory:|(?:[A-Za-z]:[\\/])?[\w./\\~+\-,() ]*")
 _PLAIN_PART = re.compile(r"[\w./+~$-]*")
@@ -26,16 +27,16 @@ class Whereabouts:
 
     Args:
         text: what a driver connects with, for drivers alone: it may hold a password.
-        source: who says so: `--db`, `connection 'main' (sqlaudit.yml, line 3)`.
+        source: who says so: `connection 'main' (sqlaudit.yml, line 3)`; by default the request.
         secret: whether the text, or a piece of it, came from the environment, so that nothing of it is ever told.
 
     Example:
-        >>> print(Whereabouts("postgresql://u:hush@db/clinic", "--db"))
-        the database of --db
+        >>> print(Whereabouts("postgresql://u:hush@db/clinic"))
+        the database of db
     """
 
     text: str
-    source: str = "--db"
+    source: str = field(default_factory=lambda: about("db"))
     secret: bool = False
 
     def __str__(self) -> str:

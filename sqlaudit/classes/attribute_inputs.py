@@ -15,6 +15,7 @@ from typing import Any
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.nodes import Name
+from sqlaudit.base.words import spelled
 from sqlaudit.classes.facts import SensitiveTable
 from sqlaudit.classes.inputs import OF_AN_ATTRIBUTE, Numbers, ValueList
 from sqlaudit.hierarchies.value_tree import Tree
@@ -229,7 +230,8 @@ class AttributeInputs(Mapping[str, Any]):
     def _number(self, value: Any, place: str) -> Fraction:
         if value is None:
             raise UsageError(
-                f"{place}: {self._table.name} has NULLs, which are no number: leave them out with --where, or give "
+                f"{place}: {self._table.name} has NULLs, which are no number: leave them out with "
+                f"{spelled('where')}, or give "
                 "'class_function' as a mapping that names null."
             )
         if isinstance(value, bool) or not isinstance(value, int | float | Decimal) or not Decimal(value).is_finite():

@@ -10,6 +10,7 @@ from sqlaudit.base.columns_of import Resolved, resolve
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.spec import NullPolicy, Roles
+from sqlaudit.base.words import about, spelled
 from sqlaudit.classes.facts import Frame, SensitiveTable
 from sqlaudit.classes.histogram import HistogramBuilder
 from sqlaudit.classes.loading import loaded
@@ -41,10 +42,10 @@ def resolve_roles(roles: Roles, relation: Relation, dialect: str) -> ResolvedRol
         UsageError: a column that is not there, or two names for one column.
     """
     options = {
-        "quasi-identifier": "--qi",
-        "sensitive attribute": "--sensitive",
-        "direct identifier": "--identifier",
-        "entity": "--entity",
+        "quasi-identifier": about("qi"),
+        "sensitive attribute": about("sensitive"),
+        "direct identifier": about("identifier"),
+        "entity": about("entity"),
     }
     found = {
         role: tuple(resolve(name, relation, dialect, options[role]) for name in names)
@@ -118,7 +119,7 @@ def _refuse_missing_entities(rows: int) -> None:
     if rows:
         raise UsageError(
             f"{rows:,} rows have no entity, so it is not known which person they belong to; leave them out with "
-            "--where (the entity column IS NOT NULL), or fill it."
+            f"{spelled('where')} (the entity column IS NOT NULL), or fill it."
         )
 
 

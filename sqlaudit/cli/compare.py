@@ -16,7 +16,7 @@ from sqlaudit.cli.options import (
     Work,
     limit_options,
     output_options,
-    read_options,
+    read_from,
     read_parameters,
     require_options,
     work_options,
@@ -40,21 +40,8 @@ _lost = in_section("What was lost")
 _useful = in_section("What is still of use")
 
 
-def _tables(
-    *,
-    original: str,
-    release: str,
-    other_release: str | None,
-    db: str | None,
-    file_format: str | None,
-    separator: str | None,
-    encoding: str | None,
-    nulls_as: str | None,
-    header: bool | None,
-    all_text: bool,
-    hive: bool,
-) -> dict[str, Any]:
-    read = read_options(file_format, separator, encoding, nulls_as, header, all_text, hive)
+def _tables(*, original: str, release: str, other_release: str | None, db: str | None, **values: Any) -> dict[str, Any]:
+    read = read_from(values)
     names = {"original": original, "release": release, "other": other_release}
     given = {role: name for role, name in names.items() if name is not None}
     if not all(given.values()):

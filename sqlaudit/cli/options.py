@@ -22,15 +22,17 @@ from typing import Any
 import click
 
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.options import FLAG, option, request_from
 from sqlaudit.base.paths import is_folder
-from sqlaudit.base.spec import Coverage, Limits, NullPolicy, ReadOptions, Requirement, Roles, Target
+from sqlaudit.base.spec import Coverage, Limits, ReadOptions, Requirement, Roles, Target
 from sqlaudit.cli.output import Output, output_for
-from sqlaudit.cli.parsing import count_or_all, delimiter, duration, null_values, size, split_list, split_lists
+from sqlaudit.cli.parsing import count_or_all
+from sqlaudit.cli.requests import parameters_of, request_options, typed
 from sqlaudit.cli.sections import in_section, shared
 from sqlaudit.reports.formats import FORMATS
 
 _PATH = click.Path(path_type=Path)
-FILE_FORMATS = ("csv", "json", "parquet", "arrow")
+_SHOW = "Showing the work"
 
 
 @dataclass(frozen=True)
@@ -45,9 +47,9 @@ class Asked:
 class Work:
     """How much of the work is shown: SQL as it runs, or the plan instead of the work."""
 
-    show_sql: bool = False
-    dry_run: bool = False
-    explain: bool = False
+    show_sql: bool = option(False, FLAG, "Print every statement that runs, on stderr.", _SHOW)
+    dry_run: bool = option(False, FLAG, "Print statements and the tables they read; measure nothing.", _SHOW)
+    explain: bool = option(False, FLAG, "Print the database's plans; measure nothing.", _SHOW)
 
 
 @dataclass(frozen=True)
@@ -63,95 +65,24 @@ class FailingOptions:
     worst: int | None = None
 
 
-def _target(
-    *,
-    name: str | None,
-    db: str | None,
-    query: str | None,
-    where: str | None,
-    file_format: str | None,
-    separator: str | None,
-    encoding: str | None,
-    nulls_as: str | None,
-    header: bool | None,
-    all_text: bool,
-    hive: bool,
-) -> dict[str, Any]:
+def _target(*, name: str | None, db: str | None, query: str | None, where: str | None, **read: Any) -> dict[str, Any]:
     if not name and not query:
         raise UsageError("Name a file, table or view to look at, or give a SELECT with --query.")
     if name and query:
         raise UsageError("Give a table or file, or a --query, not both.")
     if query and where:
         raise UsageError("--where restricts a table or file; put the condition into the --query itself.")
-    read = read_options(file_format, separator, encoding, nulls_as, header, all_text, hive)
-    return {"target": Target(relation=name or "", query=query or "", where=where or "", read=read), "db": db}
+    target = Target(relation=name or "", query=query or "", where=where or "", read=read_from(read))
+    return {"target": target, "db": db}
 
 
-def _several(
-    *,
-    names: tuple[str, ...],
-    db: str | None,
-    file_format: str | None,
-    separator: str | None,
-    encoding: str | None,
-    nulls_as: str | None,
-    header: bool | None,
-    all_text: bool,
-    hive: bool,
-) -> dict[str, Any]:
-    read = read_options(file_format, separator, encoding, nulls_as, header, all_text, hive)
-    return {"names": names, "db": db, "read": read}
+def _several(*, names: tuple[str, ...], db: str | None, **read: Any) -> dict[str, Any]:
+    return {"names": names, "db": db, "read": read_from(read)}
 
 
-def read_options(
-    file_format: str | None,
-    separator: str | None,
-    encoding: str | None,
-    nulls_as: str | None,
-    header: bool | None,
-    all_text: bool,
-    hive: bool,
-) -> ReadOptions:
+def read_from(values: Mapping[str, Any]) -> ReadOptions:
     """How files are read, from what `read_parameters` were given."""
-    return ReadOptions(
-        format=file_format or "",
-        delimiter=delimiter(separator),
-        encoding=encoding or "",
-        null_values=null_values(nulls_as),
-        all_text=all_text,
-        header=header,
-        hive_partitioning=hive,
-    )
-
-
-def _roles(
-    *,
-    qi: tuple[str, ...],
-    sensitive: tuple[str, ...],
-    identifier: tuple[str, ...],
-    entity: str | None,
-    joint: bool,
-    nulls: str,
-) -> dict[str, Any]:
-    return {
-        "roles": Roles(
-            quasi_identifiers=split_lists(qi, "--qi"),
-            sensitive=split_lists(sensitive, "--sensitive"),
-            identifiers=split_lists(identifier, "--identifier"),
-            entity=_one(entity),
-            joint=joint,
-            nulls=NullPolicy(nulls),
-        )
-    }
-
-
-def _one(entity: str | None) -> str | None:
-    if entity is None:
-        return None
-    names = split_list(entity, "--entity")
-    if len(names) > 1:
-        raise UsageError("--entity takes one column: the one that says which person a row is about.")
-    return names[0]
+    return request_from(ReadOptions, typed(ReadOptions, values))
 
 
 def _asked(*, require: tuple[str, ...], preset: tuple[str, ...], inputs: Path | None) -> dict[str, Any]:
@@ -186,23 +117,11 @@ def _inputs(path: Path | None) -> Mapping[str, Any]:
     return load_inputs(path)
 
 
-def _limits(
-    *, timeout: float | None, memory_limit: str | None, threads: int | None, temp_directory: Path | None
-) -> dict[str, Any]:
-    if temp_directory is not None and not is_folder(temp_directory):
-        raise UsageError(f"--temp-directory {str(temp_directory)!r} is not a folder.")
-    return {"limits": Limits(timeout, memory_limit or "", threads, str(temp_directory or ""))}
-
-
-def _coverage(
-    *, accept_identifier: tuple[str, ...], insensitive: tuple[str, ...], all_columns_named: bool
-) -> dict[str, Coverage]:
-    accepted = split_lists(accept_identifier, "--accept-identifier")
-    return {"coverage": Coverage(accepted, split_lists(insensitive, "--insensitive"), all_columns_named)}
-
-
-def _work(*, show_sql: bool, dry_run: bool, explain: bool) -> dict[str, Any]:
-    return {"work": Work(show_sql, dry_run, explain)}
+def _limits(**values: Any) -> dict[str, Limits]:
+    limits = request_from(Limits, typed(Limits, values))
+    if limits.temp_directory and not is_folder(limits.temp_directory):
+        raise UsageError(f"--temp-directory {limits.temp_directory!r} is not a folder.")
+    return {"limits": limits}
 
 
 def _failing(
@@ -215,20 +134,8 @@ def _output(*, output_format: str | None, output_file: Path | None) -> dict[str,
     return {"output": output_for(output_format, output_file)}
 
 
-_PATH = click.Path(path_type=Path)
-_WHAT, _ROLES, _HOLD = "What to look at", "Roles of the columns", "What must hold"
-_CLASSES, _OUT, _SHOW, _LIMITS = "Classes that fall short", "Output", "Showing the work", "Limits"
-
 _what = in_section("What to look at")
-read_parameters = (
-    _what("--file-format", type=click.Choice(FILE_FORMATS), help="What the file is, when its name does not say."),
-    _what("--delimiter", "separator", metavar="CHARACTER", help="What separates CSV fields: a character, or tab."),
-    _what("--encoding", metavar="NAME", help="The encoding of a CSV file, for instance latin-1."),
-    _what("--null-values", "nulls_as", metavar="TEXTS", help='Texts that mean "missing", for instance "?,NA".'),
-    _what("--header/--no-header", default=None, help="Whether the first CSV line has the column names."),
-    _what("--all-text", is_flag=True, help="Read every CSV column as text (keeps leading zeros)."),
-    _what("--hive-partitioning", "hive", is_flag=True, help="Read folders named column=value as columns, too."),
-)
+read_parameters = parameters_of(ReadOptions, last=("all_text", "hive_partitioning"))
 target_options = shared(
     _target,
     click.argument("name", metavar="[TARGET]", required=False),
@@ -251,22 +158,7 @@ several_options = shared(
 )
 """Adds tables and files and how these are read; the command gets `names`, `db` and `read: ReadOptions`."""
 
-_role = in_section("Roles of the columns")
-role_options = shared(
-    _roles,
-    _role("--qi", multiple=True, metavar="COLUMNS", help='Quasi-identifiers, or expressions: age,sex,"year(birth)".'),
-    _role("--sensitive", multiple=True, metavar="COLUMNS", help="Sensitive columns, each looked at on its own."),
-    _role("--identifier", multiple=True, metavar="COLUMNS", help="Direct identifiers, which must not be published."),
-    _role("--entity", metavar="COLUMN", help="Which person a row is about; sizes then count persons."),
-    _role("--joint", is_flag=True, help="Other sensitive columns count as quasi-identifiers (stricter)."),
-    _role(
-        "--nulls",
-        type=click.Choice([policy.value for policy in NullPolicy]),
-        default="equal",
-        show_default=True,
-        help="Missing quasi-identifiers are equal to each other, equal to nothing, or match anything.",
-    ),
-)
+role_options = request_options(Roles, "roles")
 """Adds the roles of columns; the command gets `roles: Roles`."""
 
 _hold = in_section("What must hold")
@@ -278,17 +170,7 @@ require_options = shared(
 )
 """Adds requirements; the command gets `asked: Asked`."""
 
-coverage_options = shared(
-    _coverage,
-    _role("--insensitive", multiple=True, metavar="COLUMNS", help="Columns that were looked at and need no role."),
-    _hold(
-        "--accept-identifier",
-        multiple=True,
-        metavar="COLUMNS",
-        help="Direct identifiers that may be in the table; every other one that is named fails.",
-    ),
-    _hold("--all-columns-named", is_flag=True, help="A column without a role fails."),
-)
+coverage_options = request_options(Coverage, "coverage")
 """Adds what is said of columns that no requirement covers; the command gets `coverage: Coverage`."""
 
 keep_option = in_section("The release")(
@@ -330,21 +212,8 @@ output_options = shared(
 )
 """Adds format and file of the report; the command gets `output: Output`."""
 
-_show = in_section("Showing the work")
-work_options = shared(
-    _work,
-    _show("--show-sql", is_flag=True, help="Print every statement that runs, on stderr."),
-    _show("--dry-run", is_flag=True, help="Print statements and the tables they read; measure nothing."),
-    _show("--explain", is_flag=True, help="Print the database's plans; measure nothing."),
-)
+work_options = request_options(Work, "work")
 """Adds what is shown of the work; the command gets `work: Work`."""
 
-_limit = in_section("Limits")
-limit_options = shared(
-    _limits,
-    _limit("--timeout", callback=duration, metavar="TIME", help="Give up after this time: 90s, 15m, 2h."),
-    _limit("--memory-limit", callback=size, metavar="SIZE", help="What DuckDB may use before it spills to disk: 4GB."),
-    _limit("--threads", type=click.IntRange(min=1), metavar="N", help="How many threads DuckDB may use."),
-    _limit("--temp-directory", type=_PATH, metavar="FOLDER", help="Where DuckDB may spill (encrypted)."),
-)
+limit_options = shared(_limits, *parameters_of(Limits))
 """Adds budgets; the command gets `limits: Limits`."""

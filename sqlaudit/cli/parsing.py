@@ -42,6 +42,19 @@ def split_lists(texts: Iterable[str], option: str) -> tuple[str, ...]:
     return tuple(item for text in texts for item in split_list(text, option))
 
 
+def one_column(text: str, option: str) -> str:
+    """The one column that an option names.
+
+    Raises:
+        UsageError: there are several.
+    """
+    names = split_list(text, option)
+    if len(names) > 1:
+        who = ": the one that says which person a row is about" if option == "--entity" else ""
+        raise UsageError(f"{option} takes one column{who}.")
+    return names[0]
+
+
 def weights(texts: Iterable[str], option: str) -> dict[str, Fraction]:
     """What columns weigh, from `age=2,sex=1`.
 

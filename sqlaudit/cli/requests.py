@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
 from sqlaudit.base.options import Option, options_of, request_from
-from sqlaudit.cli.parsing import count_or_all, duration, size, split_list, split_lists, weights
+from sqlaudit.cli.parsing import (
+    count_or_all,
+    delimiter,
+    duration,
+    null_values,
+    one_column,
+    size,
+    split_list,
+    split_lists,
+    weights,
+)
 from sqlaudit.cli.sections import in_section, shared
 
 Decorator = Callable[[Any], Any]
 R = TypeVar("R")
 _PATH = click.Path(path_type=Path)
 _MADE: Mapping[str, Callable[[Option], dict[str, Any]]] = {
+    "switch": lambda one: {"default": None},
     "flag": lambda one: {"is_flag": True} if not one.default else {"default": True},
     "whole": lambda one: {"type": int},
     "range": lambda one: {"type": click.IntRange(one.least, one.most)},
@@ -32,6 +43,9 @@ _MADE: Mapping[str, Callable[[Option], dict[str, Any]]] = {
 _TYPED: Mapping[str, Callable[[str, Any], Any]] = {
     "names": lambda flag, value: split_lists(value, flag),
     "weights": lambda flag, value: weights(value, flag),
+    "texts": lambda _, value: null_values(value),
+    "delimiter": lambda _, value: delimiter(value),
+    "column": lambda flag, value: one_column(value, flag),
     "ordered": lambda flag, value: split_list(value, flag) if value else (),
 }
 """What was typed as the value of a field, by the kind of an option; others are what click makes of them."""
@@ -52,7 +66,7 @@ def flags_of(one: Option) -> tuple[str, ...]:
     if one.flags:
         return one.flags
     plain = one.name.replace("_", "-")
-    return (f"--{plain}/--no-{plain}",) if one.kind.name == "flag" and one.default else (f"--{plain}",)
+    return (f"--{plain}/--no-{plain}",) if one.kind.name == "switch" or one.default is True else (f"--{plain}",)
 
 
 def made_option(one: Option) -> Decorator:
@@ -76,16 +90,25 @@ def request_options(request: type[R], name: str) -> Decorator:
     return _handing(request, name, lambda given: request_from(request, given))
 
 
+def parameters_of(request: type[Any], last: Sequence[str] = ()) -> tuple[Decorator, ...]:
+    """The options of a request, for `shared`; those named `last` behind the others on the help page."""
+    found = sorted((one for _, one in options_of(request)), key=lambda one: one.name in last)
+    return tuple(map(made_option, found))
+
+
+def typed(request: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """What click made of the options of a request, as `request_from` takes it; without those that were not given."""
+    found = {}
+    for _, one in options_of(request):
+        value = values[one.name]
+        if value is not None:
+            reader = _TYPED.get(one.kind.name)
+            found[one.name] = value if reader is None else reader(flags_of(one)[0].partition("/")[0], value)
+    return found
+
+
 def _handing(request: type[Any], name: str, hand: Callable[[dict[str, Any]], Any]) -> Decorator:
-    options = [one for _, one in options_of(request)]
-
     def make(**values: Any) -> dict[str, Any]:
-        given = {one.name: _typed(one, values[one.name]) for one in options if values[one.name] is not None}
-        return {name: hand(given)}
+        return {name: hand(typed(request, values))}
 
-    return shared(make, *map(made_option, options))
-
-
-def _typed(one: Option, value: Any) -> Any:
-    reader = _TYPED.get(one.kind.name)
-    return value if reader is None else reader(flags_of(one)[0].partition("/")[0], value)
+    return shared(make, *parameters_of(request))

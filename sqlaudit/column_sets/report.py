@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from sqlaudit.base.words import spelled
 from sqlaudit.column_sets.pictures import sets_picture
 from sqlaudit.column_sets.result import ColumnSet, ColumnSets
 from sqlaudit.models.phrases import listing
@@ -44,7 +45,7 @@ def _lead(result: ColumnSets) -> Iterator[Words]:
     elif result.repair:
         yield (
             f"Leave out {listing(result.repair)}, and no set{_size(result)} of the others does so. Whether a coarser "
-            "form is enough, a search with that form among --columns tells."
+            f"form is enough, a search with that form among {spelled('columns')} tells."
         )
     yield _proof(result)
 

@@ -10,6 +10,7 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.guard import guard_expression
 from sqlaudit.base.names import closest, quote
 from sqlaudit.base.relation import ColumnInfo, Kind, Relation
+from sqlaudit.base.words import about
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ def choose_column(relation: Relation, dialect: str, text: str) -> Chosen:
         return _plain(info, dialect)
     if text.replace("_", "a").replace("-", "a").isalnum():
         raise _unknown(relation, text)
-    expression = guard_expression(text, dialect, "--columns")
+    expression = guard_expression(text, dialect, about("columns"))
     warn(remark_on(expression, kinds_of(relation.columns), dialect, text))
     return Chosen(text, expression.sql(dialect=dialect), Kind.OTHER)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.names import quote, split_name
 from sqlaudit.base.sql import environment
+from sqlaudit.base.words import spelled
 
 
 @dataclass(frozen=True)
@@ -56,5 +57,8 @@ def taken(view: View, kind: str, replace: bool) -> UsageError | None:
     if not kind or (kind == "view" and replace):
         return None
     if kind == "view":
-        return UsageError(f"There is a view {view.name!r} already; --replace replaces it, or choose another name.")
+        return UsageError(
+            f"There is a view {view.name!r} already; {spelled('replace_view', True)} replaces it, or choose "
+            "another name."
+        )
     return UsageError(f"There is a {kind} {view.name!r}, which is never replaced; choose another name.")

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager, suppress
+from contextvars import copy_context
 from typing import TypeVar
 
 from sqlaudit.base.errors import SqlauditError
@@ -39,7 +40,7 @@ class Worker:
         """
         if threading.current_thread() is not threading.main_thread():
             return work()
-        running = self._pool.submit(work)
+        running = self._pool.submit(copy_context().run, work)
         try:
             return running.result()
         finally:
@@ -102,10 +103,11 @@ def in_time(work: Callable[[], T], seconds: float, discard: Callable[[T], object
         2
     """
     running: Future[T] = Future()
+    own = copy_context()
 
     def do() -> None:
         try:
-            running.set_result(work())
+            running.set_result(own.run(work))
         except BaseException as error:  # noqa: BLE001  whatever it is, it is raised where it is waited for
             running.set_exception(error)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.paths import exists
+from sqlaudit.base.words import spelled
 from sqlaudit.engines import names_spark
 from sqlaudit.engines.view import View
 
@@ -26,7 +27,9 @@ def create_view(db: str | None, view: View, *, replace: bool = False) -> None:
         EngineError: the database refused or is in use elsewhere.
     """
     if not db:
-        raise UsageError("A view needs a database to be made in: name it with --db, or write the release to a file.")
+        raise UsageError(
+            f"A view needs a database to be made in: name it with {spelled('db')}, or write the release to a file."
+        )
     check_view(db, view)
     if exists(db):
         from sqlaudit.engines.duckdb.writing import make_view

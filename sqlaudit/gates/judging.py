@@ -8,7 +8,6 @@ from dataclasses import replace
 
 from sqlaudit.base.errors import ExitCode, SqlauditError
 from sqlaudit.base.result import Status
-from sqlaudit.gates.nodes import in_policy_words
 from sqlaudit.gates.reading import excepts
 from sqlaudit.gates.result import Excepted, GateTest, Outcome
 from sqlaudit.gates.spec import PolicyException, TableEntry, TestSpec
@@ -35,7 +34,7 @@ def blank(entry: TableEntry, spec: TestSpec, outcome: Outcome = Outcome.SKIPPED,
 
 def errored(entry: TableEntry, spec: TestSpec, error: SqlauditError) -> GateTest:
     """A test that could not be run; at the line of the column when the error is about one of the roles."""
-    message = in_policy_words(str(error))
+    message = str(error)
     named = [place for column, place in entry.role_places.items() if repr(column) in message]
     test = blank(entry, spec, Outcome.ERROR, message)
     return replace(test, exit_code=error.exit_code, place=named[0] if named else test.place)

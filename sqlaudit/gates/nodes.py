@@ -22,25 +22,16 @@ NO_PAIRS: tuple[tuple[Node, Node], ...] = ()
 _THRESHOLD = re.compile(r"(>=|<=|!=|==|=|>|<)\s*(\d+(?:\.\d+)?)\s*(%|rows?)?")
 _NUMBER = re.compile(r"(\d{1,18}(?:\.\d{0,18})?|\.\d{1,18})(?:/(\d{1,18}))?\s*(%)?", re.ASCII)
 _PLACED = re.compile(r"(?P<file>[^\n]+?), line (?P<line>\d+): (?P<said>.+)", re.DOTALL)
-_WORDS = {
-    "--qi": "quasi_identifiers",
-    "--sensitive": "'sensitive'",
-    "--identifier": "identifiers",
-    "--entity": "entity",
-    "--where": "where",
-    "--query": "query",
-    "--inputs": "'inputs'",
-    "--nulls": "nulls:",
-    "--columns": "among",
-    "--exclude": "exclude",
-    "--db": "the connection",
-    "--key": "key",
-    "--by-position": "by_position",
-    "--distance": "distance:",
-    "--hierarchies": "hierarchies",
-    "--insensitive": "insensitive",
+_KEYS = {
+    "qi": "quasi_identifiers",
+    "sensitive": "'sensitive'",
+    "identifier": "identifiers",
+    "inputs": "'inputs'",
+    "columns": "among",
+    "db": "the connection",
 }
-_OPTION = re.compile("|".join(rf"{option}\b" for option in _WORDS))
+"""The keys that are not called like the field."""
+_SAME = ("entity", "where", "query", "nulls", "exclude", "key", "by_position", "distance", "hierarchies", "insensitive")
 _YES = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
 
@@ -50,14 +41,18 @@ def place_of(node: Node) -> Place:
     return Place(file, int(line)) if comma and line.isdecimal() else Place(node.place)
 
 
-def in_policy_words(sentence: str) -> str:
-    """A sentence about options of the command line, with the keys of a policy in their place.
+def in_a_policy(field: str, values: tuple[object, ...]) -> str | None:
+    """The key of a policy for a field, with its value; None where a policy has none.
 
     Example:
-        >>> in_policy_words("--qi: patients has no column 'agee'.")
-        "quasi_identifiers: patients has no column 'agee'."
+        >>> in_a_policy("qi", ()), in_a_policy("nulls", ("equal",)), in_a_policy("qi", ("age", "sex"))
+        ('quasi_identifiers', 'nulls: equal', 'quasi_identifiers: [age, sex]')
     """
-    return _OPTION.sub(lambda found: _WORDS[found[0]], sentence)
+    key = _KEYS.get(field, field if field in _SAME else None)
+    if key is None or not values or values == (True,):
+        return key
+    given = ", ".join(map(str, values))
+    return f"{key.strip(chr(39))}: {f'[{given}]' if field in ('qi', 'identifier') else given}"
 
 
 def mistake_of(error: SqlauditError, node: Node) -> Mistake:
@@ -65,8 +60,8 @@ def mistake_of(error: SqlauditError, node: Node) -> Mistake:
     place, said = place_of(node), str(error)
     found = _PLACED.fullmatch(said)
     if found is not None and found["file"] == place.file:
-        return Mistake(Place(place.file, int(found["line"])), in_policy_words(found["said"]))
-    return Mistake(place, in_policy_words(said.removeprefix(f"{node.place}: ")))
+        return Mistake(Place(place.file, int(found["line"])), found["said"])
+    return Mistake(place, said.removeprefix(f"{node.place}: "))
 
 
 class Mistakes(list[Mistake]):

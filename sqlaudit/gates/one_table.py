@@ -21,7 +21,6 @@ from sqlaudit.column_sets.search import find_columns
 from sqlaudit.engines.contract import Engine
 from sqlaudit.gates.judging import blank, errored, judged
 from sqlaudit.gates.losses_run import LossTests
-from sqlaudit.gates.nodes import in_policy_words
 from sqlaudit.gates.result import ColumnSetFigures, GateTest
 from sqlaudit.gates.spec import ColumnLimit, TableEntry, TestSpec
 from sqlaudit.models.check import Check
@@ -76,7 +75,7 @@ class TableTests:
             else:
                 results += found.get(position, [])
         said = () if isinstance(known, SqlauditError) else known.warnings
-        return results, tuple(replace(one, message=in_policy_words(one.message)) for one in said)
+        return results, said
 
     def _known(self, entry: TableEntry) -> _Known | SqlauditError:
         """What is known of a table's columns: from its audit, or from a look at them where no model was tested.

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 from sqlaudit.base.errors import SqlauditError, UsageError
 from sqlaudit.base.names import closest
 from sqlaudit.base.nodes import Node, load_nodes
-from sqlaudit.base.spec import NullPolicy, ReadOptions, Roles, Target
+from sqlaudit.base.spec import FILE_FORMATS, NullPolicy, ReadOptions, Roles, Target
+from sqlaudit.base.words import speaking
 from sqlaudit.classes.inputs import Inputs, inputs_from, load_inputs
 from sqlaudit.gates.connections import read_connections
 from sqlaudit.gates.nodes import (
@@ -22,6 +23,7 @@ from sqlaudit.gates.nodes import (
     chosen,
     day,
     flag,
+    in_a_policy,
     mistake_of,
     place_of,
     text,
@@ -37,7 +39,7 @@ from sqlaudit.models.requirements import find_model
 VERSION = "1"
 TOP = ("version", "connections", "defaults", "tables")
 DEFAULTS = ("connection", "severity", "nulls", "tags", "owner", "requirements", "all_columns_named")
-ROLES = ("quasi_identifiers", "sensitive", "identifiers", "entity", "joint", "nulls")
+ROLES = tuple(one.name for one in fields(Roles))
 ABOUT = (
     "name",
     "description",
@@ -52,12 +54,12 @@ ABOUT = (
     "all_columns_named",
 )
 TABLE = ("table", "file", "query", "connection", "where", "read", *ROLES, *ABOUT)
-READ = ("format", "delimiter", "encoding", "null_values", "all_text", "header", "hive_partitioning")
-FORMATS = ("csv", "json", "parquet", "arrow")
+READ = tuple(one.name for one in fields(ReadOptions))
 _EXCEPTION = ("requirement", "identifier", "sensitive", "until", "reason", "up_to")
 _SPELLED = {"tab": "\t", "\\t": "\t"}
 
 
+@speaking(in_a_policy)
 def load_policy(path: str | Path) -> Policy:
     """The policy in a YAML file.
 
@@ -88,6 +90,7 @@ def load_policy(path: str | Path) -> Policy:
     return Policy(str(path), sound, tuple(with_originals(once(tables))), tuple(mistakes))
 
 
+@speaking(in_a_policy)
 def table_of(node: Node, target: Target, connection: str, folder: Path, extra: Mapping[str, Any]) -> TableEntry:
     """A table whose target is known already (a model of dbt), with what a node says of its roles and requirements.
 
@@ -229,7 +232,7 @@ def _read_options(node: Node, mistakes: Mistakes) -> ReadOptions:
     separator = attempt(lambda one: one.text("delimiter"), found.get("delimiter"), "")
     no_header: bool | None = None
     return ReadOptions(
-        attempt(choice("format", FORMATS), found.get("format"), ""),
+        attempt(choice("format", FILE_FORMATS), found.get("format"), ""),
         _SPELLED.get(separator, separator),
         attempt(text("encoding"), found.get("encoding"), ""),
         attempt(_null_values, found.get("null_values"), NO_TEXTS),

@@ -14,12 +14,14 @@ from sqlaudit.base.result import Warned
 from sqlaudit.base.spec import AuditSpec, Limits, Target
 from sqlaudit.base.version import __version__
 from sqlaudit.base.whereabouts import Whereabouts
+from sqlaudit.base.words import speaking
 from sqlaudit.classes.inputs import further_targets
 from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine, ProgressHook
 from sqlaudit.engines.overwriting import files_read
 from sqlaudit.gates.connections import database_of
 from sqlaudit.gates.judging import blank, errored, with_exit_code
+from sqlaudit.gates.nodes import in_a_policy
 from sqlaudit.gates.one_table import Store, TableTests, skipped
 from sqlaudit.gates.result import GateResult, GateTest, Mistake, Outcome
 from sqlaudit.gates.selection import select
@@ -59,6 +61,7 @@ class RunOptions:
     settle: Settle = lambda test: test
 
 
+@speaking(in_a_policy)
 def run_policy(policy: Policy, options: RunOptions) -> GateResult:
     """The results of all selected tests, in the policy's order.
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlaudit.base.spec import NullPolicy
+from sqlaudit.base.spec import FILE_FORMATS, NullPolicy
 from sqlaudit.gates.connections import KINDS
 from sqlaudit.gates.losses import FIGURES
-from sqlaudit.gates.reading import FORMATS
 from sqlaudit.gates.requirements import SEVERITIES
 from sqlaudit.models.base import Model, Parameter
 from sqlaudit.models.measures import OF_RELEASES
@@ -171,7 +170,7 @@ def _table() -> dict[str, Any]:
 def _read() -> dict[str, Any]:
     return _object(
         {
-            "format": {"enum": list(FORMATS)},
+            "format": {"enum": list(FILE_FORMATS)},
             "delimiter": {"type": "string", "description": "One character, or tab."},
             "encoding": _TEXT,
             "null_values": {"type": "array", "items": {"type": "string"}, "description": "Texts that mean NULL."},

@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.names import closest
+from sqlaudit.base.words import about
 from sqlaudit.gates.spec import TableEntry, TestSpec
 
 METHODS = ("table", "tag", "owner", "severity", "requirement", "connection")
@@ -39,7 +40,7 @@ def select(tables: Sequence[TableEntry], wanted: Sequence[str]) -> tuple[TableEn
     for union in unions:
         fits = _fitting(tables, union)
         if not fits:
-            raise UsageError(f"--select {union!r} fits no test.{_hint(tables, union)}")
+            raise UsageError(f"{about('select')} {union!r} fits no test.{_hint(tables, union)}")
         kept |= fits
     chosen = (
         replace(table, tests=tuple(test for i, test in enumerate(table.tests) if (table.name, i) in kept))
@@ -69,7 +70,7 @@ def _part(tables: Sequence[TableEntry], part: str) -> set[tuple[str, int]]:
         method, name = "table", bare
     if method not in METHODS:
         raise UsageError(
-            f"--select: there is no method {method!r}.{closest(method, METHODS)} See {', '.join(METHODS)}."
+            f"{about('select')}: there is no method {method!r}.{closest(method, METHODS)} See {', '.join(METHODS)}."
         )
     fits = {
         (table.name, position)

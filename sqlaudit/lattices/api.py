@@ -11,9 +11,11 @@ from sqlaudit.audits.auditor import Auditor
 from sqlaudit.audits.emit import before
 from sqlaudit.base.errors import EngineError, UsageError
 from sqlaudit.base.numbers import Share, exact_share
+from sqlaudit.base.options import request_from, several
 from sqlaudit.base.publication import Suppressed
-from sqlaudit.base.spec import AuditSpec, Limits, NullPolicy, ReadOptions, Roles, Target, several
+from sqlaudit.base.spec import AuditSpec, Limits, NullPolicy, ReadOptions, Roles, Target
 from sqlaudit.base.targets import make_target
+from sqlaudit.base.words import spelled
 from sqlaudit.classes.inputs import further_targets
 from sqlaudit.engines import connect, opened
 from sqlaudit.engines.contract import Database, Engine
@@ -95,7 +97,7 @@ def lattice(
     """
     request = LatticeRequest(
         make_target(target, query=query, where=where, read=read),
-        Roles(several(qi), several(sensitive), several(identifier), entity, joint, NullPolicy(nulls)),
+        request_from(Roles, locals()),
         requirements(require),
         hierarchies,
         inputs or {},
@@ -136,7 +138,10 @@ def check_publication(publication: LatticePublication, db: str | None) -> None:
     """
     publication.check()
     if publication.execute and not db:
-        raise UsageError("--execute makes a view in a database, over a connection of its own; name it with --db.")
+        raise UsageError(
+            f"{spelled('execute', True)} makes a view in a database, over a connection of its own; name it with "
+            f"{spelled('db')}."
+        )
     if publication.view:
         view = View(publication.view, "")
         view.parts()

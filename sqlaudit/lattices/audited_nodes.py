@@ -12,6 +12,7 @@ from sqlaudit.base.names import quote
 from sqlaudit.base.relation import ColumnInfo, Relation
 from sqlaudit.base.spec import NullPolicy, Roles
 from sqlaudit.base.sql import Raw, render
+from sqlaudit.base.words import about, spelled
 from sqlaudit.classes.opening import ResolvedRoles
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.workbench import keep
@@ -101,7 +102,8 @@ class AuditedNodes:
             return whole
         if bits and self._table.given.nulls is NullPolicy.DISTINCT:
             raise UsageError(
-                "This loss has no meaning for suppressed rows with --nulls distinct; choose another measure."
+                f"This loss has no meaning for suppressed rows with {spelled('nulls', 'distinct')}; choose "
+                "another measure."
             )
         engine, workbench = self._table.engine, self._table.workbench
         columns = [(name, "BIGINT") for name in ("id", *self._table.layout.key, "n")]
@@ -169,12 +171,12 @@ def _people(table: AuditedTable, population: Relation) -> Source:
         UsageError: it lacks a column.
     """
     dialect, entity = table.engine.dialect, table.roles.entity
-    columns = tuple(resolve(c.column.label, population, dialect, "--qi").sql for c in table.columns)
+    columns = tuple(resolve(c.column.label, population, dialect, about("qi")).sql for c in table.columns)
     person = find_column(entity.label, population) if entity else None
     others: tuple[str, ...] = ()
     if table.originals:
         believed = [a.resolved for a in table.attributes if a.resolved]
-        others = tuple(resolve(one.label, population, dialect, "--sensitive").sql for one in believed)
+        others = tuple(resolve(one.label, population, dialect, about("sensitive")).sql for one in believed)
         others += tuple(resolve(label, population, dialect, "original_qi").sql for label in table.originals)
     return Source(population.sql, columns, others, quote(person.name, dialect) if person else None)
 

@@ -15,6 +15,7 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.spec import NullPolicy, Requirement, Roles
 from sqlaudit.base.sql import Raw, render
+from sqlaudit.base.words import spelled
 from sqlaudit.classes.opening import ResolvedRoles
 from sqlaudit.engines.contract import Engine
 from sqlaudit.lattices.attributes import LANES, Attribute, decides, inherited, read_attributes
@@ -165,12 +166,18 @@ def refuse_limit(attributes: Sequence[Attribute], roles: Roles, limit: Fraction)
             if decides(item) and (item.model.verdict_by_level or not item.model.facts_tell):
                 raise UsageError(
                     f"{item.requirement.text!r} is about the whole table and names no rows to leave out, so it cannot "
-                    "be required together with suppression; search without --suppress."
+                    f"be required together with suppression; search without {spelled('suppress')}."
                 )
     if roles.nulls is NullPolicy.WILDCARD:
-        raise UsageError("--nulls wildcard: rows that are left out no longer match others; search without --suppress.")
+        raise UsageError(
+            f"{spelled('nulls', 'wildcard')}: rows that are left out no longer match others; search without "
+            f"{spelled('suppress')}."
+        )
     if roles.joint and len(roles.sensitive) > 1:
-        raise UsageError("--joint: every sensitive attribute has classes of its own; search without --suppress.")
+        raise UsageError(
+            f"{spelled('joint', True)}: every sensitive attribute has classes of its own; search without "
+            f"{spelled('suppress')}."
+        )
 
 
 def open_evaluator(

@@ -17,6 +17,7 @@ import numpy as np
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.names import closest
+from sqlaudit.base.words import about
 from sqlaudit.lattices.verdicts import LossParts, Node
 from sqlaudit.models.measures import OF_NODES, Measure
 
@@ -169,10 +170,12 @@ def column_weights(given: Mapping[str, Fraction], columns: Sequence[str]) -> tup
     for name, weight in given.items():
         column = name if name in weights else folded.get(name.casefold())
         if column is None:
-            raise UsageError(f"--weights: {name!r} is none of the columns that take part.{closest(name, columns)}")
+            raise UsageError(
+                f"{about('weights')}: {name!r} is none of the columns that take part.{closest(name, columns)}"
+            )
         if weight < 0:
-            raise UsageError(f"--weights: a weight is 0 or more; that of {name!r} is {weight}.")
+            raise UsageError(f"{about('weights')}: a weight is 0 or more; that of {name!r} is {weight}.")
         weights[column] = weight
     if not any(weights.values()):
-        raise UsageError("--weights: at least one column needs a weight above 0.")
+        raise UsageError(f"{about('weights')}: at least one column needs a weight above 0.")
     return tuple(weights[name] for name in columns)

@@ -20,6 +20,7 @@ from sqlaudit.base.result import Status
 from sqlaudit.base.spec import NullPolicy, Roles
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.base.sql import expression as sql_expression
+from sqlaudit.base.words import spelled
 from sqlaudit.classes.facts import Frame
 from sqlaudit.classes.histogram import HistogramBuilder
 from sqlaudit.classes.opening import ResolvedRoles
@@ -277,7 +278,7 @@ def _failing_statement(opened: Opened, attribute: Attribute, frame: Frame) -> st
         if check.status is not Status.PASS and check.text not in told:
             raise UsageError(
                 f"The classes that fall short of {check.text!r} cannot be told inside a SELECT, so a release that "
-                "suppresses them cannot be written; search without --suppress, or without this requirement."
+                f"suppresses them cannot be written; search without {spelled('suppress')}, or without this requirement."
             )
     if not judged.failing:
         return ""

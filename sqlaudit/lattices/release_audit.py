@@ -17,6 +17,7 @@ from sqlaudit.base.columns_of import find_column, resolve
 from sqlaudit.base.errors import EngineError, UsageError
 from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.spec import AuditSpec, Requirement, Roles, Target
+from sqlaudit.base.words import about, spelled
 from sqlaudit.classes.inputs import population_target, read_inputs
 from sqlaudit.classes.opening import ResolvedRoles
 from sqlaudit.hierarchies.dictionary import held
@@ -33,11 +34,14 @@ ITS_OWN = (
     "It is measured against the rows that are left; the search, like ARX, measured against all rows, where the "
     "requirement holds."
 )
-STARRED = "The starred rows fall short as a class of their own; --suppressed drop leaves them out."
 
 
 COUNTED = parse_requirement("k=1")
 """What is asked where nothing else can be: it holds, and rows and classes are counted."""
+
+
+def _starred() -> str:
+    return f"The starred rows fall short as a class of their own; {spelled('suppressed', 'drop')} leaves them out."
 
 
 def levels_of(result: LatticeResult, node: LatticeNode) -> dict[str, int]:
@@ -71,7 +75,7 @@ def audit_release(opened: Opened, request: LatticeRequest, result: LatticeResult
         return checked
     whole = found if star else _audit(opened, request, result, star=True)
     _agree(whole, node)
-    note = STARRED if star else ITS_OWN
+    note = _starred() if star else ITS_OWN
     return replace(checked, note=f"{note} {checked.note}".rstrip())
 
 
@@ -140,11 +144,13 @@ def coarsened_population(opened: Opened, request: LatticeRequest, levels: Mappin
     there = engine.open(population_target(read_inputs(request.inputs), request.target))
     taking = [place for place, hierarchy in enumerate(opened.hierarchies) if hierarchy.use is not Use.DROP]
     columns = tuple(
-        resolve(opened.roles.quasi_identifiers[place].label, there, engine.dialect, "--qi") for place in taking
+        resolve(opened.roles.quasi_identifiers[place].label, there, engine.dialect, about("qi")) for place in taking
     )
     entity = opened.roles.entity
     person = find_column(entity.label, there) if entity else None
-    roles = ResolvedRoles(columns, (), (), resolve(person.name, there, engine.dialect, "--entity") if person else None)
+    roles = ResolvedRoles(
+        columns, (), (), resolve(person.name, there, engine.dialect, about("entity")) if person else None
+    )
     people = replace(
         opened,
         relation=there,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlaudit.base.result import MEANING
+from sqlaudit.base.words import spelled
 from sqlaudit.lattices.pictures import grid_picture, grid_table, heights_table, losses_picture, nodes_picture
 from sqlaudit.lattices.result import LatticeNode, LatticeResult, Published, Shortfall
 from sqlaudit.models.phrases import listing
@@ -244,13 +245,13 @@ def _release_sentences(made: Published) -> Iterator[Words]:
     elif made.executed:
         yield f"The view {made.view} was made in the database."
     else:
-        yield f"The view {made.view} was not made: its SQL is below; --execute makes it."
+        yield f"The view {made.view} was not made: its SQL is below; {spelled('execute', True)} makes it."
     if made.view:
         yield "Its rows may come in the order of the table, which can give them away: sort them in what you hand on."
     if made.unnamed:
         yield Toned(
             f"Columns without a role are in it as they are: {listing(made.unnamed)}. Name those that say something "
-            "about a person with --qi, or leave them out with --identifier.",
+            f"about a person with {spelled('qi')}, or leave them out with {spelled('identifier')}.",
             "warn",
         )
     audit = made.audit

@@ -11,6 +11,7 @@ from typing import Any
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.publication import Publication, Suppressed
 from sqlaudit.base.spec import Requirement, Roles, Target
+from sqlaudit.base.words import spelled
 from sqlaudit.lattices.search.choice import AUTO, FITS
 from sqlaudit.lattices.verdicts import Node
 from sqlaudit.models.measures import find_measure
@@ -64,21 +65,25 @@ class LatticeRequest:
 
     def __post_init__(self) -> None:
         if not self.roles.quasi_identifiers:
-            raise UsageError("Name the quasi-identifiers that are to be coarsened, for instance --qi age,sex.")
+            raise UsageError(
+                f"Name the quasi-identifiers that are to be coarsened, for instance {spelled('qi', 'age', 'sex')}."
+            )
         find_measure(self.measure)
         if not self.requirements:
-            raise UsageError("Say what the release must satisfy, for instance --require k=5.")
+            raise UsageError(f"Say what the release must satisfy, for instance {spelled('require', 'k=5')}.")
         if not any(one.severity == "error" for one in self.requirements):
             raise UsageError("Every requirement only warns, so every node would be safe; require at least one.")
         if not 0 <= self.suppression <= 1:
-            raise UsageError(f"--suppress is a share from 0 to 1 (100%); it is {self.suppression}.")
+            raise UsageError(f"{spelled('suppress')} is a share from 0 to 1 (100%); it is {self.suppression}.")
         if self.algorithm not in (AUTO, *FITS[self.find]):
             listed = ", ".join((AUTO, *FITS[self.find]))
-            raise UsageError(f"--algorithm {self.algorithm} does not find {self.find}; there are: {listed}.")
+            raise UsageError(f"{spelled('algorithm', self.algorithm)} does not find {self.find}; there are: {listed}.")
         if self.chain and self.find is not Find.CHAIN:
-            raise UsageError("--chain names the nodes of a chain; it belongs to --find chain.")
+            raise UsageError(
+                f"{spelled('chain')} names the nodes of a chain; it belongs to {spelled('find', 'chain')}."
+            )
         if self.time_budget is not None and self.time_budget < 0:
-            raise UsageError(f"--time-budget is a time of 0 seconds or more; it is {self.time_budget}.")
+            raise UsageError(f"{spelled('time_budget')} is a time of 0 seconds or more; it is {self.time_budget}.")
 
 
 @dataclass(frozen=True)
@@ -101,13 +106,17 @@ class LatticePublication(Publication):
 
     def __post_init__(self) -> None:
         if self.view and self.file is not None:
-            raise UsageError("Give --publish-view or --to, not both.")
+            raise UsageError(f"Give {spelled('publish_view')} or {spelled('to')}, not both.")
         if self.execute and not self.view:
-            raise UsageError("--execute makes a view; name it with --publish-view.")
+            raise UsageError(f"{spelled('execute', True)} makes a view; name it with {spelled('publish_view')}.")
         if self.replace and not self.execute:
-            raise UsageError("--replace is for a view that is made; add --execute.")
+            raise UsageError(
+                f"{spelled('replace_view', True)} is for a view that is made; add {spelled('execute', True)}."
+            )
         if self.suppressed is Suppressed.STAR and not self.wanted:
-            raise UsageError("--suppressed says what a release does; add --publish-view or --to.")
+            raise UsageError(
+                f"{spelled('suppressed')} says what a release does; add {spelled('publish_view')} or {spelled('to')}."
+            )
 
     @property
     def is_sql(self) -> bool:
@@ -129,10 +138,10 @@ def parse_chain(text: str) -> tuple[Node, ...]:
     for part in text.replace(";", " ").split():
         levels = part.split(",")
         if not all(level.isascii() and level.isdecimal() for level in levels):
-            raise UsageError(f"--chain takes nodes such as 0,0 0,1 1,1; {part!r} is none.")
+            raise UsageError(f"{spelled('chain')} takes nodes such as 0,0 0,1 1,1; {part!r} is none.")
         nodes.append(tuple(map(int, levels)))
     if not nodes:
-        raise UsageError("--chain takes at least one node.")
+        raise UsageError(f"{spelled('chain')} takes at least one node.")
     return tuple(nodes)
 
 

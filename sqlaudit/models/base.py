@@ -16,6 +16,7 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.relation import Statement
 from sqlaudit.base.result import Number
 from sqlaudit.base.sql import environment
+from sqlaudit.base.words import spelled
 from sqlaudit.classes.facts import ClassHistogram, Fact, Frame, Level, SensitiveTable
 from sqlaudit.classes.found import ClassSizes
 from sqlaudit.classes.listing import Listing
@@ -148,7 +149,7 @@ class Model:
     def table(self) -> SensitiveTable:
         """The sensitive attribute over the whole table."""
         if self.context.table is None:
-            raise UsageError(f"{self.name} needs a sensitive attribute; name one with --sensitive.")
+            raise UsageError(f"{self.name} needs a sensitive attribute; name one with {spelled('sensitive')}.")
         return self.context.table
 
     @property

@@ -16,6 +16,7 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.relation import Statement
 from sqlaudit.base.result import Number
 from sqlaudit.base.sql import Raw, render
+from sqlaudit.base.words import spelled
 from sqlaudit.classes.listing import Keyed
 from sqlaudit.models.base import Judgement, Parameter, Population, Question, band, number
 from sqlaudit.models.kinds import QueryModel
@@ -114,8 +115,9 @@ class BayesOptimalBelief(QueryModel):
         people = question.population
         if people is None or people.sensitive is None or question.frame.solo:
             raise UsageError(
-                f"{self.name} matches the classes of the table with those of the population, which --nulls distinct "
-                "rules out: use --nulls equal."
+                f"{self.name} matches the classes of the table with those of the population, which "
+                f"{spelled('nulls', 'distinct')} "
+                f"rules out: use {spelled('nulls', 'equal')}."
             )
         found = _found(question.ask(self._statement(question, people, "totals")))
         if found.unknown:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.result import Number
+from sqlaudit.base.words import spelled
 from sqlaudit.classes.facts import Fact, Level
 from sqlaudit.models.base import Model, Parameter, band, expression, number
 
@@ -83,7 +84,8 @@ class OrderedTCloseness(TCloseness):
         """NULL has no rank."""
         if self.table.has_null and "order" not in self.context.inputs:
             raise UsageError(
-                f"{self.table.name} has NULLs, which have no rank: leave them out with --where, or declare an order "
+                f"{self.table.name} has NULLs, which have no rank: leave them out with {spelled('where')}, or "
+                "declare an order "
                 f"that names NULL, before asking for {self.name}."
             )
 

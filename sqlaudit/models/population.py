@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.relation import Statement
 from sqlaudit.base.sql import Raw, render
+from sqlaudit.base.words import spelled
 from sqlaudit.classes.listing import Keyed
 from sqlaudit.models.base import Judgement, Parameter, Population, Question, expression
 from sqlaudit.models.kinds import QueryModel
@@ -55,7 +56,7 @@ class PopulationModel(QueryModel):
     @classmethod
     def why_not_alone(cls, parameters: Mapping[str, Any], inputs: Mapping[str, Any]) -> str:
         """The population stands beside the table."""
-        return "" if "population" in inputs else "needs population; give it in a file with --inputs."
+        return "" if "population" in inputs else f"needs population; give it in a file with {spelled('inputs')}."
 
     def short_alone(self) -> tuple[str, dict[str, Any]]:
         """The predicate of a class that falls short in one SELECT, and what it takes; none = no class does."""
@@ -70,8 +71,9 @@ class PopulationModel(QueryModel):
         people = question.population
         if people is None or question.frame.solo:
             raise UsageError(
-                f"{self.name} matches the classes of the table with those of the population, which --nulls distinct "
-                "rules out: use --nulls equal."
+                f"{self.name} matches the classes of the table with those of the population, which "
+                f"{spelled('nulls', 'distinct')} "
+                f"rules out: use {spelled('nulls', 'equal')}."
             )
         rows = [tuple(map(int, row)) for row in question.ask(_statement(question, people, limits=limits))]
         if too_many := sum(row[-1] for row in rows):

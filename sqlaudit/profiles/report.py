@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Sequence
 
+from sqlaudit.base.words import spelled
 from sqlaudit.column_sets.result import ColumnSets
 from sqlaudit.models.phrases import listing
 from sqlaudit.profiles.result import ColumnFacts, ColumnProfile, ProfileResult, Role
@@ -122,7 +123,10 @@ def _remarks_on(facts: ColumnFacts) -> Iterator[Words]:
     missing = facts.shapes.get("missing", 0)
     if missing:
         has = "has" if missing == 1 else "have"
-        yield f"{facts.name}: {plural(missing, 'row')} {has} a text that usually means missing; see --null-values."
+        yield (
+            f"{facts.name}: {plural(missing, 'row')} {has} a text that usually means missing; see "
+            f"{spelled('null_values')}."
+        )
 
 
 def _groups_of(result: ProfileResult) -> Iterator[Words]:
@@ -204,7 +208,7 @@ def _next(result: ProfileResult) -> Iterator[Words]:
         options = f"--qi {option_value(known)}" + (f" --sensitive {option_value(secret)}" if secret else "")
         yield f"Correct the roles, then audit: sqlaudit audit {shlex.quote(result.target)} {options}"
     else:
-        yield "Name what others may know about a person with --qi, and audit: sqlaudit audit TARGET --qi …"
+        yield f"Name what others may know about a person with {spelled('qi')}, and audit: sqlaudit audit TARGET --qi …"
 
 
 def option_value(names: Sequence[str]) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from sqlaudit.base.columns_of import Resolved, columns_read, find_column, unknown_column
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.relation import ColumnInfo, Kind, Relation, Statement
+from sqlaudit.base.words import about, spelled
 from sqlaudit.classes.opening import ResolvedRoles
 from sqlaudit.engines.contract import Engine
 from sqlaudit.profiles.names import concept_of
@@ -52,10 +53,11 @@ def written_as_they_are(
     for name in keep:
         found = find_column(name, relation)
         if found is None:
-            raise unknown_column(name, relation, "--keep-column")
+            raise unknown_column(name, relation, about("keep_column"))
         if found.name in read:
             raise UsageError(
-                f"--keep-column: {found.name} has a role that does not let it into the release as it is; name it once."
+                f"{about('keep_column')}: {found.name} has a role that does not let it into the release as it "
+                "is; name it once."
             )
     return Written(relation, tuple(column for column in relation.columns if column.name not in read), tuple(keep))
 
@@ -70,13 +72,14 @@ def refuse_suspected(engine: Engine, written: Written) -> None:
     found = [name for name in suspected(engine, written) if name not in kept]
     if not found:
         return
-    listed, given = _listing(found), ",".join(found)
+    listed = _listing(found)
     verb, they = (
         ("looks like a direct identifier", "it") if len(found) == 1 else ("look like direct identifiers", "they")
     )
     raise UsageError(
         f"Nothing was written: {listed} would be in the release, and {verb} by name or values. Leave out what "
-        f"identifies with --identifier {given}; if {they} may be published, say so with --keep-column {given}."
+        f"identifies with {spelled('identifier', *found)}; if {they} may be published, say so with "
+        f"{spelled('keep_column', *found)}."
     )
 
 

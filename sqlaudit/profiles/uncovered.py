@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from sqlaudit.base.relation import Kind
 from sqlaudit.base.result import Warned
+from sqlaudit.base.words import spelled
 from sqlaudit.profiles.names import concept_of
 from sqlaudit.profiles.result import ColumnFacts, Role
 from sqlaudit.profiles.roles import propose
@@ -70,7 +71,9 @@ def likely_known(seen: Sequence[ColumnFacts], unseen: Sequence[str], where: str)
     names = (*alike, *(facts.name for facts in telling))
     them = "it" if len(names) == 1 else "them"
     return Warned(
-        "possible_quasi_identifier", names, f"Without a role: {said}. Name {them} with --qi if others may know {them}."
+        "possible_quasi_identifier",
+        names,
+        f"Without a role: {said}. Name {them} with {spelled('qi')} if others may know {them}.",
     )
 
 

@@ -11,6 +11,7 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.names import quote
 from sqlaudit.base.relation import Kind, Relation, Statement
 from sqlaudit.base.result import Warned
+from sqlaudit.base.words import about, spelled
 from sqlaudit.classes.found import ClassSizes
 from sqlaudit.engines.contract import Engine
 from sqlaudit.profiles.columns import Source, estimated_distinct, facts_of, values_statement
@@ -127,10 +128,10 @@ def roleless_columns(
     named = (*roles.quasi_identifiers, *roles.sensitive, *roles.identifiers, *entity)
     read = {column for role in named for column in columns_read(role, relation, dialect)}
     for name in insensitive:
-        column = resolve(name, relation, dialect, "--insensitive").column
+        column = resolve(name, relation, dialect, about("insensitive")).column
         if column is None or column in read:
             said = "is an expression" if column is None else "has a role already"
-            raise UsageError(f"--insensitive: {name!r} {said}; name columns that need no role.")
+            raise UsageError(f"{about('insensitive')}: {name!r} {said}; name columns that need no role.")
         read.add(column)
     return tuple(column.name for column in relation.columns if column.name not in read)
 
@@ -270,7 +271,7 @@ def _float(facts: ColumnFacts) -> Warned | None:
         "float_quasi_identifier",
         (facts.name,),
         f"{facts.name} is a floating-point quasi-identifier: numbers that print alike may differ, and then fall into "
-        f'different classes. Round it, for instance --qi "round({facts.name}, 1)".',
+        f"different classes. Round it, for instance {spelled('qi', f'round({facts.name}, 1)')}.",
     )
 
 

@@ -14,6 +14,7 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.spec import Roles
 from sqlaudit.base.sql import Raw, render
+from sqlaudit.base.words import spelled
 from sqlaudit.classes.opening import ResolvedRoles
 from sqlaudit.engines.contract import Engine
 from sqlaudit.profiles.suspects import Written, written_as_they_are
@@ -65,7 +66,9 @@ class RemedyTable:
             UsageError: there are no quasi-identifiers.
         """
         if not self.roles.quasi_identifiers:
-            raise UsageError("Name the quasi-identifiers that are to be rewritten, for instance --qi age,sex.")
+            raise UsageError(
+                f"Name the quasi-identifiers that are to be rewritten, for instance {spelled('qi', 'age', 'sex')}."
+            )
         return render("remedies/remedy_patterns.sql", self.engine.dialect, step="row patterns", **self.parameters())
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlaudit.base.documents import plain
 from sqlaudit.base.errors import InputError
+from sqlaudit.base.words import spelled
 from sqlaudit.reports.document import (
     Block,
     Bullets,
@@ -55,7 +56,9 @@ def from_json(data: Any) -> Document:
             tuple(_words(item) for item in data["worst"]),
         )
     except (KeyError, TypeError, ValueError, AttributeError):
-        raise InputError("The report in this file is damaged: make it again with --format json.") from None
+        raise InputError(
+            f"The report in this file is damaged: make it again with {spelled('format', 'json')}."
+        ) from None
 
 
 def _said(words: Words) -> Any:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlaudit.base.errors import InputError
+from sqlaudit.base.words import spelled
 from sqlaudit.reports.document import Picture, Tone
 from sqlaudit.reports.escape import visible
 from sqlaudit.reports.figures import count, figure
@@ -54,7 +55,9 @@ def plotted(picture: Picture, width: int) -> list[PlotLine]:
         if picture.kind == "curves" and picture.data["x"] == KNOWLEDGE:
             return list(_curves(picture.data, width))
     except (LookupError, TypeError, ValueError, AttributeError):  # a stored result that somebody changed
-        raise InputError("A picture in this file is damaged: make it again with --format json.") from None
+        raise InputError(
+            f"A picture in this file is damaged: make it again with {spelled('format', 'json')}."
+        ) from None
     return []
 
 

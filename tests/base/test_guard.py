@@ -38,23 +38,23 @@ def test_one_select_passes(text: str, spelled: str) -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("", "--query takes one SELECT; this text holds no statements."),
-        ("-- nothing", "--query takes one SELECT; this text holds no statements."),
-        ("SELECT 1; SELECT 2", "--query takes one SELECT; this text holds 2 statements."),
-        ("SELECT 1; DROP TABLE t", "--query takes one SELECT; this text holds 2 statements."),
-        ("DROP TABLE t", "--query takes one SELECT; this is a DROP statement."),
-        ("CALL f()", "--query takes one SELECT; this is a CALL statement."),
-        ("EXPLAIN SELECT 1", "--query takes one SELECT; this is an EXPLAIN statement."),
-        ("COPY t TO 'x'", "--query takes one SELECT; this is a COPY statement."),
-        ("ATTACH 'x'", "--query takes one SELECT; this is an ATTACH statement."),
-        ("SET x = 1", "--query takes one SELECT; this is a SET statement."),
-        ("VALUES (1)", "--query takes one SELECT; this is a VALUES statement."),
-        ("WITH a AS (SELECT 1) DELETE FROM t", "--query takes one SELECT; this is a DELETE statement."),
-        ("SELECT 1 INTO t", "--query may only read; it holds INTO."),
-        ("WITH a AS (INSERT INTO t VALUES (1) RETURNING *) SELECT * FROM a", "--query may only read; it holds INSERT."),
-        ("SELECT * FROM t FOR UPDATE", "--query may only read; leave out FOR UPDATE or FOR SHARE."),
-        ("SELECT a FROM", "--query could not be read as DuckDB SQL (line 1, column 13)."),
-        ("SELECT 'a", "--query could not be read as DuckDB SQL."),
+        ("", "query takes one SELECT; this text holds no statements."),
+        ("-- nothing", "query takes one SELECT; this text holds no statements."),
+        ("SELECT 1; SELECT 2", "query takes one SELECT; this text holds 2 statements."),
+        ("SELECT 1; DROP TABLE t", "query takes one SELECT; this text holds 2 statements."),
+        ("DROP TABLE t", "query takes one SELECT; this is a DROP statement."),
+        ("CALL f()", "query takes one SELECT; this is a CALL statement."),
+        ("EXPLAIN SELECT 1", "query takes one SELECT; this is an EXPLAIN statement."),
+        ("COPY t TO 'x'", "query takes one SELECT; this is a COPY statement."),
+        ("ATTACH 'x'", "query takes one SELECT; this is an ATTACH statement."),
+        ("SET x = 1", "query takes one SELECT; this is a SET statement."),
+        ("VALUES (1)", "query takes one SELECT; this is a VALUES statement."),
+        ("WITH a AS (SELECT 1) DELETE FROM t", "query takes one SELECT; this is a DELETE statement."),
+        ("SELECT 1 INTO t", "query may only read; it holds INTO."),
+        ("WITH a AS (INSERT INTO t VALUES (1) RETURNING *) SELECT * FROM a", "query may only read; it holds INSERT."),
+        ("SELECT * FROM t FOR UPDATE", "query may only read; leave out FOR UPDATE or FOR SHARE."),
+        ("SELECT a FROM", "query could not be read as DuckDB SQL (line 1, column 13)."),
+        ("SELECT 'a", "query could not be read as DuckDB SQL."),
     ],
 )
 def test_everything_else_gets_its_sentence(text: str, sentence: str, caplog: pytest.LogCaptureFixture) -> None:
@@ -67,7 +67,7 @@ def test_everything_else_gets_its_sentence(text: str, sentence: str, caplog: pyt
 
 
 def test_the_sentence_names_the_engine() -> None:
-    with pytest.raises(UsageError, match=r"^--query could not be read as PostgreSQL SQL \(line 1, column 13\)\.$"):
+    with pytest.raises(UsageError, match=r"^query could not be read as PostgreSQL SQL \(line 1, column 13\)\.$"):
         guard_query("SELECT a FROM", "postgres")
 
 
@@ -227,7 +227,7 @@ def test_a_number_that_the_dialect_would_cut_is_refused(text: str, dialect: str)
 
 
 def test_a_number_in_a_query_is_not_cut() -> None:
-    with pytest.raises(MisreadError, match="--query: a number runs into a word"):
+    with pytest.raises(MisreadError, match="query: a number runs into a word"):
         guard_query("SELECT income - 50_000 FROM t", "postgres")
     ordered = "SELECT sex FROM t ORDER BY sex NULLS LAST"
     assert guard_query(ordered, "postgres").sql("postgres") == "SELECT sex FROM t ORDER BY sex"

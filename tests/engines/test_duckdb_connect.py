@@ -47,7 +47,7 @@ def test_a_file_that_exists_is_duckdb(tmp_path: Path, monkeypatch: pytest.Monkey
     [
         (
             "mysql://me:secret@host/db",
-            "--db names no database that sqlaudit knows: write a DuckDB file, a PostgreSQL URL "
+            "db names no database that sqlaudit knows: write a DuckDB file, a PostgreSQL URL "
             "(postgresql://host/db) or conninfo, or Spark (spark:local, sc://host:port). An at sign, colon or slash in "
             "a name or password of a URL is written as %40, %3A or %2F.",
         ),

@@ -266,7 +266,8 @@ def test_a_first_line_that_may_be_a_person_is_not_taken_for_names(tmp_path: Path
     path = written(tmp_path / "p.csv", f"ann,f,{SECRET}\nbob,m,xy\neve,f,{SECRET}\n")
     assert error_of(InputError, Target(relation=path)) == (
         f"Line 1 of {path!r} was taken for the header, but 2 of its 3 fields are values of their columns as well, as "
-        "in a line of data; say --no-header if it is one (header: false), else --header."
+        "in a line of data; say read=ReadOptions(header=False) if it is one (header: false), else "
+        "read=ReadOptions(header=True)."
     )
     assert len(rows_of(path, header=False)) == 3
     assert len(rows_of(path, header=True)) == 2
@@ -276,7 +277,10 @@ def test_a_first_line_that_may_be_a_person_is_not_taken_for_names(tmp_path: Path
 
 
 def test_a_header_that_was_guessed_is_told(tmp_path: Path) -> None:
-    told = "was taken for the header, since all its columns are text; say --no-header if it is a line of data."
+    told = (
+        "was taken for the header, since all its columns are text; say read=ReadOptions(header=False) if it "
+        "is a line of data."
+    )
     texts = written(tmp_path / "p.csv", f"name,sex,s\n{SECRET},f,s\nbob,m,t\n")  # s is a value of s
     first = Remark("header_guessed", f"Line 1 of 'p.csv' {told}")
     assert remarks_of(Target(relation=texts)) == (first,)

@@ -134,7 +134,7 @@ def test_queries_without_a_database_read_the_files_they_name(tmp_path: Path, mon
     ("query", "expected"),
     [
         ("SELECT * FROM 'aa.csv'", "There is no file 'aa.csv'. Did you mean 'a.csv'?"),
-        ("SELECT * FROM people", "There is no file 'people'; for a table, name its database with --db."),
+        ("SELECT * FROM people", "There is no file 'people'; for a table, name its database with db=."),
         (
             "SELECT * FROM read_csv('a.csv')",
             "A query reads files by name: write FROM 'file.csv' instead of calling a function for it.",
@@ -148,7 +148,7 @@ def test_queries_without_a_database_read_the_files_they_name(tmp_path: Path, mon
             "A query reads files by name: write FROM 'file.csv' instead of calling a function for it.",
         ),
         ("SELECT b FROM 'a.csv'", "There is no column 'b'. Did you mean 'ab'?"),
-        ("DROP TABLE a", "--query takes one SELECT; this is a DROP statement."),
+        ("DROP TABLE a", "query takes one SELECT; this is a DROP statement."),
     ],
 )
 def test_queries_that_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, query: str, expected: str) -> None:
@@ -174,7 +174,7 @@ def test_conditions_restrict_a_table(db: str) -> None:
 _NO_FUNCTION = (
     'DuckDB has no function \'{0}\'; a macro of the database is called by its full name, "clinic"."main".{0}(…).'
 )
-_ROW = "--where takes an expression over the columns of one row: no subquery, aggregate or window."
+_ROW = "where takes an expression over the columns of one row: no subquery, aggregate or window."
 
 
 @pytest.mark.parametrize(
@@ -187,9 +187,9 @@ _ROW = "--where takes an expression over the columns of one row: no subquery, ag
         ("year(age) = 1", "The function 'year' does not take (BIGINT); cast its arguments."),
         (
             "age = (SELECT 1)",
-            "--where takes an expression over the columns of one row: no subquery, aggregate or window.",
+            "where takes an expression over the columns of one row: no subquery, aggregate or window.",
         ),
-        ("1 = 1) OR (1 = 1", "--where could not be read as DuckDB SQL (line 1, column 13)."),
+        ("1 = 1) OR (1 = 1", "where could not be read as DuckDB SQL (line 1, column 13)."),
         ("list(age) = 1", _ROW),
         ("entropy(age) = 1", "An expression over the columns of one row may hold no aggregate."),
     ],
@@ -202,7 +202,7 @@ def test_conditions_that_are_refused(db: str, where: str, expected: str) -> None
 def test_conditions_that_fail_on_a_value(db: str, where: str) -> None:
     assert error_of(UsageError, Target(relation="people", where=where), db) == (
         "An expression in the step 'rows' meets a value that it can't convert or compute; use TRY_CAST, or leave such "
-        "rows out with --where."
+        "rows out with where=."
     )
 
 
@@ -275,7 +275,7 @@ def test_files_that_are_no_databases(small: Path) -> None:
     assert error_of(UsageError, Target(relation="p"), missing) == f"There is no database file {missing!r}."
     expected = f"The database {str(folder)!r} is a folder, not a file."
     assert error_of(UsageError, Target(relation="p"), str(folder)) == expected
-    expected = f"{str(small)!r} is a DuckDB database; give it with --db and name a table or view of it."
+    expected = f"{str(small)!r} is a DuckDB database; give it with db= and name a table or view of it."
     assert error_of(UsageError, Target(relation=str(small))) == expected
 
 

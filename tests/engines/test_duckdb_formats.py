@@ -174,7 +174,7 @@ def test_paths_that_are_no_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         "peple.csv": "There is no file 'peple.csv'. Did you mean 'people.csv'?",
         "nowhere/people.csv": "There is no file 'nowhere/people.csv'.",
         "*.parquet": "No file fits the pattern '*.parquet'.",
-        "people": "There is no file 'people'; for a table, name its database with --db.",
+        "people": "There is no file 'people'; for a table, name its database with db=.",
         "https://example.org/p.csv": "'https://example.org/p.csv' is a web address; only local files are read, so "
         "download it first.",
         ".": "'.' is a folder; name the files in it, for instance '*.parquet'.",

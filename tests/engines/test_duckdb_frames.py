@@ -154,7 +154,7 @@ def test_polars_needs_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_variables_of_python_are_out_of_reach() -> None:
     private = pd.DataFrame({"a": [1]})
     assert len(private) == 1
-    expected = "There is no file 'private'; for a table, name its database with --db."
+    expected = "There is no file 'private'; for a table, name its database with db=."
     assert error_of(UsageError, Target(query="SELECT * FROM private")) == expected
     with connect() as engine, pytest.raises(UsageError) as caught:
         engine.run(Statement("ask", "SELECT * FROM private"))

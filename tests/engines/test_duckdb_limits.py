@@ -125,7 +125,8 @@ def test_memory_that_is_not_enough() -> None:
     with connect(None, Limits(memory="20MB", threads=1)) as engine, pytest.raises(Incomplete) as caught:
         engine.run(Statement("lists", "SELECT len(list(i)) FROM range(30000000) r(i)"))
     assert sentence(caught.value) == (
-        "The memory limit was reached in the step 'lists'; raise --memory-limit or lower --threads."
+        "The memory limit was reached in the step 'lists'; raise limits=Limits(memory=…) or lower "
+        "limits=Limits(threads=…)."
     )
 
 
@@ -164,12 +165,14 @@ def test_the_deadline_ends_with_the_engine() -> None:
         (
             duckdb.IOException("IO Error: Could not write file: No space left on device SECRET"),
             Incomplete,
-            "There is no room left on disk for what the step 'classes' spills; name a larger --temp-directory.",
+            "There is no room left on disk for what the step 'classes' spills; name a larger "
+            "limits=Limits(temp_directory=…).",
         ),
         (
             duckdb.OutOfMemoryException("Out of Memory Error: adjust max_temp_directory_size SECRET"),
             Incomplete,
-            "There is no room left on disk for what the step 'classes' spills; name a larger --temp-directory.",
+            "There is no room left on disk for what the step 'classes' spills; name a larger "
+            "limits=Limits(temp_directory=…).",
         ),
         (
             duckdb.InternalException("INTERNAL Error: SECRET"),

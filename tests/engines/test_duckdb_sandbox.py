@@ -204,10 +204,10 @@ def test_a_killed_run_is_cleaned_up_by_the_next(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("limits", "expected"),
     [
-        (Limits(memory="lots"), "--memory-limit takes a size such as 4GB, not 'lots'."),
-        (Limits(memory="-1"), "--memory-limit takes a size such as 4GB, not '-1'."),
-        (Limits(memory="0GB"), "--memory-limit takes a size such as 4GB, not '0GB'."),
-        (Limits(threads=0), "--threads takes a number from 1 on, not 0."),
+        (Limits(memory="lots"), "limits=Limits(memory=…) takes a size such as 4GB, not 'lots'."),
+        (Limits(memory="-1"), "limits=Limits(memory=…) takes a size such as 4GB, not '-1'."),
+        (Limits(memory="0GB"), "limits=Limits(memory=…) takes a size such as 4GB, not '0GB'."),
+        (Limits(threads=0), "limits=Limits(threads=…) takes a number from 1 on, not 0."),
         (Limits(temp_directory="/no/such"), "The temporary directory '/no/such' is not a folder."),
         (Limits(temp_directory="/proc"), "The temporary directory '/proc' can't be written to."),
     ],

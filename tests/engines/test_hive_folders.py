@@ -144,5 +144,5 @@ def test_spark_reads_folders_only_when_asked(tmp_path: Path, spark: Any, ending:
         with pytest.raises(UsageError, match="zip"):
             sqlaudit.audit(Target(relation=str(place), read=off), qi=["zip"], db=spark)
     if ending == "parquet":
-        with pytest.raises(UsageError, match="--query reads files in folders named column=value"):
+        with pytest.raises(UsageError, match="query= reads files in folders named column=value"):
             sqlaudit.audit(query=f'SELECT * FROM parquet."{tmp_path / "inside"}"', qi=["zip"], db=spark)

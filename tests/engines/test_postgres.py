@@ -184,32 +184,32 @@ def test_a_condition_restricts_tables_and_queries(load: Loader, postgres_url: st
         assert engine.run(Statement("rows", "SELECT COUNT(*) FROM " + table.sql + " AS t")) == [(2,)]
         assert engine.run(Statement("rows", "SELECT next FROM " + query.sql + " AS t")) == [(42,)]
         assert (query.label, query.tables) == ("query", ("patients",))
-        with pytest.raises(UsageError, match=r"^The types in --where do not fit near 'age'\.$"):
+        with pytest.raises(UsageError, match=r"^The types in where= do not fit near 'age'\.$"):
             engine.open(Target("patients", where="age"))
-        with pytest.raises(UsageError, match=r"^There is no column 'agee' in --where\. Did you mean 'age'\?$"):
+        with pytest.raises(UsageError, match=r"^There is no column 'agee' in where=\. Did you mean 'age'\?$"):
             engine.open(Target("patients", where="agee > 3"))
-        with pytest.raises(UsageError, match=r"^There is no column 'agee' in --query\. Did you mean 'age'\?$"):
+        with pytest.raises(UsageError, match=r"^There is no column 'agee' in query=\. Did you mean 'age'\?$"):
             engine.open(Target(query="SELECT p.agee FROM patients AS p"))
-        with pytest.raises(UsageError, match=r"^There is no table 'patient' in --query\. Did you mean 'patients'\?$"):
+        with pytest.raises(UsageError, match=r"^There is no table 'patient' in query=\. Did you mean 'patients'\?$"):
             engine.open(Target(query="SELECT 1 AS one FROM patient"))
-        with pytest.raises(
-            UsageError, match=r"^--query gives several columns the name 'age'; name each once \(AS\)\.$"
-        ):
+        with pytest.raises(UsageError, match=r"^query= gives several columns the name 'age'; name each once \(AS\)\.$"):
             engine.open(Target(query="SELECT age, age FROM patients"))
-        with pytest.raises(UsageError, match=r"^--query takes one SELECT; this is a DELETE statement\.$"):
+        with pytest.raises(UsageError, match=r"^query takes one SELECT; this is a DELETE statement\.$"):
             engine.open(Target(query="DELETE FROM patients"))
 
 
 def test_what_belongs_to_other_engines_is_refused(load: Loader, postgres_url: str) -> None:
     load("patients", PATIENTS, ["age", "sex", "disease"])
     with PostgresEngine(postgres_url) as engine:
-        with pytest.raises(UsageError, match=r"^A frame is audited without --db: it does not live in PostgreSQL\.$"):
+        with pytest.raises(UsageError, match=r"^A frame is audited without db: it does not live in PostgreSQL\.$"):
             engine.open(Target(frame=pd.DataFrame({"a": [1]})))
         with pytest.raises(UsageError, match=r"^Options for reading files have no meaning on PostgreSQL;"):
             engine.open(Target("patients", read=ReadOptions(null_values=("?",))))
         with pytest.raises(NotImplementedError):
             engine.materialize("t", Statement("t", "SELECT 1"))
-    with pytest.raises(UsageError, match=r"^--temp-directory has no meaning on PostgreSQL: the server spills into its"):
+    with pytest.raises(
+        UsageError, match=r"^limits=Limits\(temp_directory=…\) has no meaning on PostgreSQL: the server spills into its"
+    ):
         PostgresEngine(postgres_url, Limits(temp_directory="/tmp"))
 
 

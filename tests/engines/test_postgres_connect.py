@@ -177,7 +177,7 @@ def answering(reply: bytes) -> Iterator[int]:
 def test_a_text_that_libpq_cannot_read_is_not_quoted(db: str) -> None:
     with pytest.raises(UsageError) as caught:
         PostgresEngine(db)
-    assert str(caught.value) == "--db could not be read as a PostgreSQL URL or conninfo string."
+    assert str(caught.value) == "db could not be read as a PostgreSQL URL or conninfo string."
     assert "7731" not in "".join(traceback.format_exception(caught.value)).replace(db, "")
 
 
@@ -229,8 +229,8 @@ def test_budgets_become_settings_of_the_transaction(postgres_url: str) -> None:
     for wrong in ("many", "4 apples", "GB"):
         with pytest.raises(UsageError) as caught:
             PostgresEngine(postgres_url, Limits(memory=wrong))
-        assert str(caught.value) == f"--memory-limit takes a size such as 4GB, not {wrong!r}."
-    with pytest.raises(UsageError, match=r"^--threads takes a number from 1, not 0\.$"):
+        assert str(caught.value) == f"limits=Limits(memory=…) takes a size such as 4GB, not {wrong!r}."
+    with pytest.raises(UsageError, match=r"^limits=Limits\(threads=…\) takes a number from 1, not 0\.$"):
         PostgresEngine(postgres_url, Limits(threads=0))
 
 

@@ -315,7 +315,7 @@ def test_disk_and_memory_limits_are_named(load: Loader, postgres_server: Postgre
             engine.run(big)
         assert str(caught.value) == (
             "The server's temp_file_limit was reached in the step 'sort'; ask for a larger one for this role, or raise "
-            "--memory-limit."
+            "limits=Limits(memory=…)."
         )
         with PostgresEngine(postgres_server.url(), Limits(memory="1GB")) as engine:
             assert engine.run(big) == [(50000,)]

@@ -156,10 +156,10 @@ def test_tables_queries_and_conditions(plain: SparkEngine) -> None:
         (Target("nowhere.people"), "There is no table 'nowhere.people'"),
         (Target("no/such.parquet"), "Spark finds no such file in the file 'no/such.parquet'"),
         (Target("people", read=ReadOptions(delimiter=";")), "The option 'delimiter' says how text files are read"),
-        (Target(query="SELECT agee FROM people"), "There is no column 'agee' in --query"),
-        (Target(query="SELECT age FROM peple"), "There is no table 'peple' in --query. Did you mean 'people'"),
-        (Target(query="SELECT age, age + 1 AS AGE FROM people"), "--query gives several columns the name 'age'"),
-        (Target(query="DROP TABLE people"), "--query takes one SELECT"),
+        (Target(query="SELECT agee FROM people"), "There is no column 'agee' in query="),
+        (Target(query="SELECT age FROM peple"), "There is no table 'peple' in query=. Did you mean 'people'"),
+        (Target(query="SELECT age, age + 1 AS AGE FROM people"), "query= gives several columns the name 'age'"),
+        (Target(query="DROP TABLE people"), "query takes one SELECT"),
         (Target(query="SELECT reflect('java.lang.System', 'getenv', 'HOME')"), "the function reflect reaches beyond"),
         (Target(query="SELECT builtin.JAVA_METHOD('a', 'b')"), "the function java_method reaches beyond"),
         (Target(query="SELECT TRANSFORM(age) USING 'cat' AS (a) FROM people"), "TRANSFORM, which runs a program"),
@@ -227,7 +227,7 @@ def test_a_session_that_is_given_stays_as_it_was(spark: SparkEngine) -> None:
     assert (mine.conf.getAll, mine.catalog.listTables(), mine.catalog.currentDatabase()) == before
     assert mine.catalog.listTables("global_temp") == mine.catalog.listTables()
     assert mine.sql("SELECT 1/0 AS a").collect()[0].a is None
-    with pytest.raises(UsageError, match="--memory-limit is for a Spark that is started here"):
+    with pytest.raises(UsageError, match=r"limits=Limits\(memory=…\) is for a Spark that is started here"):
         sqlaudit.audit("mine", db=mine, qi=["a"], limits=Limits(memory="1GB"))
 
 
@@ -298,7 +298,7 @@ def test_masters_and_sizes() -> None:
         master("spark:nowhere", Limits())
     assert megabytes("512MiB") == "512m"
     for size in ("4", "GB", "80%", "1MB"):
-        with pytest.raises(UsageError, match="--memory-limit"):
+        with pytest.raises(UsageError, match=r"limits=Limits\(memory=…\)"):
             megabytes(size)
 
 

@@ -70,10 +70,10 @@ def test_several_selections_add_up() -> None:
 @pytest.mark.parametrize(
     ("wanted", "said"),
     [
-        ("tag:relase", "--select 'tag:relase' fits no test. Did you mean 'tag:release'?"),
-        ("sumary", "--select 'sumary' fits no test. Did you mean 'summary'?"),
-        ("tga:release", "--select: there is no method 'tga'. Did you mean 'tag'? See table, tag, owner, severity,"),
-        (",", "--select ',' fits no test."),
+        ("tag:relase", "select 'tag:relase' fits no test. Did you mean 'tag:release'?"),
+        ("sumary", "select 'sumary' fits no test. Did you mean 'summary'?"),
+        ("tga:release", "select: there is no method 'tga'. Did you mean 'tag'? See table, tag, owner, severity,"),
+        (",", "select ',' fits no test."),
     ],
 )
 def test_a_selection_of_nothing_is_an_error(wanted: str, said: str) -> None:

@@ -284,7 +284,7 @@ def test_no_value_and_no_name_in_what_is_run() -> None:
 
 def test_what_is_missing_is_named() -> None:
     people = pd.DataFrame({"zip": [1, 1], "disease": ["a", "b"]})
-    with pytest.raises(UsageError, match="needs population and original_qi; give them in a file with --inputs"):
+    with pytest.raises(UsageError, match="needs population and original_qi; give them in a file with inputs="):
         sqlaudit.audit(people, qi=["zip"], sensitive="disease", require=["belief=0.5"])
     with pytest.raises(UsageError, match="needs dont_care"):
         sqlaudit.audit(people, qi=["zip"], sensitive="disease", require=["dilution=0.5"])

@@ -227,7 +227,7 @@ def test_a_table_that_is_no_sample_of_the_population() -> None:
         audit("ab", ["belief=1"], {"population": people, "original_qi": ["zip"]})
     with pytest.raises(UsageError, match="has no column 'zip'"):
         audit("a", ["k_map=1"], {"population": people[["s"]]})
-    with pytest.raises(UsageError, match="--nulls distinct rules out"):
+    with pytest.raises(UsageError, match="nulls='distinct' rules out"):
         audit("a", ["k_map=1"], {"population": people}, nulls="distinct")
     reported = audit("a", [], {"population": people}, nulls="distinct")
     assert "k_map" not in {check.model for check in reported.checks}

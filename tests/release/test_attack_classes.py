@@ -198,7 +198,7 @@ def test_what_is_not_tried_says_why(engine: Engine) -> None:
     assert wild.classes is None
     bare = attack(engine, rows, roles=Roles(("a", "b")))
     assert {one.attack: one.reason for one in bare.not_tried}["homogeneity"] == (
-        "It needs a sensitive attribute (--sensitive)."
+        "It needs a sensitive attribute (sensitive=)."
     )
     with pytest.raises(UsageError, match="hold neither"):
         attack(engine, rows, width=Fraction(1))

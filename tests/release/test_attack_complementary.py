@@ -101,7 +101,7 @@ def test_what_complementary_releases_need(engine: Engine) -> None:
 
     assert reason(Roles(("zip",), ("s",)), None).startswith("It needs another release")
     assert reason(Roles(("zip",), ("s",)), targets[1]) == "The other release has none of the columns."
-    assert "use --nulls equal" in reason(Roles(("job",), ("s",), nulls=NullPolicy.DISTINCT), targets[1])
-    assert "leave --entity out" in reason(Roles(("job",), ("s",), entity="zip"), targets[1])
+    assert "use nulls='equal'" in reason(Roles(("job",), ("s",), nulls=NullPolicy.DISTINCT), targets[1])
+    assert "leave entity= out" in reason(Roles(("job",), ("s",), entity="zip"), targets[1])
     empty = join(engine, [], [], ("zip",), ("zip",), 2)
     assert (empty.exposed, empty.of, empty.sentence) == (0, 0, "No class of one release fits a class of the other.")

@@ -104,7 +104,7 @@ def test_odd_names_and_what_is_refused(engine: Engine) -> None:
     roles = Roles(('a "b"; --', "😀"), ("s",))
     found = attack_release(engine, targets[0], roles, AttackRequest(identified=targets[1]))
     assert found.exposure("linkage").exposed == 1
-    with pytest.raises(UsageError, match=r"--match: .* has no column 'agee'"):
+    with pytest.raises(UsageError, match=r"match: .* has no column 'agee'"):
         attack_release(engine, targets[0], roles, AttackRequest(identified=targets[1], match=(("agee", "agee"),)))
     twice = Target(query=values_query(rows * 2, columns))
     with pytest.raises(UsageError, match="1 row of the identified table repeat"):

@@ -222,7 +222,7 @@ def test_what_minimality_refuses(engine: Engine) -> None:
     assert "1 class has another number of people" in reason(attacked(engine, release(1, 1), PEOPLE[1:], "l=2"))
     with pytest.raises(UsageError, match="age: some cells of the release are not labels"):
         attacked(engine, release(1, 1), PEOPLE, "l=2", node=[2, 1])
-    with pytest.raises(UsageError, match="--node has 1 levels"):
+    with pytest.raises(UsageError, match="node= has 1 levels"):
         attacked(engine, release(1, 1), PEOPLE, "l=2", node=[1])
     impossible = attacked(engine, release(3, 1), PEOPLE, "l=1").exposure("minimality")
     assert "no minimal node for it" in impossible.note

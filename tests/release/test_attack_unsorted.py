@@ -215,7 +215,7 @@ def test_the_order_of_a_file_is_kept(tmp_path: Path) -> None:
 def test_what_unsorted_matching_needs(engine: Engine) -> None:
     left, right = TABLE_6
     query = values_query([{"row": 1, "zip": "1", "age": "2"}] * 2, COLUMNS)
-    with pytest.raises(UsageError, match="--position must number the rows; 2 rows repeat"):
+    with pytest.raises(UsageError, match="position= must number the rows; 2 rows repeat"):
         attack_release(
             engine,
             Target(query=query),

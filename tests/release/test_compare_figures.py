@@ -218,7 +218,7 @@ def test_even_weights_are_those_of_exponent_nothing(tmp_path: Path) -> None:
     assert found.loss("whd-height").value == pytest.approx(float(found.loss("whd").value or 0))
     assert found.loss("whd").value != sqlaudit.compare(str(people), str(release), **asked_for).loss("whd-height").value
     assert run("compare", people, release, "--qi", "zip", "--beta", "0", "--workload", 0).code == 0
-    with pytest.raises(UsageError, match="--beta is a number of 0 or more"):
+    with pytest.raises(UsageError, match="beta= is a number of 0 or more"):
         sqlaudit.compare(str(people), str(release), beta=-1, **asked_for)
 
 
@@ -243,7 +243,7 @@ def test_attribute_linkage_can_be_asked_for_alone(linked: tuple[Path, Path]) -> 
     assert "It needs a table with names" in ran.said
     lacking = sqlaudit.attack(str(release), qi=["zip"], identified=str(named), only=["linkage_attribute"])
     assert [(one.attack, one.reason) for one in lacking.not_tried] == [
-        ("linkage_attribute", "It needs a sensitive attribute (--sensitive).")
+        ("linkage_attribute", "It needs a sensitive attribute (sensitive=).")
     ]
     validator("attack").validate(lacking.to_dict())
     unknown = run("attack", release, "--qi", "zip", "--only", "linkage_atribute")

@@ -104,7 +104,7 @@ def test_losses_without_pairs(engine: Engine) -> None:
             assert result.pairing == "none"
             for name in PAIRS:
                 assert result.loss(name).value is None
-                assert "--key" in result.loss(name).why
+                assert "key=" in result.loss(name).why
 
     agree()
 

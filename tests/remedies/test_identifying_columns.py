@@ -81,8 +81,8 @@ def test_suspected_identifiers_are_not_written_unless_told(engine: Engine, remed
     with pytest.raises(UsageError) as refused:
         written(remedy, engine, publish_sql=True, identifier=["who"] if remedy is not cloak else [])
     assert "mail, contact and id would be in the release" in str(refused.value)
-    assert "--identifier mail,contact,id" in str(refused.value)
-    assert "--keep-column mail,contact,id" in str(refused.value)
+    assert "identifier=['mail', 'contact', 'id']" in str(refused.value)
+    assert "keep_column=['mail', 'contact', 'id']" in str(refused.value)
     assert "@" not in str(refused.value)
 
 
@@ -100,7 +100,7 @@ def test_of_suspected_columns_some_are_left_out_and_some_are_kept(engine: Engine
 def test_what_is_kept_must_be_there_and_have_no_other_role(engine: Engine, remedy: Remedy) -> None:
     with pytest.raises(UsageError, match="has no column 'mial'"):
         written(remedy, engine, keep_column=["mial"])
-    with pytest.raises(UsageError, match="--keep-column: mail has a role that does not let it into the release"):
+    with pytest.raises(UsageError, match="keep_column: mail has a role that does not let it into the release"):
         written(remedy, engine, keep_column=["mail"], identifier=["mail"])
 
 

@@ -157,7 +157,7 @@ def test_persons_need_one_row_each(engine: Engine) -> None:
         ({"require": ()}, "Say what the release must satisfy"),
         ({"require": ["k=2"], "qi": ()}, "Name the quasi-identifiers"),
         ({"require": ["k=2"], "time_limit": -1}, "0 seconds or more"),
-        ({"require": ["k=2"], "seed": -1}, "--seed is a whole number"),
+        ({"require": ["k=2"], "seed": -1}, "seed= is a whole number"),
         ({"require": ["k=2"], "weights": {"nobody": 1}}, "none of the columns"),
     ],
 )

@@ -37,7 +37,7 @@ def test_sql_that_is_nested_too_deeply_gets_a_sentence(text: str) -> None:
     with pytest.raises(UsageError, match=r"^--where is nested too deeply\.$") as caught:
         guard_expression(text, "duckdb", "--where")
     assert caught.value.__suppress_context__ or caught.value.__context__ is None
-    with pytest.raises(UsageError, match=r"^--query is nested too deeply\.$"):
+    with pytest.raises(UsageError, match=r"^query is nested too deeply\.$"):
         guard_query("SELECT " + text + " FROM t", "duckdb")
     with pytest.raises(UsageError, match=r"is nested too deeply\.$"):
         read_queries(["SELECT count(*) FROM t WHERE " + text], "duckdb")

@@ -12,7 +12,8 @@ from sqlaudit.audits.disclosure.given import load_knowledge, read_knowledge
 from sqlaudit.audits.disclosure.results import DisclosureResult
 from sqlaudit.audits.disclosure.run import DisclosureRequest, find_disclosure
 from sqlaudit.audits.disclosure.what_if import WhatIfResult, answer
-from sqlaudit.base.spec import Limits, NullPolicy, ReadOptions, Roles, several
+from sqlaudit.base.options import several
+from sqlaudit.base.spec import Limits, NullPolicy, ReadOptions, Roles
 from sqlaudit.base.targets import make_target
 from sqlaudit.engines import opened
 from sqlaudit.engines.contract import Database

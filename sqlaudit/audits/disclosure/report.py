@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from sqlaudit.audits.classes_report import key_text, value_text
 from sqlaudit.audits.pictures import disclosure_pictures
 from sqlaudit.base.result import MEANING
+from sqlaudit.base.words import spelled
 from sqlaudit.models.phrases import listing
 from sqlaudit.reports.document import Bullets, Column, Document, Facts, Paragraph, Section, Table, Toned, Words, section
 from sqlaudit.reports.figures import count, figure, level_against, limit, part, plural
@@ -192,7 +193,11 @@ def _conclusion(shown: ShownWitness) -> str:
 
 def _class(shown: ShownWitness, number: int) -> str:
     size = plural(shown.sizes[number - 1], "row")
-    return f"{key_text(shown.places[number - 1].key)} ({size})" if shown.places else f"{size}; --show-values names it"
+    return (
+        f"{key_text(shown.places[number - 1].key)} ({size})"
+        if shown.places
+        else f"{size}; {spelled('show_values', True)} names it"
+    )
 
 
 def _probability(value: Fraction) -> str:

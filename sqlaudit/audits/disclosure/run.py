@@ -14,6 +14,7 @@ from sqlaudit.base.columns_of import Resolved
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.spec import NullPolicy, Roles, Target
+from sqlaudit.base.words import about, spelled
 from sqlaudit.classes.facts import ClassHistogram, Frame, SensitiveTable
 from sqlaudit.classes.found import ClassSizes
 from sqlaudit.classes.histogram import HistogramBuilder
@@ -98,13 +99,17 @@ def check_roles(roles: Roles) -> None:
         UsageError: no quasi-identifier, no sensitive attribute, or NULL as a wildcard.
     """
     if not roles.quasi_identifiers:
-        raise UsageError("Name the quasi-identifiers: what others may know about a person, for instance --qi age,sex.")
+        raise UsageError(
+            "Name the quasi-identifiers: what others may know about a person, for instance "
+            f"{spelled('qi', 'age', 'sex')}."
+        )
     if not roles.sensitive:
-        raise UsageError("Name a sensitive attribute with --sensitive: what others should not learn.")
+        raise UsageError(f"Name a sensitive attribute with {about('sensitive')}: what others should not learn.")
     if roles.nulls is NullPolicy.WILDCARD:
         raise UsageError(
-            "Worst-case disclosure has no meaning with --nulls wildcard: there classes overlap, and a person may have "
-            "the value of several. Use --nulls equal or distinct."
+            f"Worst-case disclosure has no meaning with {spelled('nulls', 'wildcard')}: there classes overlap, "
+            "and a person may have "
+            f"the value of several. Use {spelled('nulls', 'equal')} or distinct."
         )
 
 

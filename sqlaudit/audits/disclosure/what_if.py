@@ -21,6 +21,7 @@ from sqlaudit.base.relation import Kind, Relation, Statement
 from sqlaudit.base.result import MeasuredResult
 from sqlaudit.base.spec import Roles, Target
 from sqlaudit.base.sql import Raw, render
+from sqlaudit.base.words import spelled
 from sqlaudit.classes.attribute_inputs import AttributeInputs
 from sqlaudit.classes.histogram import HistogramBuilder
 from sqlaudit.classes.inputs import ValueList
@@ -145,7 +146,7 @@ def _attribute(roles: ResolvedRoles, knowledge: Knowledge) -> Resolved:
         f"There are {len(roles.sensitive)} sensitive attributes; write 'sensitive: NAME' into the knowledge, with the "
         "name of the one that it is about."
         if not knowledge.sensitive
-        else "The knowledge is about a sensitive attribute that --sensitive does not name."
+        else f"The knowledge is about a sensitive attribute that {spelled('sensitive')} does not name."
     )
 
 
@@ -170,7 +171,7 @@ class _Lookup:
         """(column, whether it holds numbers) for what names the person, and what it is compared with."""
         if person.key is None:
             if self.roles.entity is None:
-                raise UsageError(f"{person.place}: name the person by quasi-identifiers, or give --entity.")
+                raise UsageError(f"{person.place}: name the person by quasi-identifiers, or give {spelled('entity')}.")
             columns, values = [("e", self.roles.entity)], [person.entity]
         else:
             labels = {q.label: (f"q{number}", q) for number, q in enumerate(self.roles.quasi_identifiers, 1)}
@@ -210,11 +211,13 @@ class _Lookup:
             raise UsageError(f"{person.place}: nobody in the table fits this person.")
         if len(keys) > 1:
             raise UsageError(
-                f"{person.place}: {len(keys)} classes fit this person; with --joint, name persons by --entity."
+                f"{person.place}: {len(keys)} classes fit this person; with {spelled('joint', True)}, name "
+                f"persons by {spelled('entity')}."
             )
         if self.builder.frame.solo and any(value is None for value in rows[0][:-2]):
             raise UsageError(
-                f"{person.place}: with --nulls distinct a row with a missing quasi-identifier is a class of its own, "
+                f"{person.place}: with {spelled('nulls', 'distinct')} a row with a missing quasi-identifier is "
+                "a class of its own, "
                 "in which its value is certain; there is nothing to ask about it."
             )
         return keys.pop(), {int(row[-2]): int(row[-1]) for row in rows}

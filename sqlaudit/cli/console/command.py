@@ -19,7 +19,7 @@ from sqlaudit.cli.console.screen import FORMATS, Reported, Screen, check_into
 from sqlaudit.cli.console.session import Session, State
 from sqlaudit.cli.console.splitting import Piece, split
 from sqlaudit.cli.console.terminal import Outside, converse, tell_time
-from sqlaudit.cli.console.wording import in_console_words
+from sqlaudit.cli.console.wording import sentence
 from sqlaudit.cli.console.words import StatementError
 from sqlaudit.cli.console.workspace import Workspace
 from sqlaudit.cli.exits import worst
@@ -161,7 +161,7 @@ def _step(session: Session, outside: Outside, piece: Piece, told: bool) -> ExitC
         raise
     except SqlauditError as error:
         place = f"Line {piece.line}: " if told and piece.line > 1 else ""
-        error.args = (place + in_console_words(str(error)),)
+        error.args = (place + sentence(str(error)),)
         raise
     tell_time(session, begun)
     return code

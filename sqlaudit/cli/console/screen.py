@@ -11,7 +11,6 @@ from typing import IO, Any
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.files import check_destination, check_ending, replacing
 from sqlaudit.cli.console.layout import as_csv, as_json, as_table, csv_line
-from sqlaudit.cli.console.wording import reworded
 from sqlaudit.cli.console.workspace import Rows
 from sqlaudit.reports.document import Document, Table, in_words, text_of
 from sqlaudit.reports.formats import render_json
@@ -81,7 +80,7 @@ class Screen:
         else:
             to_file = self._file is not None
             width, colour = (80, False) if to_file else (self.terminal.width(), self.terminal.colour())
-            self._put([render_text(reworded(reported.document()), width, colour)])
+            self._put([render_text(reported.document(), width, colour)])
 
     def rows(self, rows: Rows) -> None:
         """The rows of a SELECT."""

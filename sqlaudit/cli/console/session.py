@@ -14,9 +14,11 @@ from sqlaudit.base.errors import EngineError, Incomplete, Interrupted, UsageErro
 from sqlaudit.base.names import closest
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.spec import Requirement, Roles, Target
+from sqlaudit.base.words import speaking
 from sqlaudit.cli.console.audit_statement import is_audit, parse_audit
 from sqlaudit.cli.console.screen import Reported, Screen
 from sqlaudit.cli.console.splitting import Piece, tokens_of
+from sqlaudit.cli.console.wording import in_the_console
 from sqlaudit.cli.console.workspace import Workspace
 from sqlaudit.engines.contract import Engine, Executed
 from sqlaudit.engines.watch import Deadline
@@ -63,6 +65,7 @@ class Session:
     _past: list[State] = field(default_factory=list)
     _audited: tuple[tuple[Engine, State, bool], AuditResult] | None = None
 
+    @speaking(in_the_console)
     def run(self, piece: Piece) -> object | None:
         """Carry out a statement or command, and return its result where it has a verdict.
 

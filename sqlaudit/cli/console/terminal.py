@@ -18,7 +18,7 @@ from sqlaudit.cli.console.layout import width_of
 from sqlaudit.cli.console.screen import Terminal
 from sqlaudit.cli.console.session import Session
 from sqlaudit.cli.console.splitting import Piece, split
-from sqlaudit.cli.console.wording import in_console_words
+from sqlaudit.cli.console.wording import sentence
 from sqlaudit.cli.console.words import StatementError
 from sqlaudit.cli.exits import Boundary, say
 from sqlaudit.cli.output import Output, print_data
@@ -123,7 +123,7 @@ def _step(session: Session, outside: Outside, piece: Piece) -> bool:
             say(f"{ENDING.word}." if ENDING.leaves else "cancelled.")
             return False
         except SqlauditError as error:
-            say("cancelled." if cancelling.stopped else in_console_words(str(error)))
+            say("cancelled." if cancelling.stopped else sentence(str(error)))
             return False
     tell_time(session, begun)
     return not boundary.code

@@ -13,7 +13,7 @@ from pathlib import Path
 from sqlglot import exp
 
 from sqlaudit.base.errors import SqlauditError, UsageError
-from sqlaudit.base.guard import guard_expression, guard_query
+from sqlaudit.base.guard import NotASelect, guard_expression, guard_query
 from sqlaudit.base.names import quote
 from sqlaudit.base.relation import ColumnInfo, Relation, Row, Statement
 from sqlaudit.base.spec import Limits, ReadOptions, Target
@@ -102,7 +102,10 @@ class Workspace:
         Raises:
             UsageError: it is not one SELECT that only reads.
         """
-        root = guard_query(text, self.dialect)
+        try:
+            root = guard_query(text, self.dialect)
+        except NotASelect as error:
+            raise UsageError(f"The console only reads; this is {error.what}.") from None
         restricted = self._restricted(root)
         if restricted is not None:
             return restricted

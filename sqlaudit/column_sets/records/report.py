@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from sqlaudit.base.words import spelled
 from sqlaudit.column_sets.records.result import RecordRisk
 from sqlaudit.column_sets.report import READS
 from sqlaudit.reports.document import Bullets, Column, Document, Facts, Table, Toned, Words, section
@@ -51,7 +52,7 @@ def _expected(result: RecordRisk) -> str:
         return f"{expected[0].upper()}{expected[1:]}, as {result.weights} says how many people a row stands for."
     return (
         f"If the file is the whole population, {expected}: no weights were named. Where it is a sample, name the "
-        "column that says how many people a row stands for with --weights."
+        f"column that says how many people a row stands for with {spelled('weights')}."
     )
 
 

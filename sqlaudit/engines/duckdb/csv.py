@@ -19,6 +19,7 @@ from sqlaudit.base.names import quote
 from sqlaudit.base.relation import Remark, Row
 from sqlaudit.base.spec import ReadOptions
 from sqlaudit.base.sql import Raw, expression
+from sqlaudit.base.words import spelled
 from sqlaudit.engines.duckdb.calls import called, hive
 from sqlaudit.engines.duckdb.paths import Files
 from sqlaudit.engines.duckdb.session import DIALECT, Session
@@ -274,10 +275,11 @@ def _guess_told(
     if 2 * found >= len(names):
         raise InputError(
             f"Line 1 of {files.label!r} was taken for the header, but {found} of its {len(names)} fields are values of "
-            "their columns as well, as in a line of data; say --no-header if it is one (header: false), else --header."
+            f"their columns as well, as in a line of data; say {spelled('header', False)} if it is one (header: "
+            f"false), else {spelled('header', True)}."
         )
     line = f"Line 1 of {Path(files.label).name!r} was taken for the header, since all its columns are text"
-    return (Remark("header_guessed", line + "; say --no-header if it is a line of data."),)
+    return (Remark("header_guessed", line + f"; say {spelled('header', False)} if it is a line of data."),)
 
 
 def _common_types(

@@ -21,8 +21,10 @@ from sqlaudit.base.paths import is_file, stamp
 from sqlaudit.base.relation import ColumnInfo, Relation, Remark, Row, Statement
 from sqlaudit.base.spec import Limits, Target
 from sqlaudit.base.whereabouts import Whereabouts, whereabouts
+from sqlaudit.base.words import about, spelled
 from sqlaudit.engines.contract import Engine
-from sqlaudit.engines.duckdb.catalog import UNNAMED, Name, alias_for, find, relations, spelled, unknown
+from sqlaudit.engines.duckdb.catalog import UNNAMED, Name, alias_for, find, relations, unknown
+from sqlaudit.engines.duckdb.catalog import spelled as in_sql
 from sqlaudit.engines.duckdb.inputs import Source, file_source, frame_source, refuse_read_options, refuse_twins
 from sqlaudit.engines.duckdb.paths import Files, exists, find_files, looks_like_path
 from sqlaudit.engines.duckdb.readings import Readings
@@ -272,7 +274,7 @@ class DuckDBEngine(Engine):
         if table is not None:
             refuse_read_options(target.read, "a table of a database")
             self._session.seal()  # a view may read files
-            return Source(spelled(table), (), (f"{table[1]}.{table[2]}",))
+            return Source(in_sql(table), (), (f"{table[1]}.{table[2]}",))
         return self._file(target.relation, target)
 
     def _table(self, name: str) -> Name | None:
@@ -285,7 +287,7 @@ class DuckDBEngine(Engine):
         if self._catalog and not exists(name):
             raise unknown(name, self._known, self._db)
         if not lies_there(name) and not looks_like_path(name):
-            raise UsageError(f"There is no file {name!r}; for a table, name its database with --db.")
+            raise UsageError(f"There is no file {name!r}; for a table, name its database with {spelled('db')}.")
         files = self._allow(find_files(name, target.read.format))
         stamped = [(path, stamp(path), files.label) for path in files.paths]
         source = file_source(self._session, files, target.read, self._fresh("sqlaudit_frame"))
@@ -351,7 +353,7 @@ def _condition(text: str) -> exp.Expression:
     """What `--where` says; the guard's parser is imported only when there is one."""
     from sqlaudit.base.guard import guard_expression
 
-    return guard_expression(text, DIALECT, "--where")
+    return guard_expression(text, DIALECT, about("where"))
 
 
 def _remarks(condition: exp.Expression, columns: Sequence[ColumnInfo]) -> tuple[Remark, ...]:

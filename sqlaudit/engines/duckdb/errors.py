@@ -23,6 +23,7 @@ from sqlaudit.base.errors import (
     UsageError,
 )
 from sqlaudit.base.names import closest, quote
+from sqlaudit.base.words import about, spelled
 
 _LINE = re.compile(r"^[\w ]+Error: CSV Error on Line: (\d+)\b")
 _FIELDS = re.compile(r"^Expected Number of Columns: (\d+) Found: (\d+)", re.MULTILINE)
@@ -107,13 +108,15 @@ def _memory(text: str, place: Place) -> SqlauditError:
     if "max_temp_directory_size" in text or "temp_directory" in text.casefold():
         return _disk(place)
     return Incomplete(
-        f"The memory limit was reached in the step {place.step!r}; raise --memory-limit or lower --threads."
+        f"The memory limit was reached in the step {place.step!r}; raise {spelled('memory_limit')} or lower "
+        f"{spelled('threads')}."
     )
 
 
 def _disk(place: Place) -> SqlauditError:
     return Incomplete(
-        f"There is no room left on disk for what the step {place.step!r} spills; name a larger --temp-directory."
+        f"There is no room left on disk for what the step {place.step!r} spills; name a larger "
+        f"{about('temp_directory')}."
     )
 
 
@@ -202,7 +205,11 @@ def _io(text: str, place: Place) -> SqlauditError | None:
         return UsageError(f"There is no database or schema {missing[1]!r}, which the step {place.step!r} names.")
     for signs, raised, sentence in _IO_SIGNS:
         if any(sign in text for sign in signs):
-            return raised(_capital(sentence.format(file=place.called(text), step=place.step)))
+            return raised(
+                _capital(
+                    sentence.format(file=place.called(text), step=place.step, temp_directory=about("temp_directory"))
+                )
+            )
     return None
 
 
@@ -210,7 +217,7 @@ _IO_SIGNS: tuple[tuple[tuple[str, ...], type[SqlauditError], str], ...] = (
     (
         ("No space left", "ot enough disk space"),
         Incomplete,
-        "There is no room left on disk for what the step {step!r} spills; name a larger --temp-directory.",
+        "There is no room left on disk for what the step {step!r} spills; name a larger {temp_directory}.",
     ),
     (
         ("Could not set lock", "already attached by", "Unique file handle conflict"),
@@ -263,7 +270,7 @@ def _value(text: str, place: Place) -> SqlauditError:
         return EngineError(f"The step {place.step!r} would change something; an audit only reads.")
     return UsageError(
         f"An expression in the step {place.step!r} meets a value that it can't convert or compute; "
-        "use TRY_CAST, or leave such rows out with --where."
+        f"use TRY_CAST, or leave such rows out with {spelled('where')}."
     )
 
 

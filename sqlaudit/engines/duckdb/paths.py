@@ -11,6 +11,7 @@ from sqlaudit.base.errors import InputError, PermissionDenied, UsageError
 from sqlaudit.base.names import closest
 from sqlaudit.base.paths import exists as lies_there
 from sqlaudit.base.paths import expanded, is_file, is_folder
+from sqlaudit.base.words import spelled
 
 FORMATS = ("csv", "json", "parquet", "arrow")
 _SUFFIXES = {
@@ -78,7 +79,9 @@ def find_files(text: str, format: str = "") -> Files:
         PermissionDenied: a file that this user may not read.
     """
     if looks_like_connection(text):
-        raise UsageError("The name of a file or table looks like a connection to a database; give that with --db.")
+        raise UsageError(
+            f"The name of a file or table looks like a connection to a database; give that with {spelled('db')}."
+        )
     if "://" in text:
         raise UsageError(f"{text!r} is a web address; only local files are read, so download it first.")
     paths = matching(text)
@@ -131,7 +134,7 @@ def _check(path: Path, text: str) -> None:
     except OSError:
         raise InputError(f"{name!r} can't be read from the disk.") from None
     if start[8:12] == b"DUCK":
-        raise UsageError(f"{name!r} is a DuckDB database; give it with --db and name a table or view of it.")
+        raise UsageError(f"{name!r} is a DuckDB database; give it with {spelled('db')} and name a table or view of it.")
 
 
 def _format(path: Path, format: str) -> str:

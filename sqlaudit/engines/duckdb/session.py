@@ -19,6 +19,7 @@ from sqlaudit.base.errors import EngineError, Incomplete, UsageError
 from sqlaudit.base.names import literal, quote
 from sqlaudit.base.relation import Row
 from sqlaudit.base.spec import Limits
+from sqlaudit.base.words import spelled
 from sqlaudit.engines.contract import ProgressHook
 from sqlaudit.engines.duckdb.errors import Place, translate
 from sqlaudit.engines.duckdb.types import has_zoned, with_zones, without_zones
@@ -234,6 +235,6 @@ def _settings(limits: Limits, spill: Path) -> dict[str, str | bool | int | float
 def _check(limits: Limits) -> None:
     """Refuse limits that DuckDB would not understand, or would take for no limit at all."""
     if limits.threads is not None and limits.threads < 1:
-        raise UsageError(f"--threads takes a number from 1 on, not {limits.threads}.")
+        raise UsageError(f"{spelled('threads')} takes a number from 1 on, not {limits.threads}.")
     if limits.memory and not (_SIZE.fullmatch(limits.memory) and any(c in "123456789" for c in limits.memory)):
-        raise UsageError(f"--memory-limit takes a size such as 4GB, not {limits.memory!r}.")
+        raise UsageError(f"{spelled('memory_limit')} takes a size such as 4GB, not {limits.memory!r}.")

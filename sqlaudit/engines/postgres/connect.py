@@ -21,6 +21,7 @@ from psycopg.conninfo import conninfo_to_dict, timeout_from_conninfo
 from sqlaudit.base.errors import EngineError, Incomplete, SqlauditError, UsageError
 from sqlaudit.base.spec import Limits
 from sqlaudit.base.whereabouts import Whereabouts
+from sqlaudit.base.words import spelled
 from sqlaudit.engines.postgres.errors import connection_failed
 from sqlaudit.engines.postgres.values import register_loaders
 from sqlaudit.engines.watch import in_time
@@ -169,10 +170,11 @@ def settings(limits: Limits) -> dict[str, str | None]:
     """
     if limits.temp_directory:
         raise UsageError(
-            "--temp-directory has no meaning on PostgreSQL: the server spills into its own temp_tablespaces."
+            f"{spelled('temp_directory')} has no meaning on PostgreSQL: the server spills into its own "
+            "temp_tablespaces."
         )
     if limits.threads is not None and limits.threads < 1:
-        raise UsageError(f"--threads takes a number from 1, not {limits.threads}.")
+        raise UsageError(f"{spelled('threads')} takes a number from 1, not {limits.threads}.")
     return {
         "lock_timeout": f"{LOCK_SECONDS}s",
         "work_mem": work_mem(limits.memory) if limits.memory else None,
@@ -196,7 +198,7 @@ def work_mem(memory: str) -> str:
     try:
         size = float(digits) * _UNITS[unit]
     except (ValueError, KeyError):
-        raise UsageError(f"--memory-limit takes a size such as 4GB, not {memory!r}.") from None
+        raise UsageError(f"{spelled('memory_limit')} takes a size such as 4GB, not {memory!r}.") from None
     kilobytes = int(size / WORK_MEMORY_SHARE / 1024)
     return f"{min(max(kilobytes, 64), 2**31 - 1)}kB"
 

@@ -17,6 +17,7 @@ from sqlglot.errors import SqlglotError
 
 from sqlaudit.base.errors import ConnectionFailed, EngineError, Incomplete, PermissionDenied, SqlauditError, UsageError
 from sqlaudit.base.names import closest
+from sqlaudit.base.words import spelled
 
 NO_COLUMN, NO_TABLE, CANCELLED = "42703", "42P01", "57014"
 
@@ -57,7 +58,7 @@ _SENTENCES: dict[str, tuple[type[SqlauditError], str]] = {
     "53400": (
         Incomplete,
         "The server's temp_file_limit was reached in {during}; ask for a larger one for this role, or raise "
-        "--memory-limit.",
+        "{memory_limit}.",
     ),
     "53": (EngineError, "The server has too few resources for {during} ({code})."),
     "54": (EngineError, "A limit of PostgreSQL was reached in {during} ({code})."),
@@ -134,6 +135,7 @@ def sentence(
             name=repr(word) if word else "of that name",
             hint=closest(word, names) if word else "",
             lock_wait=lock_wait,
+            memory_limit=spelled("memory_limit"),
         )
     )
 

@@ -15,6 +15,7 @@ from sqlaudit.base.guard import guard_expression, guard_query, names_cte
 from sqlaudit.base.names import quote
 from sqlaudit.base.relation import ColumnInfo, Kind, Relation
 from sqlaudit.base.spec import ReadOptions, Target
+from sqlaudit.base.words import about, spelled
 from sqlaudit.engines.postgres import catalog
 from sqlaudit.engines.postgres.connect import Session
 from sqlaudit.engines.postgres.errors import NO_TABLE
@@ -69,9 +70,11 @@ class Opener:
     def open(self, target: Target) -> Relation:
         """The relation of a target; see `Engine.open` for what is raised."""
         if target.frame is not None:
-            raise UsageError("A frame is audited without --db: it does not live in PostgreSQL.")
+            raise UsageError(f"A frame is audited without {about('db')}: it does not live in PostgreSQL.")
         if target.read != ReadOptions():
-            raise UsageError("Options for reading files have no meaning on PostgreSQL; say what you mean in --query.")
+            raise UsageError(
+                f"Options for reading files have no meaning on PostgreSQL; say what you mean in {spelled('query')}."
+            )
         return self._open_query(target) if target.query else self._open_table(target)
 
     def _open_table(self, target: Target) -> Relation:
@@ -80,7 +83,7 @@ class Opener:
         readable, unreadable = catalog.readable_columns(self.ask, found, self.session.role)
         where = self._where(target, unreadable, found)
         table = exp.table_(found.name, db=found.schema, quoted=True)
-        during = "--where" if where else f"the table {found.full_name!r}"
+        during = spelled("where") if where else f"the table {found.full_name!r}"
         columns, read = self._columns(_select(readable, table, where), during, lambda _: readable)
         plain = not (unreadable or read.changed or where)
         sql = found.sql if plain else _parenthesized(_select(readable, table, where, read))
@@ -97,7 +100,7 @@ class Opener:
     def _where(self, target: Target, unreadable: Sequence[str], found: catalog.Found) -> exp.Expression | None:
         if not target.where:
             return None
-        where = guard_expression(target.where, DIALECT, "--where")
+        where = guard_expression(target.where, DIALECT, about("where"))
         closed = sorted({column.name for column in where.find_all(exp.Column)} & set(unreadable))
         if closed:
             raise _columns_denied(closed, found, self.session.role)
@@ -107,16 +110,16 @@ class Opener:
         query = guard_query(target.query, DIALECT)
         tables = dict.fromkeys(".".join(part.name for part in table.parts) for table in _tables(query))
         self._qualify(query)
-        where = guard_expression(target.where, DIALECT, "--where") if target.where else None
+        where = guard_expression(target.where, DIALECT, about("where")) if target.where else None
         source = query.subquery("target")
         try:
-            names = [name for name, *_ in self.probe(_sql(_star(source)), "--query", self._known(query))]
+            names = [name for name, *_ in self.probe(_sql(_star(source)), spelled("query"), self._known(query))]
         except (PermissionDenied, UsageError) as refusal:
             raise self._reason(query, refusal) from None
         twice = [name for name, times in Counter(names).items() if times > 1]
         if twice:
-            raise UsageError(f"--query gives several columns the name {twice[0]!r}; name each once (AS).")
-        during = "--where" if where else "--query"
+            raise UsageError(f"{spelled('query')} gives several columns the name {twice[0]!r}; name each once (AS).")
+        during = spelled("where" if where else "query")
         columns, read = self._columns(_select(names, source, where), during, lambda _: names)
         plain = not (read.changed or where)
         sql = _parenthesized(query) if plain else _parenthesized(_select(names, source, where, read))

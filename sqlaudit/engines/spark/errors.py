@@ -12,6 +12,7 @@ from typing import Any
 
 from sqlaudit.base.errors import EngineError, Incomplete, PermissionDenied, SqlauditError, UsageError
 from sqlaudit.base.names import closest
+from sqlaudit.base.words import spelled
 
 _SENTENCES: dict[str, tuple[type[SqlauditError], str]] = {
     "TABLE_OR_VIEW_NOT_FOUND": (UsageError, "There is no table {name} in {during}.{hint}"),
@@ -91,7 +92,7 @@ def sentence(error: Exception, during: str, names: Iterable[str] = ()) -> Sqlaud
     if any(word in said for word in _LOST):
         return EngineError(_SENTENCES["CHECKPOINT_RDD_BLOCK_ID_NOT_FOUND"][1].format(during=during))
     if "OutOfMemoryError" in said:
-        return Incomplete(f"Spark ran out of memory in {during}; give it more with --memory-limit.")
+        return Incomplete(f"Spark ran out of memory in {during}; give it more with {spelled('memory_limit')}.")
     code = condition(error)
     named = [code.partition(".")[0], *_CONDITION.findall(said)]
     known = [name for name in named if name in _SENTENCES]

@@ -11,6 +11,7 @@ from urllib.parse import unquote, urlsplit
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.names import quote
 from sqlaudit.base.spec import ReadOptions
+from sqlaudit.base.words import spelled
 
 _SUFFIXES = {
     **dict.fromkeys((".csv", ".tsv", ".tab", ".txt"), "csv"),
@@ -106,7 +107,9 @@ def refuse_read_options(read: ReadOptions, what: str, allowed: tuple[str, ...] =
 
 def _csv(text: str, read: ReadOptions) -> dict[str, Any]:
     if len(read.null_values) > 1:
-        raise UsageError("Spark takes one text that means NULL (--null-values); give one, or a query with NULLIF.")
+        raise UsageError(
+            f"Spark takes one text that means NULL ({spelled('null_values')}); give one, or a query with NULLIF."
+        )
     name = text.lower()
     tabs = any(name.removesuffix(packed).endswith((".tsv", ".tab")) for packed in ("", *_PACKED))
     options: dict[str, Any] = {

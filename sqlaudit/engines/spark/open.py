@@ -20,6 +20,7 @@ from sqlaudit.base.guard import guard_expression, guard_query
 from sqlaudit.base.names import closest, quote, split_name
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.spec import Target
+from sqlaudit.base.words import about, spelled
 from sqlaudit.engines.hive import partition_columns, refuse_same
 from sqlaudit.engines.spark import files as spark_files
 from sqlaudit.engines.spark.exact import exact_schema
@@ -48,7 +49,7 @@ class Opener:
 
     def open(self, target: Target) -> Relation:
         """The relation of a target; see `Engine.open`."""
-        where = guard_expression(target.where, DIALECT, "--where") if target.where else None
+        where = guard_expression(target.where, DIALECT, about("where")) if target.where else None
         if target.query:
             return self._query(target, where)
         if target.frame is not None:
@@ -79,7 +80,7 @@ class Opener:
             condition = where.sql(dialect=DIALECT)
             select = "SELECT * FROM " + source + " WHERE " + condition
             names = [field.name for field in frame.schema.fields]
-            frame = self.do("--where", lambda: _analyzed(self.session.sql(select)), names)
+            frame = self.do(spelled("where"), lambda: _analyzed(self.session.sql(select)), names)
             below = self.behind.get(source, source)
             source = self._kept(frame, "rows", below and "(SELECT * FROM " + below + " WHERE " + condition + ")")
         columns = columns_of(frame.schema)
@@ -92,12 +93,12 @@ class Opener:
         spark_files.refuse_read_options(target.read, "a query")
         self._refuse_folders(root)
         text = root.sql(dialect=DIALECT, comments=False)
-        frame = self.do("--query", lambda: _analyzed(self.session.sql(text)), self._known_in(root))
+        frame = self.do(spelled("query"), lambda: _analyzed(self.session.sql(text)), self._known_in(root))
         tables = tuple(dict.fromkeys(".".join(part.name for part in table.parts) for table in _tables(root)))
         names = [field.name for field in frame.schema.fields]
         twice = [name for name, times in Counter(name.casefold() for name in names).items() if times > 1]
         if twice:
-            raise UsageError(f"--query gives several columns the name {twice[0]!r}; name each once (AS).")
+            raise UsageError(f"{spelled('query')} gives several columns the name {twice[0]!r}; name each once (AS).")
         return self._relation(target, self._kept(frame, "query", "(" + text + ")"), tables, frame, where)
 
     def _file(self, target: Target, where: exp.Expression | None) -> Relation:
@@ -135,11 +136,12 @@ class Opener:
             if table.db.lower() not in spark_files.FORMATS or table.catalog:
                 continue
             found = spark_files.Files(table.name, table.db.lower(), spark_files.ALONE)
-            inputs = self.do("--query", partial(self._inputs, found))
+            inputs = self.do(spelled("query"), partial(self._inputs, found))
             if spark_files.below_folders(inputs):
                 raise UsageError(
-                    "--query reads files in folders named column=value, which Spark takes for columns; name the "
-                    "files as the target, with --hive-partitioning if the folders are columns."
+                    f"{spelled('query')} reads files in folders named column=value, which Spark takes for "
+                    "columns; name the "
+                    f"files as the target, with {spelled('hive_partitioning', True)} if the folders are columns."
                 )
 
     def _frame(self, frame: Any) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.spec import Limits
 from sqlaudit.base.whereabouts import Whereabouts, whereabouts
+from sqlaudit.base.words import about
 from sqlaudit.engines.spark.start import FAILURES, INSTALL, start
 
 __all__ = ["FAILURES", "INSTALL", "Lease", "is_remote", "lease", "master", "of_session"]
@@ -109,9 +110,9 @@ def lease(db: Any, limits: Limits) -> Lease:
 
 def _refuse_limits(limits: Limits, what: str) -> None:
     given = {
-        "--memory-limit": bool(limits.memory),
-        "--threads": limits.threads is not None,
-        "--temp-directory": bool(limits.temp_directory),
+        about("memory_limit"): bool(limits.memory),
+        about("threads"): limits.threads is not None,
+        about("temp_directory"): bool(limits.temp_directory),
     }
     for option, is_given in given.items():
         if is_given:

@@ -16,6 +16,7 @@ from typing import Any
 
 from sqlaudit.base.errors import ConnectionFailed, EngineError, MissingDriver, SqlauditError, UsageError
 from sqlaudit.base.spec import Limits
+from sqlaudit.base.words import about
 from sqlaudit.engines.spill import SpillFolder
 
 __all__ = ["FAILURES", "INSTALL", "PySparkException", "megabytes", "start"]
@@ -191,7 +192,7 @@ def megabytes(size: str) -> str:
     try:
         amount = float(text[:-1]) * _UNITS[text[-1:]]
     except (KeyError, ValueError):
-        raise UsageError(f"--memory-limit {size!r} is not a size; write for instance 4GB.") from None
+        raise UsageError(f"{about('memory_limit')} {size!r} is not a size; write for instance 4GB.") from None
     if not 512 <= amount < 2**31:
-        raise UsageError(f"--memory-limit {size!r} does not do for Spark, which starts with 512MB at least.")
+        raise UsageError(f"{about('memory_limit')} {size!r} does not do for Spark, which starts with 512MB at least.")
     return f"{int(amount)}m"

@@ -8,6 +8,7 @@ from typing import Any
 from sqlaudit.base.errors import PermissionDenied, SqlauditError, UsageError
 from sqlaudit.base.names import quote
 from sqlaudit.base.spec import Limits
+from sqlaudit.base.words import spelled
 from sqlaudit.engines.spark import session as spark_session
 from sqlaudit.engines.spark.errors import condition, sentence
 from sqlaudit.engines.spark.settings import settle
@@ -42,7 +43,8 @@ def refuse_fleeting(db: str, session: Any) -> None:
     if not db.startswith("sc://") and own and session.catalog.currentCatalog() == "spark_catalog":
         raise UsageError(
             "The catalog of this Spark ends with the process that started it, so a view in it would not last: name a "
-            "server of Spark Connect (sc://host:port), configure a metastore, or write the release to a file (--to)."
+            "server of Spark Connect (sc://host:port), configure a metastore, or write the release to a file "
+            f"({spelled('to')})."
         )
 
 

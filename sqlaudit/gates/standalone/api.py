@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlaudit.base.spec import NullPolicy, Requirement, Roles, Target, several
+from sqlaudit.base.options import several
+from sqlaudit.base.spec import NullPolicy, Requirement, Roles, Target
 from sqlaudit.gates.standalone import checks as standalone
 from sqlaudit.models.requirements import requirement_from
 

@@ -9,6 +9,7 @@ from typing import Any
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.spec import NullPolicy, Requirement, Roles, Target
 from sqlaudit.base.sql import Raw, render
+from sqlaudit.base.words import about, spelled
 from sqlaudit.classes.inputs import population_target, read_inputs
 from sqlaudit.gates.standalone.names import DIALECTS, column, find_dialect, source
 from sqlaudit.gates.standalone.recipes import NotCarried, Recipe, recipe_of
@@ -79,17 +80,22 @@ def compile_checks(
         >>> found[0].sql.splitlines()[-1]
         'FROM judged'
     """
-    spelled = find_dialect(dialect)
+    speech = find_dialect(dialect)
     if not roles.quasi_identifiers:
-        raise UsageError("Name the quasi-identifiers: what others may know about a person, for instance --qi age,sex.")
+        raise UsageError(
+            "Name the quasi-identifiers: what others may know about a person, for instance "
+            f"{spelled('qi', 'age', 'sex')}."
+        )
     if roles.nulls is NullPolicy.WILDCARD:
-        raise NotCarried("--nulls wildcard: classes overlap there, so no GROUP BY makes them; use equal or distinct.")
+        raise NotCarried(
+            f"{spelled('nulls', 'wildcard')}: classes overlap there, so no GROUP BY makes them; use equal or distinct."
+        )
     given = read_inputs(inputs or {})
     asked = [one for check in checks for one in _requirements(check)] or [Requirement(name) for name in REGISTRY]
     compiled = []
     for requirement in asked:
         for attribute in _attributes(requirement, roles):
-            job = _Job(target, roles, attribute, requirement, _inputs_of(given, attribute, roles), spelled, exact_names)
+            job = _Job(target, roles, attribute, requirement, _inputs_of(given, attribute, roles), speech, exact_names)
             compiled.append(job.compiled(lenient=not checks))
     return compiled
 
@@ -145,9 +151,9 @@ class _Job:
 
     def _sql(self, recipe: Recipe) -> str:
         roles = self.roles
-        entity = None if roles.entity is None else self._raw(roles.entity, "--entity")
+        entity = None if roles.entity is None else self._raw(roles.entity, about("entity"))
         solo = roles.nulls is NullPolicy.DISTINCT
-        keys = [self._raw(name, "--qi") for name in self._keys()]
+        keys = [self._raw(name, about("qi")) for name in self._keys()]
         statement = render(
             "gates/standalone/standalone.sql",
             self.dialect,
@@ -157,7 +163,7 @@ class _Job:
             keys=keys,
             entity=entity,
             solo=solo,
-            sensitive=self._raw(self.attribute, "--sensitive") if recipe.by_value and self.attribute else None,
+            sensitive=self._raw(self.attribute, about("sensitive")) if recipe.by_value and self.attribute else None,
             levels=list(recipe.levels),
             required=bool(recipe.table_fails),
             table_fails=recipe.table_fails,
@@ -181,7 +187,7 @@ class _Job:
         if self.roles.nulls is NullPolicy.DISTINCT:
             raise NotCarried(
                 f"{self.requirement.text or self.requirement.model}: matches the classes of the table with those of "
-                "the population, which --nulls distinct rules out: use --nulls equal."
+                f"the population, which {spelled('nulls', 'distinct')} rules out: use {spelled('nulls', 'equal')}."
             )
         population = Raw(source(population_target(self.inputs, self.target), self.dialect))
         return {"population": population, "population_keys": keys, "population_entity": entity}

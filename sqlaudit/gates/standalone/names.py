@@ -12,6 +12,7 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.guard import guard_expression, guard_query
 from sqlaudit.base.names import closest, quote
 from sqlaudit.base.spec import Target
+from sqlaudit.base.words import about
 
 
 @dataclass(frozen=True)
@@ -196,12 +197,12 @@ def source(target: Target, dialect: str) -> str:
     table = _table(target.relation, dialect)
     if not target.where:
         return table.sql(dialect=dialect)
-    condition = guard_expression(target.where, dialect, "--where")
+    condition = guard_expression(target.where, dialect, about("where"))
     return f"({exp.select('*').from_(table).where(condition).sql(dialect=dialect)})"
 
 
 def _table(text: str, dialect: str) -> exp.Table:
-    wrong = UsageError(f"--table: {text!r} is not a table's name; write schema.table.")
+    wrong = UsageError(f"{about('table')}: {text!r} is not a table's name; write schema.table.")
     try:
         table = sqlglot.parse_one(text, into=exp.Table, dialect=dialect)
     except SqlglotError:

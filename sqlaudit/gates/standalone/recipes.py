@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.spec import Requirement
+from sqlaudit.base.words import spelled
 from sqlaudit.classes.facts import Fact
 from sqlaudit.gates.standalone.pieces import partitions, piece
 from sqlaudit.gates.standalone.unknown import NaturallyOrdered, unknown_table
@@ -92,7 +93,9 @@ def recipe_of(requirement: Requirement, inputs: Mapping[str, Any], sensitive: st
     """
     kind = _STAND_INS.get(requirement.model, REGISTRY[requirement.model])
     if kind.needs_sensitive and sensitive is None:
-        raise UsageError(f"{requirement.text or kind.name!r} needs a sensitive attribute; name one with --sensitive.")
+        raise UsageError(
+            f"{requirement.text or kind.name!r} needs a sensitive attribute; name one with {spelled('sensitive')}."
+        )
     if reason := kind.why_not_alone(requirement.parameters, inputs):
         raise NotCarried(f"{requirement.text or kind.name}: {reason}")
     context = Context(unknown_table(sensitive) if sensitive is not None else None, 0, {})

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from sqlaudit.base.numbers import exact_number
-from sqlaudit.base.spec import Limits, NullPolicy, ReadOptions, Roles, Target, several
+from sqlaudit.base.options import several
+from sqlaudit.base.spec import Limits, NullPolicy, ReadOptions, Roles, Target
 from sqlaudit.base.targets import make_target
 from sqlaudit.engines import opened
 from sqlaudit.engines.contract import Database, Engine

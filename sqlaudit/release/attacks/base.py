@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 from sqlaudit.base.columns_of import Resolved
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.spec import NullPolicy, Roles
+from sqlaudit.base.words import spelled
 from sqlaudit.classes.facts import ClassHistogram, Fact, SensitiveTable
 from sqlaudit.classes.failing import FailingClasses
 from sqlaudit.classes.histogram import HistogramBuilder
@@ -126,9 +127,9 @@ class ClassAttack(Attack):
     def lacks(self, scene: Scene) -> str:
         """A sensitive attribute, and classes that do not overlap."""
         if not scene.attributes:
-            return "It needs a sensitive attribute (--sensitive)."
+            return f"It needs a sensitive attribute ({spelled('sensitive')})."
         if scene.overlapping:
-            return "Classes overlap with --nulls wildcard; use --nulls equal or distinct."
+            return f"Classes overlap with {spelled('nulls', 'wildcard')}; use {spelled('nulls', 'equal')} or distinct."
         return ""
 
     def run(self, scene: Scene) -> Iterator[Exposure]:

@@ -14,6 +14,7 @@ from sqlaudit.base.columns_of import find_column, resolve
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.spec import NullPolicy
 from sqlaudit.base.sql import Raw, render
+from sqlaudit.base.words import about, spelled
 from sqlaudit.release.attacks.base import SWEENEY, Attack, Scene, some
 from sqlaudit.release.attacks.fits import find_matches, named
 from sqlaudit.release.attacks.result import Exposure
@@ -43,13 +44,13 @@ class ComplementaryReleases(Attack):
     def lacks(self, scene: Scene) -> str:
         """The other release, a column in common, and classes that do not overlap."""
         if scene.other is None:
-            return "It needs another release of the same table (--other-release)."
+            return f"It needs another release of the same table ({spelled('other_release')})."
         if not shared_columns(scene, scene.other) and not scene.request.other_qi:
             return "The other release has none of the columns."
         if scene.given.nulls is not NullPolicy.EQUAL:
-            return "It compares classes of both releases, in which NULLs are equal; use --nulls equal."
+            return f"It compares classes of both releases, in which NULLs are equal; use {spelled('nulls', 'equal')}."
         if scene.roles.entity is not None:
-            return "It counts rows; leave --entity out, or give one row a person with --query."
+            return f"It counts rows; leave {spelled('entity')} out, or give one row a person with {spelled('query')}."
         return ""
 
     def run(self, scene: Scene) -> Iterator[Exposure]:
@@ -87,16 +88,18 @@ def _joined(scene: Scene, other: Relation) -> list[int | None]:
         other,
         [(name, name) for name in common],
         nulls,
-        "--other-qi",
+        about("other_qi"),
         scene.readers,
         both_ways=True,
     )
     listed, parameters = named(matches)
-    equal, _ = named(find_matches(scene.engine, scene.relation, other, [(n, n) for n in shared], nulls, "--sensitive"))
+    equal, _ = named(
+        find_matches(scene.engine, scene.relation, other, [(n, n) for n in shared], nulls, about("sensitive"))
+    )
     for position, column in enumerate(equal, 1):
         column["name"] = f"s{position}"
     mine = [one for one in scene.roles.quasi_identifiers if one.label not in common]
-    theirs = [resolve(name, other, dialect, "--other-qi") for name in other_qi if name not in common]
+    theirs = [resolve(name, other, dialect, about("other_qi")) for name in other_qi if name not in common]
     statement = render(
         "release/attacks/attack_complementary.sql",
         dialect,

@@ -11,6 +11,7 @@ from sqlaudit.base.columns_of import resolve
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.sql import Raw, render
+from sqlaudit.base.words import about, spelled
 from sqlaudit.release.attacks.base import SWEENEY, Attack, Scene, of_all, some
 from sqlaudit.release.attacks.fits import find_matches, named
 from sqlaudit.release.attacks.result import Exposure, Figure
@@ -44,9 +45,12 @@ class Linkage(Attack):
     def lacks(self, scene: Scene) -> str:
         """The identified table."""
         if scene.identified is None:
-            return "It needs a table with names (--identified)."
+            return f"It needs a table with names ({spelled('identified')})."
         if scene.roles.entity is not None:
-            return "It counts rows as candidates; leave --entity out, or give one row a person with --query."
+            return (
+                f"It counts rows as candidates; leave {spelled('entity')} out, or give one row a person with "
+                f"{spelled('query')}."
+            )
         return ""
 
     def run(self, scene: Scene) -> Iterator[Exposure]:
@@ -95,7 +99,10 @@ class Linkage(Attack):
             source=self.source,
             note=""
             if scene.request.key
-            else ("A match is certain if the person is known to be in the release; --key would tell which are right."),
+            else (
+                f"A match is certain if the person is known to be in the release; {spelled('key')} would tell "
+                "which are right."
+            ),
         )
 
     def _attribute(self, scene: Scene, people: list[Size], position: int, label: str) -> Exposure:
@@ -132,7 +139,7 @@ class AttributeLinkage(Linkage):
     def lacks(self, scene: Scene) -> str:
         """The identified table and a sensitive attribute."""
         return super().lacks(scene) or (
-            "" if scene.roles.sensitive else "It needs a sensitive attribute (--sensitive)."
+            "" if scene.roles.sensitive else f"It needs a sensitive attribute ({spelled('sensitive')})."
         )
 
     def run(self, scene: Scene) -> Iterator[Exposure]:
@@ -165,7 +172,9 @@ def _sizes(scene: Scene, identified: Relation) -> tuple[list[Size], list[Size]]:
     """People by their number of candidates, and rows by the number of people they fit."""
     request, dialect = scene.request, scene.engine.dialect
     pairs = request.match or tuple((name, name) for name in scene.given.quasi_identifiers)
-    matches = find_matches(scene.engine, scene.relation, identified, pairs, scene.given.nulls, "--match", scene.readers)
+    matches = find_matches(
+        scene.engine, scene.relation, identified, pairs, scene.given.nulls, about("match"), scene.readers
+    )
     key = _key(scene, identified)
     listed, parameters = named(matches)
     statement = render(
@@ -197,8 +206,8 @@ def _key(scene: Scene, identified: Relation) -> list[Any] | None:
     mine, theirs = scene.request.key
     dialect = scene.engine.dialect
     key = [
-        Raw(resolve(mine, scene.relation, dialect, "--key").sql),
-        Raw(resolve(theirs, identified, dialect, "--key").sql),
+        Raw(resolve(mine, scene.relation, dialect, about("key")).sql),
+        Raw(resolve(theirs, identified, dialect, about("key")).sql),
     ]
     statement = render(
         "release/attacks/attack_keys.sql",
@@ -212,6 +221,7 @@ def _key(scene: Scene, identified: Relation) -> list[Any] | None:
     if any(repeated):
         where, number = ("the release", repeated[0]) if repeated[0] else ("the identified table", repeated[1])
         raise UsageError(
-            f"--key must tell persons apart: {some(number, 'rows')} of {where} repeat the key of another one."
+            f"{spelled('key')} must tell persons apart: {some(number, 'rows')} of {where} repeat the key of "
+            "another one."
         )
     return key

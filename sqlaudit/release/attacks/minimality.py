@@ -19,6 +19,7 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.relation import Kind, Relation
 from sqlaudit.base.spec import NullPolicy
 from sqlaudit.base.sql import Raw, render
+from sqlaudit.base.words import about, spelled
 from sqlaudit.engines.contract import Engine
 from sqlaudit.hierarchies.dictionary import dictionary
 from sqlaudit.hierarchies.hierarchy import Hierarchy, plain
@@ -59,11 +60,11 @@ class Minimality(Attack):
         """The requirement, the people, one sensitive attribute, and classes that do not overlap."""
         published = scene.request.published
         if published is None:
-            return "It needs the requirement that the release is a minimal node for (--require)."
+            return f"It needs the requirement that the release is a minimal node for ({spelled('require')})."
         if scene.identified is None:
-            return "It needs the exact quasi-identifiers of the people in the release (--identified)."
+            return f"It needs the exact quasi-identifiers of the people in the release ({spelled('identified')})."
         if len(scene.attributes) != 1 or scene.roles.entity is not None or scene.given.nulls is not NullPolicy.EQUAL:
-            return "It needs one sensitive attribute, a row a person, and --nulls equal."
+            return f"It needs one sensitive attribute, a row a person, and {spelled('nulls', 'equal')}."
         if scene.workbench is None:
             return "It needs a workbench for hierarchies beside this database."
         unknown = [one.text or one.model for one in published.requirements if not REGISTRY[one.model].by_counts]
@@ -252,14 +253,14 @@ def _columns(scene: Scene, published: KnownSearch) -> list[Labelled]:
     labels = [role.label for role in scene.roles.quasi_identifiers]
     node = published.node
     if node is not None and len(node) != len(labels):
-        raise UsageError(f"--node has {len(node)} levels, but there are {len(labels)} quasi-identifiers.")
+        raise UsageError(f"{spelled('node')} has {len(node)} levels, but there are {len(labels)} quasi-identifiers.")
     found = []
     for position, role in enumerate(scene.roles.quasi_identifiers):
         hierarchy = scene.request.hierarchies.get(role.label) or plain(role.label)
         name = people.get(role.label, role.label)
-        theirs = resolve(name, scene.identified, scene.engine.dialect, "--match")
+        theirs = resolve(name, scene.identified, scene.engine.dialect, about("match"))
         if theirs.kind is Kind.FLOAT:
-            raise UsageError(f"--match: {name} holds floats, which have no exact spelling; round them.")
+            raise UsageError(f"{about('match')}: {name} holds floats, which have no exact spelling; round them.")
         values = _values(scene, scene.identified, theirs, hierarchy, position)
         level = _level(scene, role, hierarchy, values, None if node is None else node[position])
         found.append(Labelled(hierarchy, role, theirs, values, level))

@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.spec import Requirement, Target
+from sqlaudit.base.words import spelled
 
 Pair = tuple[str, str]
 """A column of the release, and what the same is called in the other table."""
@@ -70,11 +71,20 @@ class AttackRequest:
     def __post_init__(self) -> None:
         self._check_numbers()
         if self.match and self.identified is None:
-            raise UsageError("--match names columns to link by; name the table to link with, with --identified.")
+            raise UsageError(
+                f"{spelled('match')} names columns to link by; name the table to link with, with "
+                f"{spelled('identified')}."
+            )
         if self.key is not None and self.identified is None:
-            raise UsageError("--key says who is who in an identified table; name that table with --identified.")
+            raise UsageError(
+                f"{spelled('key')} says who is who in an identified table; name that table with "
+                f"{spelled('identified')}."
+            )
         if (self.other_qi or self.position) and self.other is None:
-            raise UsageError("--other-qi and --position belong to another release; name it with --other-release.")
+            raise UsageError(
+                f"{spelled('other_qi')} and {spelled('position')} belong to another release; name it with "
+                f"{spelled('other_release')}."
+            )
 
     def _check_numbers(self) -> None:
         if self.k < 1:
@@ -82,11 +92,11 @@ class AttackRequest:
         if self.pieces < 0:
             raise UsageError(f"An attacker rules out at least 0 values, not {self.pieces}.")
         if not 0 < self.sure <= 1:
-            raise UsageError("--sure is a probability above 0 and at most 1.")
+            raise UsageError(f"{spelled('sure')} is a probability above 0 and at most 1.")
         if self.width is not None and self.width < 0:
-            raise UsageError("--width is a distance, so at least 0.")
+            raise UsageError(f"{spelled('width')} is a distance, so at least 0.")
         if self.top < 0:
-            raise UsageError(f"--top must be at least 0, it is {self.top}.")
+            raise UsageError(f"{spelled('top')} must be at least 0, it is {self.top}.")
 
     @property
     def targets(self) -> tuple[Target, ...]:

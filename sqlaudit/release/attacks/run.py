@@ -10,6 +10,7 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.names import closest
 from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.spec import Roles, Target
+from sqlaudit.base.words import about
 from sqlaudit.classes.attribute_inputs import inputs_of, refuse_unclear
 from sqlaudit.classes.histogram import HistogramBuilder
 from sqlaudit.classes.inputs import read_inputs
@@ -134,7 +135,9 @@ def _scene(
 ) -> tuple[Scene, Sequence[tuple[int, int]]]:
     """The scene, and (size, classes) of the release."""
     if not roles.quasi_identifiers:
-        raise UsageError("Name the quasi-identifiers of the release with --qi: what others may know about a person.")
+        raise UsageError(
+            f"Name the quasi-identifiers of the release with {about('qi')}: what others may know about a person."
+        )
     relation = engine.open(target)
     resolved = resolve_roles(roles, relation, engine.dialect)
     inputs = read_inputs(request.inputs)

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.words import spelled
 from sqlaudit.classes.attribute_inputs import Categories
 from sqlaudit.classes.facts import Fact
 from sqlaudit.models.base import expression
@@ -34,7 +35,9 @@ class Similarity(ClassAttack):
         if missing:
             return missing
         if scene.request.width is None and not any("categories" in one.inputs for one in scene.attributes):
-            return "It needs categories of values (--categories), or a width for numbers (--width)."
+            return (
+                f"It needs categories of values ({spelled('categories')}), or a width for numbers ({spelled('width')})."
+            )
         return ""
 
     def run(self, scene: Scene) -> Iterator[Exposure]:
@@ -45,7 +48,7 @@ class Similarity(ClassAttack):
             if scene.request.width is not None and attribute.table.ordered:
                 yield self._within(scene, attribute, scene.request.width)
         if scene.request.width is not None and not any(one.table.ordered for one in scene.attributes):
-            raise UsageError("--width measures numbers and dates; the sensitive columns hold neither.")
+            raise UsageError(f"{spelled('width')} measures numbers and dates; the sensitive columns hold neither.")
 
     def attack(self, scene: Scene, attribute: Attribute) -> Exposure:
         """Members of classes with all values in one category; the don't-care set is none."""

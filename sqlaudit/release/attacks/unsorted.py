@@ -14,6 +14,7 @@ from sqlaudit.base.columns_of import find_column, resolve
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.sql import Raw, render
+from sqlaudit.base.words import about, spelled
 from sqlaudit.release.attacks.base import SWEENEY, Attack, Scene, chance, of_all, some
 from sqlaudit.release.attacks.chance import Paired, shuffled
 from sqlaudit.release.attacks.fits import Match, find_matches, named
@@ -45,11 +46,11 @@ class UnsortedMatching(Attack):
     def lacks(self, scene: Scene) -> str:
         """The other release, columns in common, and an order of rows."""
         if scene.other is None:
-            return "It needs another release of the same table (--other-release)."
+            return f"It needs another release of the same table ({spelled('other_release')})."
         if not shared_columns(scene, scene.other):
             return "The other release has none of the columns."
         if scene.request.position is None and not scene.engine.own_workbench:
-            return "Rows have no order here; name a column that numbers them in both releases (--position)."
+            return f"Rows have no order here; name a column that numbers them in both releases ({spelled('position')})."
         return ""
 
     def run(self, scene: Scene) -> Iterator[Exposure]:
@@ -62,7 +63,7 @@ class UnsortedMatching(Attack):
             scene.other,
             [(name, name) for name in shared],
             scene.given.nulls,
-            "--qi",
+            about("qi"),
             scene.readers,
             both_ways=True,
         )
@@ -127,14 +128,16 @@ def _position(scene: Scene, other: Relation) -> list[Any]:
     mine, theirs = scene.request.position
     dialect = scene.engine.dialect
     found = [
-        Raw(resolve(mine, scene.relation, dialect, "--position").sql),
-        Raw(resolve(theirs, other, dialect, "--position").sql),
+        Raw(resolve(mine, scene.relation, dialect, about("position")).sql),
+        Raw(resolve(theirs, other, dialect, about("position")).sql),
     ]
     sources: dict[str, Any] = {"source": Raw(scene.relation.sql), "identified": Raw(other.sql)}
     statement = render("release/attacks/attack_keys.sql", dialect, step="positions", key=found, **sources)
     repeated = sum(int(number) for number in scene.engine.run(statement)[0])
     if repeated:
-        raise UsageError(f"--position must number the rows; {some(repeated, 'rows')} repeat the number of another one.")
+        raise UsageError(
+            f"{spelled('position')} must number the rows; {some(repeated, 'rows')} repeat the number of another one."
+        )
     return found
 
 
@@ -177,7 +180,7 @@ def _merged(
     own = [
         (name, one.sql) for name, one in zip(scene.given.quasi_identifiers, scene.roles.quasi_identifiers, strict=True)
     ]
-    theirs = [resolve(name, other, scene.engine.dialect, "--other-qi") for name in scene.request.other_qi]
+    theirs = [resolve(name, other, scene.engine.dialect, about("other_qi")) for name in scene.request.other_qi]
     statement = render(
         "release/attacks/attack_merged.sql",
         scene.engine.dialect,

@@ -7,7 +7,8 @@ from fractions import Fraction
 from typing import Any
 
 from sqlaudit.base.numbers import exact_number
-from sqlaudit.base.spec import Limits, ReadOptions, several
+from sqlaudit.base.options import several
+from sqlaudit.base.spec import Limits, ReadOptions
 from sqlaudit.base.targets import make_target
 from sqlaudit.engines import opened
 from sqlaudit.engines.contract import Database

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.sql import Raw, render
+from sqlaudit.base.words import spelled
 from sqlaudit.release.compare.bench import Bench
 from sqlaudit.release.compare.coding import Coded
 from sqlaudit.release.compare.covers import Covered
@@ -19,7 +20,7 @@ from sqlaudit.release.compare.pairing import Pairing, Side
 from sqlaudit.release.compare.result import Coarser, Recoding
 
 _STEP = "beside the other release"
-_LOCAL = "a value has several cells, so that it takes to know which rows belong together; give --key or --by-position"
+_LOCAL = "a value has several cells, so that it takes to know which rows belong together; give"
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ def coarser(bench: Bench, release: Read, other: Read, name: str) -> Coarser:
     if release.pairing.by != "containment":
         beside = _of_pairs(bench, release, other)
     elif Recoding.LOCAL in (release.recoding, other.recoding):
-        return Coarser(name, "undecided", f"{_LOCAL}.")
+        return Coarser(name, "undecided", f"{_LOCAL} {spelled('key')} or {spelled('by_position', True)}.")
     else:
         beside = _of_values(bench, release, other)
     orders = [

@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.relation import Relation
+from sqlaudit.base.words import spelled
 from sqlaudit.classes.attribute_inputs import inputs_of
 from sqlaudit.release.compare.bench import Bench
 from sqlaudit.release.compare.coding import Attribute
@@ -58,15 +59,17 @@ def _ordered(attribute: Attribute, inputs: Mapping[str, Any]) -> Groups:
     elif not table.ordered or table.has_null:
         why = "missing values have" if table.ordered else "its values are text and have"
         raise UsageError(
-            f"--distance ordered: {attribute.label}: {why} no order of their own; declare one under 'order' in a file "
-            "with --inputs."
+            f"{spelled('distance', 'ordered')}: {attribute.label}: {why} no order of their own; declare one "
+            "under 'order' in a file "
+            f"with {spelled('inputs')}."
         )
     else:
         order = list(range(table.distinct))
     if len(order) > MOST_ORDERED:
         raise UsageError(
-            f"--distance ordered: {attribute.label} has {len(order):,} different values, and the distance is offered "
-            f"for at most {MOST_ORDERED:,}; round them, or use --distance equal."
+            f"{spelled('distance', 'ordered')}: {attribute.label} has {len(order):,} different values, and the "
+            "distance is offered "
+            f"for at most {MOST_ORDERED:,}; round them, or use {spelled('distance', 'equal')}."
         )
     beginnings = [[lane for lane in order[: end + 1] if lane >= 0] for end in range(len(order) - 1)]
     return beginnings, Fraction(1, max(1, len(order) - 1))
@@ -75,7 +78,8 @@ def _ordered(attribute: Attribute, inputs: Mapping[str, Any]) -> Groups:
 def _hierarchical(attribute: Attribute, inputs: Mapping[str, Any]) -> Groups:
     if "tree" not in inputs:
         raise UsageError(
-            f"--distance hierarchical: give a tree over the values of {attribute.label} in a file with --inputs."
+            f"{spelled('distance', 'hierarchical')}: give a tree over the values of {attribute.label} in a file "
+            f"with {spelled('inputs')}."
         )
     tree = inputs["tree"]
     return [list(lanes) for level in tree.levels for lanes in level], Fraction(1, 2 * tree.height)

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlaudit.base.relation import Relation
+from sqlaudit.base.words import spelled
 from sqlaudit.release.compare.bench import Bench
 from sqlaudit.release.compare.coding import Attribute, Coded
 from sqlaudit.release.compare.covers import Covered
@@ -156,7 +157,10 @@ class Check:
         if self.regions is not None and self.regions.disjoint and not several:
             return Answer.YES, "no class holds more rows than the original has for it, and no row fits two classes."
         overlap = "sensitive attributes were looked at one by one" if several else "original rows fit several classes"
-        return Answer.UNDECIDED, f"nothing refutes it, but {overlap}; --key or --by-position decides it."
+        return (
+            Answer.UNDECIDED,
+            f"nothing refutes it, but {overlap}; {spelled('key')} or {spelled('by_position', True)} decides it.",
+        )
 
     def _recoding(self, columns: Sequence[ColumnFit], suppressed: int) -> Recoding:
         levels = [

@@ -11,6 +11,7 @@ from sqlaudit.base.names import quote
 from sqlaudit.base.relation import Kind, Relation
 from sqlaudit.base.spec import Target
 from sqlaudit.base.sql import Raw, render
+from sqlaudit.base.words import about, spelled
 from sqlaudit.engines.contract import Engine
 from sqlaudit.release.compare.bench import Bench
 from sqlaudit.release.compare.request import CompareRequest
@@ -51,14 +52,17 @@ def open_side(engine: Engine, target: Target, request: CompareRequest) -> Side:
     """
     opened = engine.open(target)
     found = {
-        option: tuple(resolve(name, opened, engine.dialect, option) for name in names)
-        for option, names in (("--qi", request.qi), ("--sensitive", request.sensitive), ("--key", request.key))
+        field: tuple(resolve(name, opened, engine.dialect, about(field)) for name in getattr(request, field))
+        for field in ("qi", "sensitive", "key")
     }
     named = [one.sql for group in found.values() for one in group]
     if len(set(named)) < len(named):
-        raise UsageError("A column is named twice among --qi, --sensitive and --key; give every column one role.")
-    keys = (_POSITION,) if request.by_position else found["--key"]
-    return Side(opened, opened, found["--qi"], found["--sensitive"], keys)
+        raise UsageError(
+            f"A column is named twice among {spelled('qi')}, {spelled('sensitive')} and {spelled('key')}; give "
+            "every column one role."
+        )
+    keys = (_POSITION,) if request.by_position else found["key"]
+    return Side(opened, opened, found["qi"], found["sensitive"], keys)
 
 
 def copied(bench: Bench, side: Side, name: str) -> Side:
@@ -129,13 +133,15 @@ def find_pairing(bench: Bench, request: CompareRequest, original: Side, release:
         return Pairing("containment")
     if not bench.is_local:
         raise UsageError(
-            f"--by-position: a table of {bench.engine.name} has no order of rows; pair by --key, or leave both out."
+            f"{spelled('by_position', True)}: a table of {bench.engine.name} has no order of rows; pair by "
+            f"{spelled('key')}, or leave both out."
         )
     own, other = (_rows(bench, side) for side in (original, release))
     if own != other:
         raise UsageError(
-            f"--by-position pairs first with first, second with second; the original has {own:,} rows and the release "
-            f"{other:,}, so that it is not known which rows are missing. Pair by --key, or leave both out."
+            f"{spelled('by_position', True)} pairs first with first, second with second; the original has "
+            f"{own:,} rows and the release "
+            f"{other:,}, so that it is not known which rows are missing. Pair by {spelled('key')}, or leave both out."
         )
     return Pairing("position", *keys)
 
@@ -150,10 +156,11 @@ def _refuse_no_key(bench: Bench, side: Side) -> None:
     )
     rows, nameless, different = (int(value) for value in bench.engine.run(statement)[0])
     if nameless:
-        raise UsageError(f"--key: {side.opened.label} has {nameless:,} rows where the key is missing.")
+        raise UsageError(f"{about('key')}: {side.opened.label} has {nameless:,} rows where the key is missing.")
     if different < rows:
         raise UsageError(
-            f"--key: {side.opened.label} has {rows:,} rows and only {different:,} different keys; a key names one row."
+            f"{about('key')}: {side.opened.label} has {rows:,} rows and only {different:,} different keys; a "
+            "key names one row."
         )
 
 

@@ -17,6 +17,7 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.names import quote
 from sqlaudit.base.relation import Kind, Relation, Row
 from sqlaudit.base.sql import Raw, expression, render
+from sqlaudit.base.words import about
 from sqlaudit.hierarchies.cell_reader import CellReader, reader_of
 from sqlaudit.hierarchies.cells import AnyValue, Cell
 from sqlaudit.release.compare.bench import Bench
@@ -138,7 +139,9 @@ class Asked:
         for one in self.covered:
             own = find_column(one.column.label, self.original.opened)
             if own is None:
-                raise UsageError(f"--queries: {one.column.label!r} is no column but an expression; query columns only.")
+                raise UsageError(
+                    f"{about('queries')}: {one.column.label!r} is no column but an expression; query columns only."
+                )
             place = one.column.place if found == own else place
         return place
 

@@ -11,6 +11,7 @@ from sqlglot.errors import SqlglotError
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.guard import refuse_deep, too_deep
+from sqlaudit.base.words import about, spelled
 from sqlaudit.base.written import read_statements, refuse_alias
 
 AGGREGATES: dict[Any, str] = {exp.Count: "COUNT", exp.Sum: "SUM", exp.Avg: "AVG"}
@@ -39,7 +40,7 @@ class AggregateQuery:
     @property
     def option(self) -> str:
         """What errors call it."""
-        return f"--queries, query {self.number}"
+        return f"{spelled('queries')}, query {self.number}"
 
 
 def read_queries(texts: Sequence[str], dialect: str) -> list[AggregateQuery]:
@@ -61,19 +62,19 @@ def read_queries(texts: Sequence[str], dialect: str) -> list[AggregateQuery]:
     trees: list[exp.Expression] = []
     for text in texts:
         try:
-            trees += read_statements(text, dialect, f"--queries: after query {len(trees)} a text")
+            trees += read_statements(text, dialect, f"{about('queries')}: after query {len(trees)} a text")
         except SqlglotError:
-            raise UsageError(f"--queries: after query {len(trees)} a text could not be read as SQL.") from None
+            raise UsageError(f"{about('queries')}: after query {len(trees)} a text could not be read as SQL.") from None
         except RecursionError:
-            raise too_deep(f"--queries: after query {len(trees)} a text") from None
+            raise too_deep(f"{about('queries')}: after query {len(trees)} a text") from None
     trees = [tree for tree in trees if not isinstance(tree, exp.Semicolon)]
     for number, tree in enumerate(trees, 1):
-        refuse_deep(tree, f"--queries, query {number}")
+        refuse_deep(tree, f"{spelled('queries')}, query {number}")
     return [_query(tree, number, dialect) for number, tree in enumerate(trees, 1)]
 
 
 def _query(tree: exp.Expression, number: int, dialect: str) -> AggregateQuery:
-    option = f"--queries, query {number}"
+    option = f"{spelled('queries')}, query {number}"
     if not isinstance(tree, exp.Select):
         raise UsageError(f"{option} is no SELECT.")
     present = {key for key, value in tree.args.items() if value}

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from sqlaudit.audits.report import audit_document
 from sqlaudit.audits.report import headline as verdict_of
 from sqlaudit.base.result import MEANING
+from sqlaudit.base.words import spelled
 from sqlaudit.models.phrases import listing
 from sqlaudit.release.attacks.report import attack_document
 from sqlaudit.release.compare.pictures import errors_picture, losses_picture
@@ -57,13 +58,17 @@ _PAIRINGS = {
     "key": "by key",
     "position": "by position",
     "containment": "by what the cells contain, which leaves no choice",
-    "none": "not known: cells alone leave a choice (--key or --by-position says it)",
+    "none": "not known: cells alone leave a choice ({key} or {by_position} says it)",
 }
 _MAIN = ("loss", "non-uniform-entropy", "modification-rate")
 _OF_AUDIT = ("Classes that fall short", "All figures", "Warnings")
 _OF_ATTACKS = "What each attack achieves"
 _ATTACKED = "What can still be done with the release alone"
 SHOWN_GROUPS = 20
+
+
+def _pairing(result: CompareResult) -> str:
+    return _PAIRINGS[result.pairing].format(key=spelled("key"), by_position=spelled("by_position", True))
 
 
 def compare_document(result: CompareResult) -> Document:
@@ -169,7 +174,7 @@ def _generalization(result: CompareResult) -> Iterator[Block]:
         "Misfits: rows whose value is not under their cell. Empty: cells that stand for no value of the original. "
         "Split: values with several cells."
     )
-    pairs: list[tuple[str, Words]] = [("recoding", _recoding(facts)), ("pairing", _PAIRINGS[result.pairing])]
+    pairs: list[tuple[str, Words]] = [("recoding", _recoding(facts)), ("pairing", _pairing(result))]
     if facts.misfit_rows is not None:
         pairs.append(("rows that do not fit", count(facts.misfit_rows)))
     pairs += [(f"changed values of {name}", count(changed)) for name, changed in facts.changed.items()]
@@ -329,7 +334,7 @@ def _how(result: CompareResult) -> Facts:
         ("release", f"{result.release}, {plural(result.released, 'row')}"),
         ("quasi-identifiers", ", ".join(result.qi)),
         ("sensitive columns", ", ".join(result.sensitive)),
-        ("rows are paired", _PAIRINGS[result.pairing]),
+        ("rows are paired", _pairing(result)),
         ("distance of sensitive values", result.distance if result.sensitive else ""),
         *made(result.engine, result.time, result.statements, result.versions, result.access),
     ]

@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.spec import Requirement, Target
+from sqlaudit.base.words import spelled
 
 DISTANCES = ("equal", "ordered", "hierarchical")
 MOST_QUERIES = 10_000
@@ -55,17 +56,19 @@ class CompareRequest:
 
     def __post_init__(self) -> None:
         if not self.qi:
-            raise UsageError("Name the quasi-identifiers that original and release have in common, with --qi.")
+            raise UsageError(
+                f"Name the quasi-identifiers that original and release have in common, with {spelled('qi')}."
+            )
         if self.key and self.by_position:
-            raise UsageError("Rows are paired by --key or --by-position, not by both.")
+            raise UsageError(f"Rows are paired by {spelled('key')} or {spelled('by_position', True)}, not by both.")
         if self.beta < 0:
-            raise UsageError("--beta is a number of 0 or more.")
+            raise UsageError(f"{spelled('beta')} is a number of 0 or more.")
         if self.distance not in DISTANCES:
-            raise UsageError(f"--distance is one of {', '.join(DISTANCES)}.")
+            raise UsageError(f"{spelled('distance')} is one of {', '.join(DISTANCES)}.")
         if not 2 <= self.noise_queries <= MOST_QUERIES:
-            raise UsageError(f"--noise-queries is a number between 2 and {MOST_QUERIES:,}.")
+            raise UsageError(f"{spelled('noise_queries')} is a number between 2 and {MOST_QUERIES:,}.")
         if not 0 <= self.workload <= MOST_QUERIES:
-            raise UsageError(f"--workload is a number between 0 and {MOST_QUERIES:,}.")
+            raise UsageError(f"{spelled('workload')} is a number between 0 and {MOST_QUERIES:,}.")
 
     @property
     def targets(self) -> tuple[Target, ...]:

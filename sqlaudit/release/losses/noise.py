@@ -13,7 +13,7 @@ from sqlaudit.release.compare.coding import Attribute
 from sqlaudit.release.compare.distances import Distance
 from sqlaudit.release.compare.result import Loss
 from sqlaudit.release.compare.workload import RangeQuery, random_ranges
-from sqlaudit.release.losses.views import NO_PAIRS, NO_SENSITIVE, Scene, View
+from sqlaudit.release.losses.views import Scene, View, no_pairs, no_sensitive
 
 MEASURE = "range-query-noise"
 _AT_ONCE = 50
@@ -25,9 +25,9 @@ def noise_loss(
 ) -> Loss:
     """The noise of a view for one sensitive attribute."""
     if attribute is None or distance is None:
-        return Loss(MEASURE, view.name, None, why=NO_SENSITIVE)
+        return Loss(MEASURE, view.name, None, why=no_sensitive())
     if scene.pairs is None or not scene.coded.rows:
-        return Loss(MEASURE, view.name, None, sensitive=attribute.label, why=NO_PAIRS)
+        return Loss(MEASURE, view.name, None, sensitive=attribute.label, why=no_pairs())
     found = noises(scene, view, attribute, distance, drawn(view, queries, seed))
     mean = math.fsum(found) / len(found)
     variance = math.fsum((one - mean) ** 2 for one in found) / (len(found) - 1)

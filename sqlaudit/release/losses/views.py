@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.result import Number
+from sqlaudit.base.words import spelled
 from sqlaudit.models.measures import Measure
 from sqlaudit.release.compare.bench import Bench
 from sqlaudit.release.compare.coding import Attribute, Coded
@@ -17,12 +18,20 @@ from sqlaudit.release.compare.distances import Distance
 from sqlaudit.release.compare.result import Loss
 from sqlaudit.release.losses.columns import ratio
 
-NO_PAIRS = (
-    "it takes to know which released row belongs to which original row, and counts leave a choice; give --key or "
-    "--by-position"
-)
 NO_REGIONS = "too many original tuples lie in the overlapping regions of too many classes to count them"
-NO_SENSITIVE = "it needs a sensitive attribute (--sensitive)"
+
+
+def no_pairs() -> str:
+    """Why there is no figure where it is not known which rows belong together."""
+    return (
+        "it takes to know which released row belongs to which original row, and counts leave a choice; give "
+        f"{spelled('key')} or {spelled('by_position', True)}"
+    )
+
+
+def no_sensitive() -> str:
+    """Why there is no figure without a sensitive attribute."""
+    return f"it needs a sensitive attribute ({spelled('sensitive')})"
 
 
 @dataclass(frozen=True)
@@ -175,7 +184,7 @@ def _class_size(coded: Coded, blocks: Blocks, measure: Measure, found: dict[str,
 
 def _variance(coded: Coded, blocks: Blocks, measure: Measure, found: dict[str, Any]) -> Loss:
     if blocks.distance is None or not coded.rows:
-        return _without(blocks, measure, NO_SENSITIVE)
+        return _without(blocks, measure, no_sensitive())
     scale = blocks.distance.weight / coded.rows
     before, after = int(found["before"]) * scale, int(found["after"]) * scale
     return _loss(coded, blocks, measure, before - after, before)
@@ -194,9 +203,9 @@ def _entropy_inflation(coded: Coded, blocks: Blocks, measure: Measure, found: di
 def _joint(name: str, most: str = "", *, about: bool = False) -> Any:
     def make(coded: Coded, blocks: Blocks, measure: Measure, found: dict[str, Any]) -> Loss:
         if about and blocks.distance is None:
-            return _without(blocks, measure, NO_SENSITIVE)
+            return _without(blocks, measure, no_sensitive())
         if name not in found:
-            return _without(blocks, measure, NO_REGIONS if blocks.view.regions is None else NO_PAIRS)
+            return _without(blocks, measure, NO_REGIONS if blocks.view.regions is None else no_pairs())
         scale = float(blocks.distance.weight) if about and blocks.distance is not None else 1.0
         return _loss(coded, blocks, measure, float(found[name]) * scale, float(found[most]) if most else None)
 

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from sqlaudit.base.numbers import Share, exact_share
+from sqlaudit.base.options import several
 from sqlaudit.base.publication import Publication
-from sqlaudit.base.spec import Limits, ReadOptions, Target, several
+from sqlaudit.base.spec import Limits, ReadOptions, Target
 from sqlaudit.base.targets import make_target
 from sqlaudit.engines import opened
 from sqlaudit.engines.contract import Engine

@@ -15,6 +15,7 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.spec import Target
 from sqlaudit.base.sql import Raw, render
+from sqlaudit.base.words import about
 from sqlaudit.engines.contract import Engine
 from sqlaudit.hierarchies.dictionary import held
 from sqlaudit.remedies.cloak.messages import NUMBERS, TIMES
@@ -68,8 +69,8 @@ def _restricted(boxes: BoxTable, background: Background) -> RestrictedSpace | No
     if background.properties is None:
         return None
     engine, relation = boxes.engine, boxes.engine.open(background.properties)
-    bounds = [resolve(name, relation, engine.dialect, "--property-bounds") for name in background.property_bounds]
-    check_kinds(engine, relation, bounds, "--property-bounds", timestamps=None)
+    bounds = [resolve(name, relation, engine.dialect, about("property_bounds")) for name in background.property_bounds]
+    check_kinds(engine, relation, bounds, about("property_bounds"), timestamps=None)
     statement = render(
         "remedies/cloak/cloak_restricted.sql",
         engine.dialect,
@@ -78,7 +79,7 @@ def _restricted(boxes: BoxTable, background: Background) -> RestrictedSpace | No
         bounds=_raw(boxes.bounds[:4]),
         every_bound=_raw(boxes.bounds),
         property_bounds=_raw([one.sql for one in bounds]),
-        owner=Raw(resolve(background.owner, relation, engine.dialect, "--owner").sql),
+        owner=Raw(resolve(background.owner, relation, engine.dialect, about("owner")).sql),
         properties=Raw(relation.sql),
     )
     ((known, inside, exposed, messages, skipped),) = engine.run(statement)
@@ -104,7 +105,7 @@ def users_seen(boxes: BoxTable, where: Target, places: Places, k: int, step: str
         UsageError: the table lacks a column, or a column holds something else than the boxes do.
     """
     engine, relation = boxes.engine, boxes.engine.open(where)
-    found = {name: resolve(text, relation, engine.dialect, f"--{name}") for name, text in vars(places).items()}
+    found = {name: resolve(text, relation, engine.dialect, about(name)) for name, text in vars(places).items()}
     check_kinds(engine, relation, [found["x"], found["y"]], where.name, timestamps=None)
     check_kinds(engine, relation, [found["time"]], where.name, timestamps=boxes.timestamps)
     statement = render(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlaudit.base.columns_of import Resolved, find_column, resolve
 from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.sql import Raw, render
+from sqlaudit.base.words import about
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.provenance import provenance
 from sqlaudit.hierarchies.dictionary import held
@@ -32,7 +33,7 @@ def audit_boxes(engine: Engine, request: BoxRequest) -> BoxAudit:
         engine,
         relation.sql,
         tuple(one.sql for one in bounds),
-        None if user is None else resolve(user.name, relation, engine.dialect, "--user").sql,
+        None if user is None else resolve(user.name, relation, engine.dialect, about("user")).sql,
         held(engine, relation, bounds[4]).kind in TIMES,
     )
     ((rows, unboxed),) = engine.run(_unboxed_statement(engine, relation, bounds))
@@ -62,9 +63,11 @@ def plan_boxes(engine: Engine, request: BoxRequest) -> list[Statement]:
 def _opened(engine: Engine, request: BoxRequest) -> tuple[Relation, list[Resolved]]:
     """The table, and its columns of bounds, their kinds checked."""
     relation = engine.open(request.target)
-    bounds = [resolve(name, relation, engine.dialect, "--bounds") for name in request.bounds]
-    check_kinds(engine, relation, bounds[:4], "--bounds", timestamps=None)
-    check_kinds(engine, relation, bounds[4:], "--bounds", timestamps=held(engine, relation, bounds[4]).kind in TIMES)
+    bounds = [resolve(name, relation, engine.dialect, about("bounds")) for name in request.bounds]
+    check_kinds(engine, relation, bounds[:4], about("bounds"), timestamps=None)
+    check_kinds(
+        engine, relation, bounds[4:], about("bounds"), timestamps=held(engine, relation, bounds[4]).kind in TIMES
+    )
     return relation, bounds
 
 

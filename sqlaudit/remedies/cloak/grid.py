@@ -13,6 +13,7 @@ from fractions import Fraction
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.numbers import Share, exact_number
+from sqlaudit.base.words import spelled
 
 GRAIN = Fraction(1, 8)
 """Sizes are multiples of this: halved ten times they still are binary fractions, which floats hold exactly."""
@@ -31,7 +32,7 @@ _SECONDS = {
 _WRITTEN = re.compile(r"([0-9./]+)\s*([a-z]*)", re.IGNORECASE)
 
 
-def metres(text: Share, option: str = "--box") -> Fraction:
+def metres(text: Share, field: str = "box") -> Fraction:
     """A length in metres, from a number (metres) or a text such as `500m` or `1.5km`.
 
     Raises:
@@ -41,10 +42,10 @@ def metres(text: Share, option: str = "--box") -> Fraction:
         >>> metres("1.5km"), metres(250)
         (Fraction(1500, 1), Fraction(250, 1))
     """
-    return _size(text, option, _METRES, "a length, for instance 500m or 1km", "metre")
+    return _size(text, field, _METRES, "a length, for instance 500m or 1km", "metre")
 
 
-def seconds(text: Share, option: str = "--interval") -> Fraction:
+def seconds(text: Share, field: str = "interval") -> Fraction:
     """A duration in seconds, from a number (seconds) or a text such as `30s`, `10min`, `1h` or `2d`.
 
     Raises:
@@ -54,17 +55,19 @@ def seconds(text: Share, option: str = "--interval") -> Fraction:
         >>> seconds("10min"), seconds("0.5h")
         (Fraction(600, 1), Fraction(1800, 1))
     """
-    return _size(text, option, _SECONDS, "a duration, for instance 30s, 10min or 1h", "second")
+    return _size(text, field, _SECONDS, "a duration, for instance 30s, 10min or 1h", "second")
 
 
-def _size(text: Share, option: str, units: Mapping[str, Fraction], what: str, unit: str) -> Fraction:
+def _size(text: Share, field: str, units: Mapping[str, Fraction], what: str, unit: str) -> Fraction:
     size = _number(text, units)
     if size is None:
-        raise UsageError(f"{option} takes {what}; {str(text)[:40]!r} is none.")
+        raise UsageError(f"{spelled(field)} takes {what}; {str(text)[:40]!r} is none.")
     if not 0 < size <= LARGEST:
-        raise UsageError(f"{option} is above 0 and at most {LARGEST:,} {unit}s; it is {str(text)[:40]!r}.")
+        raise UsageError(f"{spelled(field)} is above 0 and at most {LARGEST:,} {unit}s; it is {str(text)[:40]!r}.")
     if size % GRAIN:
-        raise UsageError(f"{option} is a multiple of an eighth of a {unit}, so that its halves are exact numbers.")
+        raise UsageError(
+            f"{spelled(field)} is a multiple of an eighth of a {unit}, so that its halves are exact numbers."
+        )
     return size
 
 
@@ -166,4 +169,6 @@ def check_smallest(largest: Fraction, smallest: Fraction, option: str) -> None:
         UsageError: it is.
     """
     if smallest > largest:
-        raise UsageError(f"--smallest-{option} is larger than --{option}, the largest that is allowed.")
+        raise UsageError(
+            f"{spelled(f'smallest_{option}')} is larger than {spelled(option)}, the largest that is allowed."
+        )

@@ -13,6 +13,7 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.names import quote
 from sqlaudit.base.relation import Kind, Relation, Statement
 from sqlaudit.base.sql import Raw, render
+from sqlaudit.base.words import about, spelled
 from sqlaudit.engines.contract import Engine
 from sqlaudit.hierarchies.dictionary import held
 from sqlaudit.profiles.suspects import Written, written_as_they_are
@@ -64,24 +65,24 @@ def open_messages(engine: Engine, request: CloakRequest) -> Messages:
         UsageError: a column that is not there, holds what cannot be cloaked, or would collide with a box's bound.
     """
     relation = engine.open(request.target)
-    named = {f"--{name}": text for name, text in vars(request.places).items()} | request.tolerances.named()
-    roles = {option: resolve(text, relation, engine.dialect, option) for option, text in named.items()}
-    kinds = {option: held(engine, relation, role).kind for option, role in roles.items()}
-    for option, role in roles.items():
-        _check_kind(option, role.label, kinds[option])
-    timestamps = kinds["--time"] in TIMES
+    named = vars(request.places) | request.tolerances.named()
+    roles = {field: resolve(text, relation, engine.dialect, about(field)) for field, text in named.items()}
+    kinds = {field: held(engine, relation, role).kind for field, role in roles.items()}
+    for field, role in roles.items():
+        _check_kind(field, role.label, kinds[field])
+    timestamps = kinds["time"] in TIMES
     columns = _published(engine, relation, request, roles)
     return Messages(engine, relation, request, roles, kinds, columns, request.levels(timestamps), timestamps)
 
 
-def _check_kind(option: str, label: str, kind: Kind) -> None:
-    if option == "--user":
+def _check_kind(field: str, label: str, kind: Kind) -> None:
+    if field == "user":
         return
-    allowed: tuple[Kind, ...] = (*NUMBERS, *TIMES) if option == "--time" else NUMBERS
-    allowed = (Kind.INTEGER,) if option == "--k-column" else allowed
+    allowed: tuple[Kind, ...] = (*NUMBERS, *TIMES) if field == "time" else NUMBERS
+    allowed = (Kind.INTEGER,) if field == "k_column" else allowed
     if kind not in allowed:
         listed = " or ".join(one.value for one in allowed)
-        raise UsageError(f"{option}: {label} holds {kind.value}, not {listed}; cast it, or name another column.")
+        raise UsageError(f"{about(field)}: {label} holds {kind.value}, not {listed}; cast it, or name another column.")
 
 
 def _published(
@@ -94,13 +95,14 @@ def _published(
     taken = [name for name in columns if name.casefold() in BOUNDS]
     if taken:
         raise UsageError(
-            f"The table has a column {taken[0]!r}, as the boxes will; leave it out with --identifier {taken[0]}."
+            f"The table has a column {taken[0]!r}, as the boxes will; leave it out with "
+            f"{spelled('identifier', taken[0])}."
         )
     return columns
 
 
 def _left_out(engine: Engine, relation: Relation, request: CloakRequest, roles: dict[str, Resolved]) -> list[Resolved]:
-    identifiers = [resolve(text, relation, engine.dialect, "--identifier") for text in request.identifiers]
+    identifiers = [resolve(text, relation, engine.dialect, about("identifier")) for text in request.identifiers]
     return [*roles.values(), *identifiers]
 
 
@@ -120,7 +122,7 @@ def reach_statement(messages: Messages, level: int) -> Statement:
 
 
 def _over_cells(messages: Messages, source: str, step: str, *, tried: int | None, reach: int | None) -> Statement:
-    sql = {option.strip("-").replace("-", "_"): Raw(role.sql) for option, role in messages.roles.items()}
+    sql = {field: Raw(role.sql) for field, role in messages.roles.items()}
     dialect, levels = messages.engine.dialect, [_level(level, messages) for level in messages.levels]
     return render(
         "remedies/cloak/cloak_messages.sql",
@@ -134,9 +136,9 @@ def _over_cells(messages: Messages, source: str, step: str, *, tried: int | None
         own_k=sql.get("k_column"),
         own_box=sql.get("box_column"),
         own_interval=sql.get("interval_column"),
-        x_kind=messages.kinds["--x"].value,
-        y_kind=messages.kinds["--y"].value,
-        t_kind=messages.kinds["--time"].value,
+        x_kind=messages.kinds["x"].value,
+        y_kind=messages.kinds["y"].value,
+        t_kind=messages.kinds["time"].value,
         timestamps=messages.timestamps,
         k=messages.request.k,
         limit=LIMIT,

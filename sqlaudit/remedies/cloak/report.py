@@ -117,7 +117,7 @@ def _headline(result: CloakResult) -> Toned:
 
 def _lead(result: CloakResult) -> Iterator[Words]:
     if result.audit is not None:
-        own = " (more where a message asks for more)" if "--k-column" in result.own else ""
+        own = " (more where a message asks for more)" if any(one.endswith("-k-column") for one in result.own) else ""
         yield Toned(
             f"Holds: {count(result.k)} different users at least{own} among the messages that are published with the "
             f"same box, by an audit of the result; {count(result.fewest_users or 0)} in the smallest. No two boxes "

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.spec import Target
+from sqlaudit.base.words import about, spelled
 from sqlaudit.remedies.cloak.grid import Divide, Level, check_smallest, grid
 
 BOUNDS = ("x_min", "x_max", "y_min", "y_max", "t_min", "t_max")
@@ -29,7 +30,7 @@ class Places:
     def __post_init__(self) -> None:
         for option, text in vars(self).items():
             if not text:
-                raise UsageError(f"Name the column with --{option}: who sent a message, where (x, y) and when.")
+                raise UsageError(f"Name the column with {about(option)}: who sent a message, where (x, y) and when.")
 
 
 @dataclass(frozen=True)
@@ -45,8 +46,8 @@ class Tolerances:
     interval: str = ""
 
     def named(self) -> dict[str, str]:
-        """The columns that were named, by their option."""
-        return {f"--{name}-column": text for name, text in vars(self).items() if text}
+        """The columns that were named, by their field."""
+        return {f"{name}_column": text for name, text in vars(self).items() if text}
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ class Background:
 
     def __post_init__(self) -> None:
         if len(self.property_bounds) != 4:
-            raise UsageError("--property-bounds takes four columns: x_min,x_max,y_min,y_max.")
+            raise UsageError(f"{spelled('property_bounds')} takes four columns: x_min,x_max,y_min,y_max.")
 
     def targets(self) -> Iterator[Target]:
         """The tables that are read."""
@@ -106,13 +107,15 @@ class CloakRequest:
 
     def __post_init__(self) -> None:
         if self.k < 1:
-            raise UsageError(f"--k is at least 1; it is {self.k}.")
+            raise UsageError(f"{spelled('k')} is at least 1; it is {self.k}.")
         if not 0 <= self.suppress <= 1 or self.suppress.denominator > _MOST_DIGITS:
-            raise UsageError("--suppress is a share from 0 to 1, with at most six decimals.")
+            raise UsageError(f"{spelled('suppress')} is a share from 0 to 1, with at most six decimals.")
         check_smallest(self.box, self.smallest_box or self.box, "box")
         check_smallest(self.interval, self.smallest_interval or self.interval, "interval")
         if self.lonlat and self.box > 1_000_000:
-            raise UsageError("--lonlat takes a --box of at most 1000km; larger ones are not flat.")
+            raise UsageError(
+                f"{spelled('lonlat', True)} takes a {about('box')} of at most 1000km; larger ones are not flat."
+            )
 
     def levels(self, whole_microseconds: bool) -> tuple[Level, ...]:
         """The grid, from the largest cell to the smallest; intervals of timestamps are whole microseconds."""
@@ -147,9 +150,9 @@ class BoxRequest:
 
     def __post_init__(self) -> None:
         if self.k < 1:
-            raise UsageError(f"--k is at least 1; it is {self.k}.")
+            raise UsageError(f"{spelled('k')} is at least 1; it is {self.k}.")
         if len(self.bounds) != 6:
-            raise UsageError(f"--bounds takes six columns: {','.join(BOUNDS)}.")
+            raise UsageError(f"{spelled('bounds')} takes six columns: {','.join(BOUNDS)}.")
 
     def targets(self) -> tuple[Target, ...]:
         """Everything that is read."""

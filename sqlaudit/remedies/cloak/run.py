@@ -57,7 +57,7 @@ def cloak_messages(engine: Engine, request: CloakRequest, publication: Publicati
         target=request.target.name,
         k=request.k,
         lonlat=request.lonlat,
-        own=tuple(request.tolerances.named()),
+        own=tuple(f"--{name.replace('_', '-')}" for name in request.tolerances.named()),
         suppress=request.suppress,
         divide=request.divide.value,
         rows=sum(row[3] for row in counted),

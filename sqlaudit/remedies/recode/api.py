@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from sqlaudit.base.numbers import exact_number
+from sqlaudit.base.options import request_from, several
 from sqlaudit.base.publication import Publication
-from sqlaudit.base.spec import Limits, NullPolicy, ReadOptions, Roles, several
+from sqlaudit.base.spec import Limits, NullPolicy, ReadOptions, Roles
 from sqlaudit.base.targets import make_target
 from sqlaudit.engines import opened
 from sqlaudit.engines.contract import Engine
@@ -82,7 +83,7 @@ def recode(
     """
     request = RecodeRequest(
         make_target(target, query=query, where=where, read=read),
-        Roles(several(qi), several(sensitive), several(identifier), entity, joint, NullPolicy(nulls)),
+        request_from(Roles, locals()),
         requirements(require),
         hierarchies,
         inputs or {},

@@ -17,6 +17,7 @@ from sqlaudit.base.columns_of import Resolved
 from sqlaudit.base.errors import EngineError, UsageError
 from sqlaudit.base.relation import Kind, Relation
 from sqlaudit.base.sql import Raw, render
+from sqlaudit.base.words import spelled
 from sqlaudit.classes.opening import ResolvedRoles
 from sqlaudit.engines.contract import Engine
 from sqlaudit.hierarchies.dictionary import Dictionary, dictionary, held
@@ -150,8 +151,8 @@ def _named(made: Dictionary, ancestors: Integers, named: int) -> int:
     """Where rows without a value begin when they are equal to nothing: at the lowest level that names NULL."""
     if not made.hierarchy.height:
         raise UsageError(
-            f"{made.hierarchy.column} is kept as it is and has missing values, which are equal to nothing with --nulls "
-            "distinct; give it a hierarchy, or use --nulls equal."
+            f"{made.hierarchy.column} is kept as it is and has missing values, which are equal to nothing with "
+            f"{spelled('nulls', 'distinct')}; give it a hierarchy, or use {spelled('nulls', 'equal')}."
         )
     return int(ancestors[named, made.values - 1])
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlaudit.base.result import MEANING
+from sqlaudit.base.words import spelled
 from sqlaudit.models.phrases import listing
 from sqlaudit.release.compare.result import Loss
 from sqlaudit.remedies.recode.result import Beside, RecodeResult
@@ -111,7 +112,7 @@ def _release_sentences(release: Release) -> Iterator[Words]:
     if release.unnamed:
         yield Toned(
             f"Columns without a role are in it as they are: {listing(release.unnamed)}. Name those that say something "
-            "about a person with --qi, or leave them out with --identifier.",
+            f"about a person with {spelled('qi')}, or leave them out with {spelled('identifier')}.",
             "warn",
         )
 

@@ -11,6 +11,7 @@ from typing import Any
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.publication import NOTHING, Publication
 from sqlaudit.base.spec import NullPolicy, Requirement, Roles, Target
+from sqlaudit.base.words import spelled
 from sqlaudit.lattices.request import LatticeRequest
 from sqlaudit.models.measures import OF_NODES, OF_RELEASES, find_measure
 from sqlaudit.remedies.recode.kaca import Order
@@ -59,21 +60,26 @@ class RecodeRequest:
     def __post_init__(self) -> None:
         find_measure(self.measure, OF_RELEASES)
         if self.beta < 0:
-            raise UsageError("--beta is a number of 0 or more.")
+            raise UsageError(f"{spelled('beta')} is a number of 0 or more.")
         if self.method is Method.MONDRIAN and (self.order is not Order.SMALLEST or self.beta):
-            raise UsageError("--order and --beta are for --method kaca; Mondrian measures no distances.")
+            raise UsageError(
+                f"{spelled('order')} and {spelled('beta')} are for {spelled('method', 'kaca')}; Mondrian "
+                "measures no distances."
+            )
         if self.seed is not None and self.order is not Order.RANDOM:
-            raise UsageError("--seed is for --order random; nothing else is drawn.")
+            raise UsageError(f"{spelled('seed')} is for {spelled('order', 'random')}; nothing else is drawn.")
         if self.time_budget is not None and self.time_budget < 0:
-            raise UsageError(f"--time-budget is a time of 0 seconds or more; it is {self.time_budget}.")
+            raise UsageError(f"{spelled('time_budget')} is a time of 0 seconds or more; it is {self.time_budget}.")
         if self.roles.nulls is NullPolicy.WILDCARD:
             raise UsageError(
-                "--nulls wildcard: a missing value would belong to several groups at once; recode with --nulls equal "
+                f"{spelled('nulls', 'wildcard')}: a missing value would belong to several groups at once; "
+                f"recode with {spelled('nulls', 'equal')} "
                 "or distinct."
             )
         if self.roles.joint and len(self.roles.sensitive) > 1:
             raise UsageError(
-                "--joint: every sensitive attribute has classes of its own there, and a row can be in one group only; "
+                f"{spelled('joint', True)}: every sensitive attribute has classes of its own there, and a row "
+                "can be in one group only; "
                 "recode without it."
             )
         self.of_lattice()

@@ -14,6 +14,7 @@ from sqlaudit.base.errors import EngineError, Incomplete, UsageError
 from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.spec import NullPolicy
 from sqlaudit.base.sql import Raw, render
+from sqlaudit.base.words import about
 from sqlaudit.classes.inputs import read_inputs
 from sqlaudit.classes.opening import ResolvedRoles, load_columns, shown_roles
 from sqlaudit.column_sets.budget import BudgetSpent
@@ -110,7 +111,8 @@ def _refuse_entities(engine: Engine, opened: Table) -> None:
     rows, persons = (int(count) for count in engine.run(statement)[0])
     if rows != persons:
         raise UsageError(
-            f"--entity: {rows:,} rows are about {persons:,} persons, and how many persons a merged group has does not "
+            f"{about('entity')}: {rows:,} rows are about {persons:,} persons, and how many persons a merged "
+            "group has does not "
             "follow from its classes; recode a table with one row a person, or use lattice."
         )
 

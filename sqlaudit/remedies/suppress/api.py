@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from sqlaudit.base.numbers import Share, exact_share
+from sqlaudit.base.options import request_from, several
 from sqlaudit.base.publication import Publication, Suppressed
-from sqlaudit.base.spec import AuditSpec, Limits, NullPolicy, ReadOptions, Roles, Target, several
+from sqlaudit.base.spec import AuditSpec, Limits, NullPolicy, ReadOptions, Roles, Target
 from sqlaudit.base.targets import make_target
 from sqlaudit.classes.inputs import further_targets
 from sqlaudit.engines import opened
@@ -74,7 +75,7 @@ def suppress(
     """
     request = SuppressRequest(
         make_target(target, query=query, where=where, read=read),
-        Roles(several(qi), several(sensitive), several(identifier), entity, False, NullPolicy(nulls)),
+        request_from(Roles, locals()),
         requirements(require),
         inputs or {},
         How(how),

@@ -10,6 +10,7 @@ from typing import Any
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.publication import Suppressed
 from sqlaudit.base.spec import NullPolicy, Requirement, Roles, Target
+from sqlaudit.base.words import spelled
 from sqlaudit.remedies.suppress.deciding import How
 
 _AIMS = {"k_anonymity": "k", "distinct_l_diversity": "l"}
@@ -41,26 +42,34 @@ class SuppressRequest:
 
     def __post_init__(self) -> None:
         if not self.roles.quasi_identifiers:
-            raise UsageError("Name the quasi-identifiers that may be suppressed, for instance --qi age,sex.")
+            raise UsageError(
+                f"Name the quasi-identifiers that may be suppressed, for instance {spelled('qi', 'age', 'sex')}."
+            )
         self._check_requirements()
         if self.roles.nulls is NullPolicy.WILDCARD:
             raise UsageError(
-                "With --nulls wildcard a missing value matches any value, so that classes overlap and rows cannot be "
-                "parted into groups; suppress with --nulls equal or distinct."
+                f"With {spelled('nulls', 'wildcard')} a missing value matches any value, so that classes "
+                "overlap and rows cannot be "
+                f"parted into groups; suppress with {spelled('nulls', 'equal')} or distinct."
             )
         if self.roles.joint:
-            raise UsageError("--joint is for audits of several sensitive attributes; add them to --qi instead.")
+            raise UsageError(
+                f"{spelled('joint', True)} is for audits of several sensitive attributes; add them to "
+                f"{spelled('qi')} instead."
+            )
         if self.l > 1 and len(self.roles.sensitive) != 1:
-            raise UsageError("Distinct l-diversity needs one sensitive attribute here: --sensitive COLUMN.")
+            raise UsageError(
+                f"Distinct l-diversity needs one sensitive attribute here: {spelled('sensitive', 'COLUMN')}."
+            )
         if self.time_limit is not None and self.time_limit < 0:
-            raise UsageError(f"--time-limit is a time of 0 seconds or more; it is {self.time_limit}.")
+            raise UsageError(f"{spelled('time_limit')} is a time of 0 seconds or more; it is {self.time_limit}.")
         if self.seed is not None and not 0 <= self.seed < 2**63:
-            raise UsageError("--seed is a whole number from 0 to 2^63-1.")
+            raise UsageError(f"{spelled('seed')} is a whole number from 0 to 2^63-1.")
 
     def _check_requirements(self) -> None:
         aims = [one for one in self.requirements if one.severity == "error"]
         if not aims:
-            raise UsageError("Say what the release must satisfy, for instance --require k=5.")
+            raise UsageError(f"Say what the release must satisfy, for instance {spelled('require', 'k=5')}.")
         other = next((one for one in aims if one.model not in _AIMS), None)
         if other is not None:
             raise UsageError(

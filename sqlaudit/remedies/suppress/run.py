@@ -17,6 +17,7 @@ from sqlaudit.base.publication import NOTHING, Publication, Suppressed
 from sqlaudit.base.relation import Statement
 from sqlaudit.base.spec import NullPolicy
 from sqlaudit.base.sql import Raw, render
+from sqlaudit.base.words import spelled
 from sqlaudit.classes.opening import resolve_roles, shown_roles
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.provenance import provenance
@@ -216,7 +217,8 @@ def _refuse_several_rows(table: RemedyTable) -> None:
     rows, persons, nameless = map(int, table.engine.run(statement)[0])
     if nameless or rows != persons:
         raise UsageError(
-            f"The {rows:,} rows are about {persons:,} persons. Suppression counts rows, so with --entity every person "
+            f"The {rows:,} rows are about {persons:,} persons. Suppression counts rows, so with "
+            f"{spelled('entity')} every person "
             "needs exactly one row; sqlaudit recode counts persons."
         )
 

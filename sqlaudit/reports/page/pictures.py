@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from sqlaudit.base.errors import InputError, MissingDriver
+from sqlaudit.base.words import spelled
 from sqlaudit.reports.document import Picture
 from sqlaudit.reports.drawing import HINT
 from sqlaudit.reports.escape import visible
@@ -98,7 +99,9 @@ def _drawing(picture: Picture, kind: str, colours: Sequence[str]) -> bytes:
             figure = Figure(figsize=(_WIDTH, height(picture.data)), layout="constrained")
             draw(figure.subplots(), _shown(picture.data))
         except (LookupError, TypeError, ValueError, AttributeError):  # a stored result that somebody changed
-            raise InputError("A picture in this file is damaged: make it again with --format json.") from None
+            raise InputError(
+                f"A picture in this file is damaged: make it again with {spelled('format', 'json')}."
+            ) from None
         target = io.BytesIO()
         metadata = {"Date": None, "Creator": None} if kind == "svg" else {"Software": None}
         figure.savefig(target, format=kind, dpi=144, metadata=metadata)

@@ -174,7 +174,7 @@ def test_more_pieces_than_values(engine: Engine) -> None:
     [
         (Roles((), ("disease",)), {}, "Name the quasi-identifiers"),
         (Roles(("room",)), {}, "Name a sensitive attribute"),
-        (Roles(("room",), ("disease",), nulls=NullPolicy.WILDCARD), {}, "no meaning with --nulls wildcard"),
+        (Roles(("room",), ("disease",), nulls=NullPolicy.WILDCARD), {}, "no meaning with nulls='wildcard'"),
         (ROLES, {"knowledge": 201}, "0 to 201; they must ascend"),
         (ROLES, {"knowledge": 3, "first_k": 4}, "4 to 3; they must ascend"),
         (ROLES, {"witness_k": 13}, "asked for k = 13, the curve ends at 12"),

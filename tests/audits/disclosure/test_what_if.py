@@ -104,7 +104,7 @@ def test_persons_by_entity(engine: Engine) -> None:
         asked(engine, known | {"people": {"Charlie": 4, "Hannah": 999}}, rows, columns, entity="person")
     with pytest.raises(UsageError, match="already stands under another name"):
         asked(engine, known | {"people": {"Charlie": 4, "Hannah": 4}}, rows, columns, entity="person")
-    with pytest.raises(UsageError, match="by quasi-identifiers, or give --entity"):
+    with pytest.raises(UsageError, match="by quasi-identifiers, or give entity="):
         asked(engine, known, rows, columns)
 
 
@@ -138,7 +138,7 @@ def test_several_sensitive_attributes(engine: Engine) -> None:
     both = {"sensitive": ["doctor", "disease"]}
     with pytest.raises(UsageError, match="There are 2 sensitive attributes"):
         asked(engine, known, rows, columns, **both)
-    with pytest.raises(UsageError, match="--sensitive does not name"):
+    with pytest.raises(UsageError, match="sensitive= does not name"):
         asked(engine, known | {"sensitive": "age"}, rows, columns, **both)
     assert asked(engine, known | {"sensitive": "Disease"}, rows, columns, **both).answers[0].prior == Fraction(2, 5)
 

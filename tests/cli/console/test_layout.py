@@ -14,9 +14,11 @@ from hypothesis import strategies as st
 from prompt_toolkit.utils import get_cwidth
 
 from sqlaudit.base.relation import ColumnInfo, Kind
+from sqlaudit.base.words import speaking, spelled
 from sqlaudit.cli.console.layout import as_csv, as_json, as_table
-from sqlaudit.cli.console.wording import in_console_words
+from sqlaudit.cli.console.wording import in_the_console, sentence
 from sqlaudit.cli.console.workspace import Rows
+from sqlaudit.cli.flags import on_the_command_line
 
 COLUMNS = (ColumnInfo("name", "VARCHAR", Kind.TEXT), ColumnInfo("n", "BIGINT", Kind.INTEGER))
 
@@ -117,14 +119,12 @@ def test_csv_disarms_formulas() -> None:
     assert list(as_csv(rows(("=1+1", 1), ("-x", -1))))[1:] == ["'=1+1,1", "'-x,-1"]
 
 
-def test_sentences_name_commands_instead_of_options() -> None:
-    assert (
-        in_console_words("Name a sensitive attribute with --sensitive: x")
-        == "Name a sensitive attribute with \\sensitive: x"
-    )
-    assert in_console_words("--query takes one SELECT; this is a DROP statement.") == (
-        "The console only reads; this is a DROP statement."
-    )
-    assert in_console_words("Their values are hidden; --show-values shows them.") == (
-        "Their values are hidden; \\values on shows them."
-    )
+def test_fields_are_commands_of_the_console_where_it_has_one() -> None:
+    with speaking(on_the_command_line), speaking(in_the_console):
+        said = [spelled("sensitive"), spelled("qi", "age", "sex"), spelled("show_values", True), spelled("weights")]
+        assert said == ["\\sensitive", "\\qi age sex", "\\values on", "--weights"]
+        assert f"Their values are hidden; {spelled('show_values', True)} shows them." == (
+            "Their values are hidden; \\values on shows them."
+        )
+    assert sentence("the statement may only read.") == "The statement may only read."
+    assert sentence("sex is the only quasi-identifier.") == "sex is the only quasi-identifier."

@@ -126,7 +126,7 @@ def test_no_statement_holds_a_text() -> None:
     ],
 )
 def test_names(text: str, dialect: str, written: str) -> None:
-    assert column(text, dialect, "--qi") == written
+    assert column(text, dialect, "qi") == written
 
 
 def test_exact_names_are_quoted() -> None:
@@ -136,8 +136,8 @@ def test_exact_names_are_quoted() -> None:
 
 @pytest.mark.parametrize("text", ["age; drop table t", "(select 1)", "count(*)", "1", "age alias, other"])
 def test_what_is_no_column(text: str) -> None:
-    with pytest.raises(UsageError, match=r"^--qi"):
-        column(text, "postgres", "--qi")
+    with pytest.raises(UsageError, match=r"^qi"):
+        column(text, "postgres", "qi")
 
 
 @pytest.mark.parametrize("name", ["a b", "t; drop table t", "(select 1)", "t where 1 = 1", "a.b.c.d.e f", ""])
