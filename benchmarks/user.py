@@ -1,0 +1,270 @@
+"""What a user gets: whole commands of an installed wheel, in turn with what they are measured against.
+
+    python -m benchmarks.user                            every line, five runs of each; writes docs/performance.md
+    python -m benchmarks.user --small --print            the same over small tables, in a minute or two; writes nothing
+    python -m benchmarks.user --lines start,audit        some of the lines; the page keeps its other tables
+    python -m benchmarks.user --adult FOLDER             also ARX's table (see `benchmarks/lattice.py`)
+
+Builds the wheel, installs it into an environment of its own, and runs each line as the command that a user types, in
+turn with its anchor, after one run of each that is not counted. CPU is user and system time of the process, as the
+system accounts for it; ratios are taken pair by pair. Anchors are DuckDB alone, polars by hand and HPIValid (from the
+package desbordante), each in a Python process that imports nothing else.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import venv
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+
+from benchmarks.generate import people
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "performance.md"
+BEGIN, END = "<!-- benchmarks.user: {} -->\n", "<!-- end -->\n"
+KEYS = ("age", "sex", "zip", "race")
+ROLES = ("--qi", ",".join(KEYS), "--sensitive")
+CARDINALITIES = (2, 2, 3, 4, 5, 7, 9, 12, 16, 25, 40, 60, 85, 100, 120, 200, 365, 500, 900, 2000)
+READ = "import duckdb; duckdb.execute('SELECT * FROM read_csv(?)', ['{table}']).fetchall()"
+GROUP = (
+    "import duckdb; duckdb.execute('SELECT count(*) FROM (SELECT {keys}, {value}, count(*) FROM read_parquet(?) "
+    "GROUP BY ALL)', ['{table}']).fetchall()"
+)
+HPIVALID = (
+    "import desbordante; a = desbordante.ucc.algorithms.HPIValid(); "
+    "a.load_data(table=('{table}', ',', True)); a.execute()"
+)
+POLARS = """
+import polars as pl
+t = pl.read_csv('{table}')
+cells = t.group_by({keys}, 'condition').agg(pl.len().alias('c'))
+sizes = cells.group_by({keys}).agg(pl.col('c').sum().alias('n'), pl.len().alias('l'))
+all = t.group_by('condition').agg((pl.len() / len(t)).alias('q'))
+held = cells.join(sizes, on=[{keys}]).join(all, on='condition')
+gap = (pl.col('c') / pl.col('n') - pl.col('q')).clip(lower_bound=0).sum()
+print(sizes['n'].min(), sizes['l'].min(), held.group_by({keys}).agg(gap.alias('d'))['d'].max())
+"""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of the tables: what is done, the command, and the program beside it (empty = none), with its name."""
+
+    group: str
+    what: str
+    command: tuple[str, ...]
+    anchor: str = ""
+    called: str = ""
+    needs: str = ""
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How large the tables are."""
+
+    rows: int = 10_000_000
+    register: int = 100_000
+    large_register: int = 1_000_000
+    wide: int = 50_000
+    small: int = 20_000
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What one run of a process took."""
+
+    cpu: float
+    clock: float
+
+
+def register(rows: int, columns: int, path: Path) -> Path:
+    """A person-like register as CSV: columns of two up to 2,000 values, more often small ones, drawn from hashes."""
+    names = [
+        f"CAST(floor({CARDINALITIES[c % 20]} * pow(hash(i, 3, {c}) % 1000000 / 1e6, 1.5)) AS INT) AS c{c}"
+        for c in range(columns)
+    ]
+    with duckdb.connect() as connection:
+        connection.execute(f"COPY (SELECT DISTINCT {', '.join(names)} FROM range({rows}) AS t(i)) TO '{path}' (HEADER)")
+    return path
+
+
+def tables(folder: Path, sizes: Sizes) -> dict[str, Path]:
+    """The tables of all lines."""
+    made = {name: folder / name for name in ("people.parquet", "forty.csv", "people.csv")}
+    people(sizes.rows, made["people.parquet"])
+    with duckdb.connect() as connection:
+        for name, rows in (("forty.csv", 40), ("people.csv", sizes.small)):
+            connection.execute(
+                f"COPY (SELECT * FROM '{made['people.parquet']}' LIMIT {rows}) TO '{made[name]}' (HEADER)"
+            )
+    made["register.csv"] = register(sizes.register, 20, folder / "register.csv")
+    made["large.csv"] = register(sizes.large_register, 20, folder / "large.csv")
+    made["wide.csv"] = register(sizes.wide, 120, folder / "wide.csv")
+    return made
+
+
+def lines(made: dict[str, Path], sizes: Sizes, adult: Path | None) -> list[Line]:
+    """Every line that can be measured here."""
+    return [*_start(made), *_audits(made, sizes), *_columns(made, sizes), *(_lattice(adult) if adult else [])]
+
+
+def _start(made: dict[str, Path]) -> list[Line]:
+    table = str(made["forty.csv"])
+    audit, reading = ("audit", table, *ROLES, "condition"), (READ.format(table=table), "DuckDB reading the file")
+    starting = ("import duckdb; duckdb.connect()", "DuckDB starting")
+    return [
+        Line("start", "`audit` of 40 rows, CSV", audit, *reading),
+        Line("start", "the same with `--require k=2`", (*audit, "--require", "k=2"), *reading),
+        Line("start", "`models`", ("models",), *starting),
+        Line("start", "`--help`", ("--help",), *starting),
+        Line("start", "a usage error", ("audit", "--nothing"), *starting),
+    ]
+
+
+def _audits(made: dict[str, Path], sizes: Sizes) -> list[Line]:
+    table, small, keys = made["people.parquet"], made["people.csv"], ", ".join(KEYS)
+    asked = tuple(word for limit in ("k=2", "l=2", "t=0.5") for word in ("--require", limit))
+    hand = POLARS.format(table=small, keys=", ".join(map(repr, KEYS)))
+    audit, bare = ("audit", str(table), *ROLES), "bare GROUP BY qi, s"
+    grouped = [GROUP.format(keys=keys, value=value, table=table) for value in ("condition", "code")]
+    return [
+        Line(
+            "audit",
+            f"k, l, t of {sizes.small:,} rows, CSV",
+            ("audit", str(small), *ROLES, "condition", *asked),
+            hand,
+            "polars by hand",
+            "polars",
+        ),
+        Line("audit", f"`audit` of {sizes.rows:,} rows, Parquet, 14 values", (*audit, "condition"), grouped[0], bare),
+        Line("audit", "the same, 200 values", (*audit, "code"), grouped[1], bare),
+    ]
+
+
+def _columns(made: dict[str, Path], sizes: Sizes) -> list[Line]:
+    small, large, wide = (str(made[name]) for name in ("register.csv", "large.csv", "wide.csv"))
+    pairs = ("columns", wide, "--max-size", "2", "--tolerance", "1%", "--time-budget", "60s")
+    found = []
+    for table, rows in ((small, sizes.register), (large, sizes.large_register)):
+        named = f"`columns --identifying`, {rows:,} × 20"
+        anchor = (HPIVALID.format(table=table), "HPIValid", "desbordante")
+        found.append(Line("columns", named, ("columns", table, "--identifying"), *anchor))
+    for share in ("0%", "1%"):
+        named = f"`columns`, {sizes.large_register:,} × 20, k = 5, tolerance {share}"
+        found.append(Line("columns", named, ("columns", large, "--tolerance", share)))
+    return [*found, Line("columns", f"`columns`, {sizes.wide:,} × 120, pairs, tolerance 1%, at most a minute", pairs)]
+
+
+def _lattice(adult: Path) -> list[Line]:
+    qi = "sex,age,race,marital-status,education,native-country,workclass,occupation,salary-class"
+    search = ("lattice", str(adult / "adult.csv"), "--hierarchies", str(adult), "--qi", qi, "--require", "k=5")
+    return [
+        Line("lattice", f"best node for k = 5 of Adult, {limit} suppressed", (*search, "--suppress", limit))
+        for limit in ("0%", "5%")
+    ]
+
+
+def installed(folder: Path) -> Path:
+    """The programs of an environment that has the wheel of this checkout and the anchors."""
+    wheels = folder / "wheels"
+    subprocess.run([sys.executable, "-m", "pip", "-q", "wheel", "--no-deps", "-w", wheels, ROOT], check=True)
+    venv.create(folder / "venv", with_pip=True)
+    programs = folder / "venv" / ("Scripts" if os.name == "nt" else "bin")
+    pip = [programs / "python", "-m", "pip", "-q", "install"]
+    subprocess.run([*pip, *wheels.glob("*.whl")], check=True)
+    for anchor in ("polars", "desbordante"):
+        subprocess.run([*pip, anchor], check=False)
+    return programs
+
+
+def run(command: Sequence[str], folder: Path) -> tuple[Spent, int]:
+    """One run of a process, as the system accounts for it, and its exit code."""
+    begun = time.perf_counter()
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    clock = time.perf_counter() - begun
+    return Spent(usage.ru_utime + usage.ru_stime, clock), process.returncode
+
+
+def measured(line: Line, programs: Path, folder: Path, runs: int) -> str:
+    """A row of a table: medians of both, and of the ratios pair by pair."""
+    ours = [str(programs / "sqlaudit"), *line.command]
+    anchor = [str(programs / "python"), "-c", line.anchor] if line.anchor else []
+    if line.needs and run([str(programs / "python"), "-c", "import " + line.needs], folder)[1]:
+        anchor = []
+    pairs = []
+    for number in range(runs + 1):
+        here, code = run(ours, folder)
+        if code not in (0, 1, 2, 4) or (code == 2 and "--nothing" not in ours):
+            raise SystemExit(f"{' '.join(ours)} ended with {code}")
+        there, failed = run(anchor, folder) if anchor else (here, 0)
+        if failed:
+            raise SystemExit(f"{line.called} ended with {failed}")
+        pairs += [(here, there)] if number else []
+    cpu, clock = (statistics.median(getattr(a, what) for a, _ in pairs) for what in ("cpu", "clock"))
+    cells = [line.what, f"{cpu:.2f} s", f"{clock:.2f} s"]
+    if not anchor:
+        return f"| {' | '.join([*cells, 'none', '', '', ''])} |"
+    beside = statistics.median(b.cpu for _, b in pairs)
+    ratios = [statistics.median(getattr(a, what) / getattr(b, what) for a, b in pairs) for what in ("cpu", "clock")]
+    return f"| {' | '.join([*cells, line.called, f'{beside:.2f} s', *(f'{ratio:.1f}' for ratio in ratios)])} |"
+
+
+GROUPS = "start,audit,columns,lattice"
+
+
+def table(rows: list[str], runs: int) -> str:
+    """A table of the page, with how it was measured."""
+    head = (
+        "| what | CPU | clock | beside | its CPU | CPU, ratio | clock, ratio |\n"
+        "| --- | ---: | ---: | --- | ---: | ---: | ---: |\n"
+    )
+    return head + "\n".join(rows) + f"\n\nMedians of {runs} run{'s' if runs > 1 else ''} of each side.\n"
+
+
+def write(found: dict[str, list[str]], runs: int) -> None:
+    """Put tables into the page, in the places that are kept for them."""
+    page = PAGE.read_text(encoding="utf-8")
+    for group, rows in found.items():
+        before, begin, rest = page.partition(BEGIN.format(group))
+        page = before + begin + "\n" + table(rows, runs) + "\n" + END + rest.partition(END)[2]
+    PAGE.write_text(page, encoding="utf-8")
+
+
+def main() -> None:
+    """Measure, print and write."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--runs", type=int, default=5, help="counted runs of each side")
+    parser.add_argument("--small", action="store_true", help="small tables")
+    parser.add_argument("--rows", type=int, default=Sizes.rows, help="rows of the large audits")
+    parser.add_argument("--registers", type=int, nargs=2, default=(100_000, 1_000_000), help="rows of the column sets")
+    parser.add_argument("--lines", default=GROUPS, help=f"some of {GROUPS}")
+    parser.add_argument("--adult", type=Path, help="the folder with ARX's Adult and its hierarchies")
+    parser.add_argument("--print", dest="only_print", action="store_true", help="leave the page as it is")
+    given = parser.parse_args()
+    sizes = Sizes(100_000, 5_000, 10_000, 2_000, 2_000) if given.small else Sizes(given.rows, *given.registers)
+    with tempfile.TemporaryDirectory(prefix="sqlaudit_user") as place:
+        folder = Path(place)
+        programs = installed(folder)
+        found: dict[str, list[str]] = {}
+        for line in lines(tables(folder, sizes), sizes, given.adult):
+            if line.group in given.lines.split(","):
+                found.setdefault(line.group, []).append(measured(line, programs, folder, given.runs))
+                print(found[line.group][-1], flush=True)
+    if not given.only_print:
+        write(found, given.runs)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,43 @@
+"""The runner that writes the first tables of docs/performance.md: its lines, its ratios, and where its tables go."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks import user
+
+NAMES = ("people.parquet", "forty.csv", "people.csv", "register.csv", "large.csv", "wide.csv")
+
+
+def test_the_page_has_one_place_for_every_group_of_lines(tmp_path: Path) -> None:
+    page = user.PAGE.read_text(encoding="utf-8")
+    names = {line.group for line in user.lines({name: tmp_path / name for name in NAMES}, user.Sizes(), tmp_path)}
+    assert names == set(user.GROUPS.split(","))
+    assert {name: page.count(user.BEGIN.format(name)) for name in names} == dict.fromkeys(names, 1)
+
+
+def test_a_table_takes_its_place_and_leaves_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = tmp_path / "page.md"
+    kept = user.BEGIN.format("audit") + "old\n" + user.END
+    page.write_text("# Title\n\n" + user.BEGIN.format("start") + "old\n" + user.END + "\n" + kept, encoding="utf-8")
+    monkeypatch.setattr(user, "PAGE", page)
+    user.write({"start": ["| new |"]}, 3)
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("# Title\n\n" + user.BEGIN.format("start") + "\n| what | CPU |")
+    assert "| new |\n\nMedians of 3 runs of each side.\n\n" + user.END + "\n" + kept in text
+    user.write({"start": ["| newer |"]}, 1)
+    assert "| new |" not in page.read_text(encoding="utf-8")
+
+
+def test_a_row_compares_whole_processes(tmp_path: Path) -> None:
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    (programs / "python").symlink_to(sys.executable)
+    (programs / "sqlaudit").write_text(f"#!{sys.executable}\nsum(range(10))\n", encoding="utf-8")
+    (programs / "sqlaudit").chmod(0o755)
+    line = user.Line("start", "nothing", ("--help",), "sum(range(10))", "Python")
+    cells = user.measured(line, programs, tmp_path, 1).split(" | ")
+    assert (cells[0], cells[3], len(cells)) == ("| nothing", "Python", 7)
+    alone = user.measured(user.Line("start", "nothing", ()), programs, tmp_path, 1)
+    assert alone.endswith("| none |  |  |  |")
