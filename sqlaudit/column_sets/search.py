@@ -87,7 +87,7 @@ def search_columns(
     try:
         coded = code_columns(engine, relation, chosen, person)
         counter = SetCounter(engine, coded, request.k, request.nulls)
-        search = _Search(request, counter, [one.name for one in chosen], limit, began, tell)
+        search = _SetSearch(request, counter, [one.name for one in chosen], limit, began, tell)
         counter.stop = search.stop
         try:
             found, sampled = search.run()
@@ -137,7 +137,7 @@ def _refuse_for_persons(request: ColumnRequest, person: Chosen | None, chosen: S
         raise UsageError("Separation counts pairs of rows; leave out the entity or rank by another figure.")
 
 
-class _Search:
+class _SetSearch:
     """One search over counted sets."""
 
     def __init__(
@@ -323,7 +323,7 @@ class _Later:
     """Figures of a set after the search: remembered, or counted on the target itself while the engine is open."""
 
     def __init__(
-        self, search: _Search, engine: Engine, relation: Relation, chosen: Sequence[Chosen], person: Chosen | None
+        self, search: _SetSearch, engine: Engine, relation: Relation, chosen: Sequence[Chosen], person: Chosen | None
     ) -> None:
         self._search = search
         self._direct = (engine, relation, chosen, person)

@@ -71,7 +71,7 @@ def run_policy(policy: Policy, options: RunOptions) -> GateResult:
     """
     began = time.monotonic()
     tables = select(policy.tables, options.selected)
-    run = _Run(policy, options, len(tables), time.monotonic())
+    run = _GateRun(policy, options, len(tables), time.monotonic())
     mistakes = [*policy.mistakes, *(mistake for table in policy.tables for mistake in table.mistakes)]
     if not tables and not mistakes:
         raise UsageError(f"{policy.file}: there is nothing to test.")
@@ -108,7 +108,7 @@ def _all_errored(table: TableEntry, error: SqlauditError) -> list[GateTest]:
 
 
 @dataclass
-class _Run:
+class _GateRun:
     """What a run has found so far."""
 
     policy: Policy

@@ -66,7 +66,7 @@ class _Judged:
 
 
 @dataclass(frozen=True)
-class _Part:
+class _Share:
     """The classes of a node for one sensitive attribute, judged."""
 
     histogram: ClassHistogram
@@ -121,7 +121,7 @@ class NodeAudits:
     def _holds(self, requirements: Sequence[_Judged], failing_rows: int) -> bool:
         return failing_rows <= self.limit_rows and not any(one.short and not one.of_classes for one in requirements)
 
-    def _part(self, node: Node, attribute: Attribute) -> _Part:
+    def _part(self, node: Node, attribute: Attribute) -> _Share:
         frame = self._frame(node, attribute)
         nulls = NullPolicy.WILDCARD if self._wild else NullPolicy.EQUAL
         builder = HistogramBuilder(self._engine, frame, nulls, attribute.position)
@@ -135,7 +135,7 @@ class NodeAudits:
             if check.status is Status.UNDETERMINED and judged.rows:
                 raise UsageError(f"{check.text!r} cannot be decided for every node: {check.note}.")
             found.append(_Judged(item, check, predicates.get(item.requirement.text, "")))
-        return _Part(histogram, len(frame.keys), judged.rows, judged.sizes, tuple(found))
+        return _Share(histogram, len(frame.keys), judged.rows, judged.sizes, tuple(found))
 
     @property
     def _together(self) -> bool:
@@ -214,14 +214,14 @@ class NodeAudits:
                     f"person; {persons:,} persons have more."
                 )
 
-    def _failing_rows(self, parts: Sequence[_Part], wanted: Sequence[_Judged]) -> int:
+    def _failing_rows(self, parts: Sequence[_Share], wanted: Sequence[_Judged]) -> int:
         """The rows in classes that fail, each class once; for joint classes those of the worst attribute."""
         short = [[one for one in part.judged if one in wanted and one.short and one.of_classes] for part in parts]
         if self._table.joint and len(parts) > 1:
             return max(self._rows_of([(part, found)]) for part, found in zip(parts, short, strict=True))
         return self._rows_of([(part, found) for part, found in zip(parts, short, strict=True) if found])
 
-    def _rows_of(self, failing: Sequence[tuple[_Part, Sequence[_Judged]]]) -> int:
+    def _rows_of(self, failing: Sequence[tuple[_Share, Sequence[_Judged]]]) -> int:
         failing = [(part, found) for part, found in failing if found]
         every = [one for _, found in failing for one in found]
         if len(every) <= 1:
@@ -234,7 +234,7 @@ class NodeAudits:
         statement = render("lattices/lattice_failing_rows.sql", self._engine.dialect, step="failing rows", parts=listed)
         return int(self._engine.run(statement)[0][0])
 
-    def _failing(self, part: _Part, found: Sequence[_Judged]) -> str:
+    def _failing(self, part: _Share, found: Sequence[_Judged]) -> str:
         """The classes of one attribute that any of these requirements names."""
         facts = merged_facts([one.item.model for one in part.judged])
         keys = [f"q{position}" for position in range(1, part.keys + 1)] if self._together else []

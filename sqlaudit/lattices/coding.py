@@ -41,7 +41,7 @@ class KeyColumn:
 
 
 @dataclass(frozen=True)
-class Part:
+class CodePart:
     """The bits of one level of one column: `width` bits from `shift` on in a word."""
 
     level: int
@@ -67,7 +67,7 @@ class CodedColumn:
 
     label: str
     height: int
-    parts: tuple[Part, ...]
+    parts: tuple[CodePart, ...]
     codes: Relation
 
     def masks(self, level: int, words: int) -> tuple[int, ...]:
@@ -161,7 +161,7 @@ def _places(workbench: Engine, column: KeyColumn, name: str) -> tuple[Relation, 
     return places, widths
 
 
-def pack(widths: Sequence[Sequence[int]]) -> list[list[Part]]:
+def pack(widths: Sequence[Sequence[int]]) -> list[list[CodePart]]:
     """A place for the bits of every level (finest first) of every column.
 
     A column goes into the first word with room for all of it; one that needs more than a word is spread over several.
@@ -177,7 +177,7 @@ def pack(widths: Sequence[Sequence[int]]) -> list[list[Part]]:
         parts = []
         for level, width in enumerate(column):
             word = _first_with_room(used, width) if whole is None else whole
-            parts.append(Part(level, word, used[word], width))
+            parts.append(CodePart(level, word, used[word], width))
             used[word] += width
         placed.append(parts[::-1])
     return placed

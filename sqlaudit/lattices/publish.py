@@ -75,7 +75,7 @@ class Release:
 
 
 @dataclass(frozen=True)
-class _Column:
+class _ReleasedColumn:
     name: str
     expression: str
     key: bool = False
@@ -85,9 +85,9 @@ class _Column:
 class _Layout:
     """Which columns go into the release, and in which steps they are made."""
 
-    given: list[_Column] = field(default_factory=list)
-    coarsened: list[_Column] = field(default_factory=list)
-    published: list[_Column] = field(default_factory=list)
+    given: list[_ReleasedColumn] = field(default_factory=list)
+    coarsened: list[_ReleasedColumn] = field(default_factory=list)
+    published: list[_ReleasedColumn] = field(default_factory=list)
     joins: list[str] = field(default_factory=list)
 
     def name(self, wanted: str) -> str:
@@ -157,10 +157,10 @@ def _layout(opened: Opened, levels: Mapping[str, int], persons: bool) -> _Layout
 
 def _add(opened: Opened, layout: _Layout, name: str, sql: str, *, shown: bool = True) -> None:
     """A column that stays as it is."""
-    layout.given.append(_Column(name, sql))
-    layout.coarsened.append(_Column(name, _of("given", name, opened)))
+    layout.given.append(_ReleasedColumn(name, sql))
+    layout.coarsened.append(_ReleasedColumn(name, _of("given", name, opened)))
     if shown:
-        layout.published.append(_Column(name, ""))
+        layout.published.append(_ReleasedColumn(name, ""))
 
 
 def _add_key(opened: Opened, layout: _Layout, place: int, levels: Mapping[str, int]) -> None:
@@ -173,9 +173,9 @@ def _add_key(opened: Opened, layout: _Layout, place: int, levels: Mapping[str, i
         raise UsageError(f"The release would have two columns called {name!r}; name the expression in another way.")
     value = _of("given", name, opened)
     found = published(hierarchy, levels[role.label], value, dialect, opened.holds[place], f"labels_{place + 1}")
-    layout.given.append(_Column(name, role.sql))
-    layout.coarsened.append(_Column(name, found.expression))
-    layout.published.append(_Column(name, "", key=True))
+    layout.given.append(_ReleasedColumn(name, role.sql))
+    layout.coarsened.append(_ReleasedColumn(name, found.expression))
+    layout.published.append(_ReleasedColumn(name, "", key=True))
     if found.join:
         layout.joins.append(found.join)
 
@@ -187,7 +187,7 @@ def _of(table: str, name: str, opened: Opened) -> str:
 def _render(opened: Opened, layout: _Layout, source: str, **parameters: Any) -> str:
     """The statement; text in the engine's dialect travels as it is."""
 
-    def columns(listed: Sequence[_Column]) -> list[dict[str, Any]]:
+    def columns(listed: Sequence[_ReleasedColumn]) -> list[dict[str, Any]]:
         return [
             {"name": quote(c.name, "duckdb"), "expression": Raw(c.expression or "NULL"), "key": c.key} for c in listed
         ]
@@ -237,7 +237,7 @@ def _class_keys(opened: Opened, layout: _Layout) -> list[str]:
         labels = [Raw(column.expression) for column in layout.coarsened if column.name in keys]
         alone = layout.name("sqlaudit_alone")
         layout.coarsened.append(
-            _Column(alone, sql_expression("lattices/publish_alone.sql", opened.engine.dialect, labels=labels))
+            _ReleasedColumn(alone, sql_expression("lattices/publish_alone.sql", opened.engine.dialect, labels=labels))
         )
         keys.append(alone)
     return [quote(name, "duckdb") for name in keys]

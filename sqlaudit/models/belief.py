@@ -60,7 +60,7 @@ class Limit:
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundBelief:
     """What the first statement says of all classes; `doubtful` are classes with beliefs too close to a limit."""
 
     unknown: int
@@ -102,7 +102,7 @@ class BayesOptimalBelief(QueryModel):
         limit = self.values["posterior"]
         return () if limit is None else (Limit(">", Fraction(limit)),)
 
-    def levels_of(self, found: Found) -> dict[str, Number | None]:
+    def levels_of(self, found: FoundBelief) -> dict[str, Number | None]:
         """The beliefs, the main one first."""
         return {"posterior": found.highest, "lowest": found.lowest}
 
@@ -171,7 +171,7 @@ class BayesOptimalBelief(QueryModel):
             at_limit=list(at_limit),
         )
 
-    def _decided(self, found: Found, cases: Sequence[tuple[Any, ...]]) -> Found:
+    def _decided(self, found: FoundBelief, cases: Sequence[tuple[Any, ...]]) -> FoundBelief:
         """With the beliefs at a limit, too: (breached already, persons' cases of a class, classes, rows) each."""
         breaches, classes, rows, at_limit = found.breaches, found.classes, found.rows, []
         for already, text, count, table_rows in cases:
@@ -280,15 +280,15 @@ class EpsilonNegative(BayesOptimalBelief):
         """Too sure that not."""
         return (Limit("<", Fraction(self.values["epsilon"])),)
 
-    def levels_of(self, found: Found) -> dict[str, Number | None]:
+    def levels_of(self, found: FoundBelief) -> dict[str, Number | None]:
         """The lowest belief first."""
         return {"lowest": found.lowest, "posterior": found.highest}
 
 
-def _found(rows: Sequence[tuple[Any, ...]]) -> Found:
+def _found(rows: Sequence[tuple[Any, ...]]) -> FoundBelief:
     unknown, highest, lowest, *counts = rows[0]
     beliefs = [None if belief is None else float(number(belief)) for belief in (highest, lowest)]
-    return Found(int(unknown), beliefs[0], beliefs[1], *(int(count or 0) for count in counts))
+    return FoundBelief(int(unknown), beliefs[0], beliefs[1], *(int(count or 0) for count in counts))
 
 
 def _compares(value: Fraction, operator: str, limit: Fraction) -> bool:

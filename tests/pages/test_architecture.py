@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 from tests.places import REPOSITORY
 
@@ -40,3 +41,14 @@ def test_a_class_of_the_page_is_where_it_says() -> None:
     assert re.search(r"^class Attack\b", attack, re.MULTILINE)
     k = (REPOSITORY / "sqlaudit/models/diversity.py").read_text(encoding="utf-8")
     assert '"k_anonymity"' in k
+
+
+def test_a_private_class_name_occurs_once() -> None:
+    """Somebody who looks for `_Search` finds one."""
+    names = Counter(
+        name
+        for path in (REPOSITORY / "sqlaudit").rglob("*.py")
+        for name in re.findall(r"^class (_\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
+    )
+    assert names.total() > 50
+    assert {name for name, times in names.items() if times > 1} == set()

@@ -48,7 +48,7 @@ class NamedAtom:
 
 
 @dataclass(frozen=True)
-class Rule:
+class KnownRule:
     """If everything in `if_all` holds, something in `then_any` does; nothing in it means: it never all holds."""
 
     if_all: tuple[NamedAtom, ...]
@@ -61,7 +61,7 @@ class Knowledge:
     """What is known and asked; `sensitive` names the attribute, empty when there is only one."""
 
     people: Mapping[str, NamedPerson]
-    rules: tuple[Rule, ...]
+    rules: tuple[KnownRule, ...]
     ask: tuple[NamedAtom, ...]
     sensitive: str = ""
 
@@ -129,7 +129,7 @@ def _person(key: Node, value: Node) -> NamedPerson:
     return NamedPerson(label, None, named, value.place)
 
 
-def _rule(node: Node, people: Mapping[str, NamedPerson]) -> Rule:
+def _rule(node: Node, people: Mapping[str, NamedPerson]) -> KnownRule:
     sections = _sections(node, _RULES, "a piece of knowledge")
     if "never" in sections and len(sections) > 1:
         raise node.fail("'never' stands alone, without 'if' and 'then'.")
@@ -142,7 +142,7 @@ def _rule(node: Node, people: Mapping[str, NamedPerson]) -> Rule:
         raise node.fail("'then' is missing; what can not all be so stands under 'never'.")
     if condition == "never" and not if_all:
         raise node.fail("'never' is empty.")
-    return Rule(if_all, then_any, node.place)
+    return KnownRule(if_all, then_any, node.place)
 
 
 def _atoms(node: Node, people: Mapping[str, NamedPerson], what: str) -> Iterator[NamedAtom]:

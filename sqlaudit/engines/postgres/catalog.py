@@ -18,7 +18,7 @@ DIALECT = "postgres"
 
 
 @dataclass(frozen=True)
-class Part:
+class NamePart:
     """One part of a name as the user wrote it."""
 
     text: str
@@ -26,7 +26,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundRelation:
     """A relation of the catalog, and what this role may do with it."""
 
     id: int
@@ -49,7 +49,7 @@ class Found:
         return f"{quote(self.schema, DIALECT)}.{quote(self.name, DIALECT)}"
 
 
-def split_name(text: str) -> list[Part]:
+def split_name(text: str) -> list[NamePart]:
     """The parts of a dotted name; the whole text as one part when its quotes do not match.
 
     Example:
@@ -60,26 +60,26 @@ def split_name(text: str) -> list[Part]:
     while True:
         part, rest = _first_part(rest)
         if part is None or (rest and not rest.startswith(".")):
-            return [Part(text, False)]
+            return [NamePart(text, False)]
         parts.append(part)
         if not rest:
             return parts
         rest = rest[1:]
 
 
-def _first_part(text: str) -> tuple[Part | None, str]:
+def _first_part(text: str) -> tuple[NamePart | None, str]:
     if not text.startswith('"'):
         name, dot, rest = text.partition(".")
-        return (Part(name, False) if name else None), dot + rest
+        return (NamePart(name, False) if name else None), dot + rest
     end = 1
     while (end := text.find('"', end)) != -1:
         if text[end : end + 2] != '""':
-            return Part(text[1:end].replace('""', '"'), True), text[end + 1 :]
+            return NamePart(text[1:end].replace('""', '"'), True), text[end + 1 :]
         end += 2
     return None, ""
 
 
-def find(ask: Ask, text: str, database: str) -> Found:
+def find(ask: Ask, text: str, database: str) -> FoundRelation:
     """The relation a user means: the exact name first, then the same name in other letters.
 
     Args:
@@ -105,8 +105,8 @@ def find(ask: Ask, text: str, database: str) -> Found:
     raise UsageError(f"There is no table or view {text!r} in the database {database!r}.{_hint(text, parts, known)}")
 
 
-def _relations(ask: Ask, name: str | None, schema: str | None) -> list[Found]:
-    return [Found(*row) for row in ask("relations.sql", {"name": name, "schema": schema})]
+def _relations(ask: Ask, name: str | None, schema: str | None) -> list[FoundRelation]:
+    return [FoundRelation(*row) for row in ask("relations.sql", {"name": name, "schema": schema})]
 
 
 def home(ask: Ask, name: str) -> str | None:
@@ -114,12 +114,12 @@ def home(ask: Ask, name: str) -> str | None:
     return next((found.schema for found in _relations(ask, name, None) if found.on_search_path), None)
 
 
-def visible(ask: Ask) -> list[Found]:
+def visible(ask: Ask) -> list[FoundRelation]:
     """The relations that can be named without a schema, for hints."""
     return [found for found in _relations(ask, None, None) if found.on_search_path]
 
 
-def _matches(found: Found, parts: Sequence[Part]) -> bool:
+def _matches(found: FoundRelation, parts: Sequence[NamePart]) -> bool:
     names = (found.schema, found.name)[-len(parts) :]
     return all(
         part.text == name if part.quoted else part.text.casefold() == name.casefold()
@@ -127,7 +127,7 @@ def _matches(found: Found, parts: Sequence[Part]) -> bool:
     )
 
 
-def _chosen(candidates: Sequence[Found], text: str, qualified: bool) -> Found:
+def _chosen(candidates: Sequence[FoundRelation], text: str, qualified: bool) -> FoundRelation:
     """The one that is meant; an unqualified name means the one on the search path, as it does for PostgreSQL."""
     meant = candidates if qualified else [found for found in candidates if found.on_search_path]
     if len(meant) == 1:
@@ -140,7 +140,7 @@ def _chosen(candidates: Sequence[Found], text: str, qualified: bool) -> Found:
     raise UsageError(f"{text!r} can mean several tables; write one of {names} exactly.")
 
 
-def _hint(text: str, parts: Sequence[Part], known: Sequence[Found]) -> str:
+def _hint(text: str, parts: Sequence[NamePart], known: Sequence[FoundRelation]) -> str:
     if len(parts) == 1:
         near = closest(text, [found.name for found in known if found.on_search_path])
         if near:
@@ -148,7 +148,7 @@ def _hint(text: str, parts: Sequence[Part], known: Sequence[Found]) -> str:
     return closest(text, [found.full_name for found in known])
 
 
-def check(found: Found, role: str) -> None:
+def check(found: FoundRelation, role: str) -> None:
     """Refuse a relation that cannot be read in full.
 
     Raises:
@@ -166,7 +166,7 @@ def check(found: Found, role: str) -> None:
         raise EngineError(f"The materialized view {found.full_name!r} has no data yet (REFRESH MATERIALIZED VIEW).")
 
 
-def readable_columns(ask: Ask, found: Found, role: str) -> tuple[list[str], list[str]]:
+def readable_columns(ask: Ask, found: FoundRelation, role: str) -> tuple[list[str], list[str]]:
     """The columns this role may read, and those it may not.
 
     Raises:

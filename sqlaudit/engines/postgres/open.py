@@ -97,7 +97,7 @@ class Opener:
             respelled=read.one_each,
         )
 
-    def _where(self, target: Target, unreadable: Sequence[str], found: catalog.Found) -> exp.Expression | None:
+    def _where(self, target: Target, unreadable: Sequence[str], found: catalog.FoundRelation) -> exp.Expression | None:
         if not target.where:
             return None
         where = guard_expression(target.where, DIALECT, about("where"))
@@ -198,7 +198,7 @@ class Opener:
             raise _columns_denied(closed, found, self.session.role)
 
 
-def _columns_denied(names: Sequence[str], found: catalog.Found, role: str) -> PermissionDenied:
+def _columns_denied(names: Sequence[str], found: catalog.FoundRelation, role: str) -> PermissionDenied:
     listed = ", ".join(quote(name, DIALECT) for name in names)
     grant = f"GRANT SELECT ({listed}) ON {found.sql} TO {quote(role, DIALECT)}"
     what = "column" if len(names) == 1 else "columns"

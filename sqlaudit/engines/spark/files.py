@@ -27,7 +27,7 @@ ALONE = {"recursiveFileLookup": True}
 
 
 @dataclass(frozen=True)
-class Files:
+class SparkFiles:
     """A path, glob or folder as Spark takes it, its format, and the options of the reader."""
 
     path: str
@@ -45,7 +45,7 @@ def looks_like_path(text: str) -> bool:
     return any(sign in text for sign in "/\\*?") or bool(_format(text))
 
 
-def files(text: str, read: ReadOptions) -> Files:
+def files(text: str, read: ReadOptions) -> SparkFiles:
     """The files that a path names, and how they are read.
 
     A malformed line is an error, and never a row of NULLs; the first line of a CSV file has the names.
@@ -59,13 +59,13 @@ def files(text: str, read: ReadOptions) -> Files:
     path = text if "://" in text else str(Path(text).absolute())
     by_folder = _folders(path, read)
     if format_name == "csv":
-        return Files(path, format_name, _csv(text, read) | by_folder)
+        return SparkFiles(path, format_name, _csv(text, read) | by_folder)
     allowed = ("all_text", "hive_partitioning") if format_name == "json" else ("hive_partitioning",)
     refuse_read_options(read, f"{format_name} on Spark", allowed)
     if format_name == "json":
         options = {"mode": "FAILFAST", "primitivesAsString": read.all_text, "multiLine": _is_one_document(text)}
-        return Files(path, format_name, options | by_folder)
-    return Files(path, format_name, by_folder)
+        return SparkFiles(path, format_name, options | by_folder)
+    return SparkFiles(path, format_name, by_folder)
 
 
 def _folders(path: str, read: ReadOptions) -> dict[str, Any]:
@@ -83,7 +83,7 @@ def below_folders(inputs: Iterable[str]) -> list[Path]:
     return [path for path in paths if any("=" in folder for folder in path.parts[:-1])]
 
 
-def from_item(found: Files) -> str:
+def from_item(found: SparkFiles) -> str:
     """The files as a FROM item of Spark; empty for texts, which are read with options.
 
     Example:

@@ -115,13 +115,13 @@ class Opener:
         source = self._kept(frame, "file", behind)
         return self._relation(target, source, (target.relation,), frame, where, parsed=found.parsed)
 
-    def _reader(self, found: spark_files.Files) -> Any:
+    def _reader(self, found: spark_files.SparkFiles) -> Any:
         return self.session.read.format(found.format).options(**found.options)
 
-    def _inputs(self, found: spark_files.Files) -> list[str]:
+    def _inputs(self, found: spark_files.SparkFiles) -> list[str]:
         return list(self._reader(found).load(found.path).inputFiles())
 
-    def _refuse_same(self, found: spark_files.Files, frame: Any, label: str) -> None:
+    def _refuse_same(self, found: spark_files.SparkFiles, frame: Any, label: str) -> None:
         """Refuse a column that the files have, and their folders too: Spark would take the folders' values."""
         folders = partition_columns(spark_files.below_folders(frame.inputFiles()), label)
         if folders:
@@ -135,7 +135,7 @@ class Opener:
         for table in _tables(root):
             if table.db.lower() not in spark_files.FORMATS or table.catalog:
                 continue
-            found = spark_files.Files(table.name, table.db.lower(), spark_files.ALONE)
+            found = spark_files.SparkFiles(table.name, table.db.lower(), spark_files.ALONE)
             inputs = self.do(spelled("query"), partial(self._inputs, found))
             if spark_files.below_folders(inputs):
                 raise UsageError(

@@ -21,7 +21,7 @@ COUNTED = 1_000_000
 
 
 @dataclass(frozen=True)
-class Counts:
+class NodeCounts:
     """How much was asked and concluded.
 
     Args:
@@ -67,7 +67,7 @@ class Found:
     find: str
     algorithm: str
     heights: Node
-    counts: Counts
+    counts: NodeCounts
     minimal: tuple[Node, ...]
     all_minimal: bool
     best: Best | None
@@ -136,7 +136,7 @@ def found_by_border(ending: Ending, border: Border, minimal: list[Node] | None, 
     proven = _is_proven(ending, incumbent, all_minimal) or nothing
     complete = all_minimal if ending.find == "minimal" else proven
     unknown = 0 if nothing else border.unknown() if not complete and border.nodes <= COUNTED else None
-    counts = Counts(
+    counts = NodeCounts(
         border.nodes,
         inquiry.checked,
         None,
@@ -170,7 +170,9 @@ def found_on_chain(
 ) -> Found:
     """The answer of a search along a chain."""
     done = not ending.stopped
-    counts = Counts(length, inquiry.checked, None, None, None, None, int(best is not None and best.loss is not None))
+    counts = NodeCounts(
+        length, inquiry.checked, None, None, None, None, int(best is not None and best.loss is not None)
+    )
     safe = sorted(one.node for one in inquiry.walk if one.safe)
     return Found(
         ending.find,
@@ -200,11 +202,11 @@ def within(tags: Tags, heights: Node) -> Tags:
     return inner
 
 
-def _counts(tags: Tags, inquiry: Inquiry, incumbent: Incumbent | None) -> Counts:
+def _counts(tags: Tags, inquiry: Inquiry, incumbent: Incumbent | None) -> NodeCounts:
     cells = tags.flat
     safe, unsafe = int(np.count_nonzero(cells & SAFE)), int(np.count_nonzero(cells & UNSAFE))
     unknown = cells.size - safe - unsafe
-    return Counts(
+    return NodeCounts(
         nodes=cells.size,
         checked=inquiry.checked,
         tagged_safe=int(np.count_nonzero(cells & (SAFE | ASKED) == SAFE)),

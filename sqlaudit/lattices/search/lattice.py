@@ -107,7 +107,7 @@ def search_lattice(
         >>> search_lattice(Sum(), loss=NodeLoss([[0, 1, 2], [0, 2, 4]])).best
         Best(node=(2, 0), loss=2.0)
     """
-    search = _Search(answers, find, loss, stop, tell, options)
+    search = _NodeSearch(answers, find, loss, stop, tell, options)
     chosen = choice.choose(find, algorithm, search.heights, monotone=answers.monotone, loss=loss, tagged=options.tagged)
     if chosen == choice.CHAIN:
         return search.along_chain(chain)
@@ -116,7 +116,7 @@ def search_lattice(
     return search.by_tags(chosen)
 
 
-class _Search:
+class _NodeSearch:
     """One search: the parts that all algorithms need."""
 
     def __init__(

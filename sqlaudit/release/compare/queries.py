@@ -106,7 +106,7 @@ class Asked:
             query.number, query.aggregate, tuple(shown), len(groups), errors, "" if conditional else NO_REGIONS
         )
 
-    def _parts(self, query: AggregateQuery) -> _Parts:
+    def _parts(self, query: AggregateQuery) -> _QueryParts:
         own = {name: self._place(name) for name in _all_names(query)}
         if any(own[name] for name in query.summed_columns):
             raise UsageError(f"{query.option}: cells of a quasi-identifier are ranges and cannot be added up.")
@@ -126,7 +126,7 @@ class Asked:
                 by_place.setdefault(place, []).append(condition)
         grouped = tuple(place for name in query.groups if (place := own[name]) is not None)
         further = tuple(name for name in query.groups if own[name] is None)
-        return _Parts(by_place, tuple(elsewhere), grouped, further, tuple(sorted({*by_place, *grouped})))
+        return _QueryParts(by_place, tuple(elsewhere), grouped, further, tuple(sorted({*by_place, *grouped})))
 
     def _place(self, name: str) -> int | None:
         """The place of the quasi-identifier that a query calls by a name, None for another column.
@@ -151,7 +151,7 @@ class Asked:
     def _is_float(self, place: int) -> bool:
         return self.covered[place - 1].column.kind is Kind.FLOAT
 
-    def _truth(self, query: AggregateQuery, parts: _Parts) -> Relation:
+    def _truth(self, query: AggregateQuery, parts: _QueryParts) -> Relation:
         side = self.original
         keys = [self._key(query, place) for place in parts.grouped] + [
             self._sql(side, name, query) for name in parts.further
@@ -169,7 +169,7 @@ class Asked:
             )
         )
 
-    def _released(self, query: AggregateQuery, parts: _Parts) -> Relation:
+    def _released(self, query: AggregateQuery, parts: _QueryParts) -> Relation:
         side = self.release
         keys = [self._sql(side, one.column.label, query) for one in self.covered]
         keys += [self._sql(side, name, query) for name in parts.further]
@@ -192,7 +192,7 @@ class Asked:
         columns = [(f"k{place}", "VARCHAR") for place, _ in enumerate(keys, 1)]
         return self.bench.count(name, statement, [*columns, *_COUNTS])
 
-    def _words(self, query: AggregateQuery, parts: _Parts, place: int) -> Relation:
+    def _words(self, query: AggregateQuery, parts: _QueryParts, place: int) -> Relation:
         """The values of a column that a query asks for."""
         column = self.covered[place - 1].column
         allowed = None
@@ -217,7 +217,7 @@ class Asked:
             float=self._is_float(place),
         )
 
-    def _reached(self, query: AggregateQuery, parts: _Parts, place: int, shares: Relation) -> Relation:
+    def _reached(self, query: AggregateQuery, parts: _QueryParts, place: int, shares: Relation) -> Relation:
         """The shares of a column's cells, with none for cells that satisfy the query only by values that no original
         row has. A group is a value of the original, so this is about conditions alone."""
         if place not in parts.conditions or place in parts.grouped:
@@ -249,7 +249,7 @@ class Asked:
         )
 
     def _satisfying(
-        self, query: AggregateQuery, parts: _Parts, place: int, reader: CellReader, cells: Collection[Cell]
+        self, query: AggregateQuery, parts: _QueryParts, place: int, reader: CellReader, cells: Collection[Cell]
     ) -> list[Tried]:
         """Of the values that are tried those that satisfy the conditions on a column."""
         dialect, column = self.bench.engine.dialect, self.covered[place - 1].column
@@ -268,7 +268,7 @@ class Asked:
         )
         return [tried[int(number)] for (number,) in self.bench.engine.run(statement)]
 
-    def _inside(self, parts: _Parts, words: Sequence[Relation]) -> Relation | None:
+    def _inside(self, parts: _QueryParts, words: Sequence[Relation]) -> Relation | None:
         regions = self.regions
         if regions is None or not parts.places:
             return None
@@ -286,7 +286,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class _Parts:
+class _QueryParts:
     """A query by columns: conditions by the place of their quasi-identifier and about other columns; groups of both
     kinds; the places of all quasi-identifiers in it."""
 

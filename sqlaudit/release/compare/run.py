@@ -97,7 +97,7 @@ def _finished(result: CompareResult, statements: Sequence[Timing]) -> CompareRes
 
 
 @dataclass(frozen=True)
-class _Opened:
+class _OpenedTables:
     """Both tables on the workbench, with what their cells stand for."""
 
     side: Side
@@ -111,7 +111,9 @@ class _Opened:
     pairing: str
 
 
-def open_tables(bench: Bench, request: CompareRequest, original: Side, release: Side, pairing: Pairing) -> _Opened:
+def open_tables(
+    bench: Bench, request: CompareRequest, original: Side, release: Side, pairing: Pairing
+) -> _OpenedTables:
     """Reads both tables: values, cells, rows, regions, and which rows belong together."""
     hierarchies = read_hierarchies(request.hierarchies or {}).for_columns(request.qi)
     columns = read_columns(bench, original, release, hierarchies)
@@ -123,13 +125,13 @@ def open_tables(bench: Bench, request: CompareRequest, original: Side, release: 
     found = Check(bench, coded, covered, classes, regions).found()
     read = (release, pairing, classes, coded, covered, regions, found)
     if coded.paired:
-        return _Opened(*read, coded.original, pairing.by)
+        return _OpenedTables(*read, coded.original, pairing.by)
     fits = found.generalization.answer is not Answer.NO
     pairs = assigned(bench, coded, covered, regions) if regions is not None and fits else None
-    return _Opened(*read, pairs, "none" if pairs is None else "containment")
+    return _OpenedTables(*read, pairs, "none" if pairs is None else "containment")
 
 
-def _read(opened: _Opened) -> Read:
+def _read(opened: _OpenedTables) -> Read:
     recoding = opened.found.generalization.recoding
     return Read(opened.side, opened.coded, opened.covered, opened.classes, recoding, opened.by)
 
@@ -175,7 +177,7 @@ class _Comparison:
             access=bench.engine.access(),
         )
 
-    def _beside(self, target: Target, original: Side, opened: _Opened) -> Coarser:
+    def _beside(self, target: Target, original: Side, opened: _OpenedTables) -> Coarser:
         """The release beside another one of the same original, which is read in the same way."""
         bench = Bench(self.bench.engine, self.bench.workbench, prefix=self.bench.prefix + "other_")
         with closing(bench):
@@ -196,13 +198,13 @@ class _Comparison:
         """The release by itself."""
         return Auditor(self.bench.engine, failing_classes=0).audit(_audit_of(self.request))
 
-    def _workload(self, opened: _Opened) -> Workload | None:
+    def _workload(self, opened: _OpenedTables) -> Workload | None:
         number, seed = self.request.workload, self.request.seed
         if not number or not opened.coded.rows:
             return None
         return random_workload(self.bench, opened.coded, opened.covered, opened.regions, number, seed)
 
-    def _losses(self, opened: _Opened) -> Iterator[Loss]:
+    def _losses(self, opened: _OpenedTables) -> Iterator[Loss]:
         """The losses in the order of the measures: of all columns, then of each, attribute by attribute."""
         found = [*self._of_cells(opened), *self._of_classes(opened)]
         names = [measure.name for measure in self.measures]
@@ -214,7 +216,7 @@ class _Comparison:
             key=lambda loss: (names.index(loss.measure), attributes.get(loss.sensitive or "", 0), order[loss.column]),
         )
 
-    def _of_cells(self, opened: _Opened) -> Iterator[Loss]:
+    def _of_cells(self, opened: _OpenedTables) -> Iterator[Loss]:
         if not any(measure.by == "cells" for measure in self.measures):
             return
         changed = opened.found.changed_values
@@ -224,7 +226,7 @@ class _Comparison:
         ]
         yield from column_losses(costs, self.measures)
 
-    def _of_classes(self, opened: _Opened) -> Iterator[Loss]:
+    def _of_classes(self, opened: _OpenedTables) -> Iterator[Loss]:
         wanted = [measure for measure in self.measures if measure.by != "cells"]
         if not wanted:
             return

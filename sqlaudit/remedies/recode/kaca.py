@@ -72,14 +72,14 @@ def merge_classes(
     Raises:
         BudgetSpent: `stop` said so.
     """
-    run = _Run(classes, stop, tell)
+    run = _Merging(classes, stop, tell)
     stuck = 0
     for judge in judges:
         stuck = run.until_none_falls_short(judge, order, seed)
     return Merged(dense(run.roots()), run.merges, stuck)
 
 
-class _Run:
+class _Merging:
     """The classes while they are merged."""
 
     def __init__(self, classes: Classes, stop: Stop, tell: Tell) -> None:
