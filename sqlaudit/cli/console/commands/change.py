@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from dataclasses import replace
 
 from sqlaudit.audits.report import audit_document
@@ -56,11 +57,10 @@ def _compared(session: Session, roles: Roles, change: str) -> None:
     """Both audits side by side; the change stays when both could be made."""
     before = session.audit()
     session.change(replace(session.state, roles=roles))
-    try:
+    with ExitStack() as left:  # also a Ctrl-C takes the change back
+        left.callback(session.undo)
         after = session.audit()
-    except BaseException:
-        session.undo()
-        raise
+        left.pop_all()
     changed = Changed(change, before, after)
     session.screen.report(Reported(lambda: changed_document(changed), changed.to_dict))
     session.reported = Reported(lambda: audit_document(after), after.to_dict)
