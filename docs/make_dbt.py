@@ -8,27 +8,33 @@ make of them.
 
 from __future__ import annotations
 
-import functools
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 from sqlaudit.base.spec import Requirement
 from sqlaudit.base.sql import environment, template_folder
-from sqlaudit.gates.standalone.pieces import piece
-from sqlaudit.gates.standalone.recipes import RATIO_BAND, Recipe, recipe_of
+from sqlaudit.classes.facts import Fact
+from sqlaudit.gates.standalone.pieces import partitions, piece
+from sqlaudit.gates.standalone.recipes import Recipe, recipe_of
 from sqlaudit.models.base import BAND
+from sqlaudit.models.diversity import head
 from sqlaudit.models.registry import REGISTRY
+from sqlaudit.models.worst_case import MAX_ALONE
 
 FOLDER = template_folder() / "dbt" / "macros" / "checks"
+SHARED = ("classes/_rows.sql", "gates/standalone/_written_out.sql")
 HEAD = "{#- Made by docs/make_dbt.py from {sources}: change those, and run it again. -#}\n"
 TYPES = {
     "AS DOUBLE)": "AS {{ sqlaudit.type_of_floats() }})",
     "AS BIGINT)": "AS {{ sqlaudit.type_of_counts() }})",
     "DECIMAL(38, 0)": "{{ sqlaudit.type_of_products() }}",
 }
+GIVEN = "model, columns, key, entity"
+"""What of a test the macros of its relations take."""
 WHOLE, NUMERATOR, DENOMINATOR = 900001, 900007, 900011
 """Primes that nothing else in a statement is; the decimal marker is NUMERATOR/DENOMINATOR, between 0 and 1."""
 
@@ -40,14 +46,14 @@ class Test:
     Args:
         name: of the model in the registry. arguments: its parameters in order, with defaults as dbt has them.
         whole: a parameter that is a whole number and has a marker. decimal: the exact one.
-        cases: several bodies, by the condition under which dbt takes each (the last one needs none).
+        trivial: a whole number below which nothing falls short, so that no facts are asked for.
     """
 
     name: str
     arguments: Sequence[str]
     whole: str = ""
     decimal: str = ""
-    cases: Mapping[str, Mapping[str, int]] | None = None
+    trivial: int = 0
 
     @property
     def by_value(self) -> bool:
@@ -60,15 +66,13 @@ TESTS = (
     Test("alpha_k_anonymity", ["alpha", "k=1"], whole="k", decimal="alpha"),
     Test("distinct_l_diversity", ["l"], whole="l"),
     Test("entropy_l_diversity", ["l"], decimal="l"),
-    Test("recursive_c_l_diversity", ["c", "l=2"], whole="l", decimal="c", cases={"l | int < 2": {"l": 1}, "": {}}),
+    Test("recursive_c_l_diversity", ["c", "l=2"], whole="l", decimal="c", trivial=2),
     Test("t_closeness", ["t"], decimal="t"),
     Test("t_closeness_ordered", ["t"], decimal="t"),
     Test("basic_beta_likeness", ["beta"], decimal="beta"),
     Test("enhanced_beta_likeness", ["beta"], decimal="beta"),
     Test("delta_disclosure_privacy", ["delta"], decimal="delta"),
-    Test(
-        "c_k_safety", ["c", "k=3"], decimal="c", cases={**{f"k | int == {k}": {"k": k} for k in range(3)}, "": {"k": 3}}
-    ),
+    Test("c_k_safety", ["c", "k=3"], decimal="c"),
 )
 
 
@@ -86,12 +90,24 @@ def files() -> Iterator[tuple[str, str]]:
         HEAD.replace("{sources}", "the templates of standalone checks")
         + population_macro("linkage", "reference", ("matched_by_few",)),
     )
-    pieces = (template_folder() / "gates/standalone/_written_out.sql").read_text(encoding="utf-8")
-    yield "written_out.sql", HEAD.replace("{sources}", "gates/standalone/_written_out.sql") + pieces
+    yield "written_out.sql", HEAD.replace("{sources}", " and ".join(SHARED)) + shared_macros()
+
+
+def shared_macros() -> str:
+    """The macros that the package shares with standalone statements, as dbt writes them.
+
+    There macros are called by the package's name, types are the warehouse's, and a line with nothing but a tag stays.
+    """
+    text = "\n".join((template_folder() / name).read_text(encoding="utf-8") for name in SHARED)
+    text = re.sub(r"(?m)^\{% from .*\n", "", text)
+    names = "|".join(re.findall(r"\{% macro (\w+)", text))
+    text = re.sub(rf"(?<![\w.])(?<!macro )(?=(?:{names})\()", "sqlaudit.", text)
+    text = re.sub(r"(?m)^ *\{% (?!macro|endmacro)(.*) %\}$", r"{%- \1 %}", text)
+    return typed(text.replace("{{ wide }}", TYPES["DECIMAL(38, 0)"])) + "\n"
 
 
 def macro_of(test: Test) -> str:
-    """A test with the macro of its SQL: a body for each case, with persons and without."""
+    """A test with the macro of its SQL."""
     taken = [*(["sensitive"] if test.by_value else []), *test.arguments]
     sensitive = "sensitive" if test.by_value else "none"
     lines = [
@@ -99,20 +115,21 @@ def macro_of(test: Test) -> str:
         f"{{% macro default__{test.name}_sql(model, quasi_identifiers, {bare(taken)}, entity, nulls, show_values) -%}}",
         "{%- do sqlaudit.refuse_no_list(quasi_identifiers) -%}",
         "{%- set solo = sqlaudit.reads_nulls_apart(nulls) -%}",
-        f"{{%- set columns = sqlaudit.target_columns(quasi_identifiers, {sensitive}, entity, solo) -%}}",
-        "{%- set key = sqlaudit.key_names(quasi_identifiers, solo) -%}",
+        "{%- set numbering = 'ORDER BY ' ~ quasi_identifiers[0] -%}",
+        f"{{%- set columns = sqlaudit.target_columns(quasi_identifiers, {sensitive}, entity, solo, numbering) -%}}",
+        "{%- set key = sqlaudit.key_columns(quasi_identifiers, solo) -%}",
         "{%- set shown = sqlaudit.shown_key(quasi_identifiers, show_values) -%}",
     ]
     if test.name == "t_closeness_ordered":
         lines.append("{%- do sqlaudit.refuse_text(model, sensitive) -%}")
-    if test.name == "c_k_safety":
-        lines.append("{%- do sqlaudit.refuse_knowledge(k) -%}")
     if test.whole:
         lines.append(f"{{%- set {test.whole} = sqlaudit.whole({test.whole}, '{test.whole}') -%}}")
-    if test.decimal:
-        exact = "ratio_limit" if test.name == "c_k_safety" else "exact"
-        lines.append(f"{{%- set {test.decimal} = sqlaudit.{exact}({test.decimal}) -%}}")
-    return "\n".join([*lines, *bodies(test), "{%- endmacro %}", ""])
+    if test.name == "c_k_safety":
+        lines += disclosure_body()
+    else:
+        lines += [f"{{%- set {test.decimal} = sqlaudit.exact({test.decimal}) -%}}"] if test.decimal else []
+        lines += body(test)
+    return "\n".join([*lines, "{%- endmacro %}", ""])
 
 
 def test_head(test: Test) -> list[str]:
@@ -134,79 +151,94 @@ def bare(arguments: Sequence[str]) -> str:
     return ", ".join(argument.partition("=")[0] for argument in arguments)
 
 
-def bodies(test: Test) -> Iterator[str]:
-    """The SQL of each case, with the condition under which dbt takes it."""
-    cases = test.cases or {"": {}}
-    for number, (condition, fixed) in enumerate(cases.items()):
-        if len(cases) > 1:
-            word = "else" if not condition else f"{'if' if number == 0 else 'elif'} {condition}"
-            yield f"{{%- {word} %}}"
-        yield both(functools.partial(body, test, fixed))
-    if len(cases) > 1:
-        yield "{%- endif %}"
-
-
-def both(render: Callable[[bool], str]) -> str:
-    """A body with persons and one without, as dbt chooses between them."""
-    with_persons, without = render(True), render(False)
-    if with_persons == without:
-        return without
-    return f"{{%- if entity is not none %}}\n{with_persons}\n{{%- else %}}\n{without}\n{{%- endif %}}"
-
-
-def body(test: Test, fixed: Mapping[str, int], entity: bool) -> str:
+def body(test: Test) -> list[str]:
     """The SQL of a test, its limits and names as expressions of dbt."""
-    parameters: dict[str, int | Fraction] = {}
-    if test.whole:
-        parameters[test.whole] = fixed.get(test.whole, WHOLE)
+    if not test.trivial:
+        return [statement(test, {test.whole: WHOLE} if test.whole else {})]
+    return [
+        f"{{%- if {test.whole} < {test.trivial} %}}",
+        statement(test, {test.whole: test.trivial - 1}),
+        "{%- else %}",
+        statement(test, {test.whole: WHOLE}),
+        "{%- endif %}",
+    ]
+
+
+def statement(test: Test, whole: Mapping[str, int]) -> str:
+    """The statement for one value, or the marker, of the whole number."""
+    parameters: dict[str, int | Fraction] = {**whole}
     if test.decimal:
         parameters[test.decimal] = Fraction(NUMERATOR, DENOMINATOR)
-    parameters.update(fixed)
-    sensitive = "s" if test.by_value else None
-    recipe = recipe_of(Requirement(test.name, parameters), {}, sensitive, entity=entity)
-    figures = level_of_class(test, parameters) if test.by_value and not recipe.atoms else disclosure_of_class(recipe)
-    return with_expressions(rendered(recipe, figures, entity=entity), test)
+    recipe, with_persons = both(Requirement(test.name, parameters), "s" if test.by_value else None)
+    is_trivial = whole.get(test.whole, test.trivial) < test.trivial
+    figures = level_of_class(recipe) if test.by_value and not is_trivial else []
+    spoken = " ".join([recipe.failing, recipe.doubtful, *(shown for _, shown in figures)])
+    facts = [fact for fact in recipe.facts if re.search(rf"\b{fact.name}\b", spoken)]
+    uses = [use for use in recipe.uses if use != "positions" or any(fact.macro == "head" for fact in facts)]
+    if test.by_value:
+        relations = f"{block('facts', listed(facts))}WITH {{{{ sqlaudit.class_facts({GIVEN}, facts, {uses}) }}}}\n"
+    else:
+        relations = f"WITH {{{{ sqlaudit.class_sizes({GIVEN}) }}}}\n"
+    return with_expressions(relations + ending(recipe, with_persons, figures), test)
 
 
-def level_of_class(test: Test, parameters: Mapping[str, int | Fraction]) -> list[tuple[str, str]]:
+def disclosure_body() -> list[str]:
+    """Maximum disclosure for any number of atoms, in loops of dbt."""
+    splits = [partitions(atoms) for atoms in range(1, MAX_ALONE + 2)]
+    fact = listed([head(WHOLE)]).replace(str(WHOLE), "{{ rank }}")
+    failing, doubtful = (
+        f"{{{{ sqlaudit.{name}(atoms, c, c.low, c.high) }}}}" for name in ("reaches_ratio", "near_ratio")
+    )
+    recipe, with_persons = both(Requirement("c_k_safety", {"c": Fraction(1, 2), "k": 0}), "s")
+    recipe = replace(recipe, failing=failing, doubtful=doubtful)
+    return [
+        "{%- do sqlaudit.refuse_knowledge(k) -%}",
+        "{%- set c = sqlaudit.ratio_limit(c) -%}",
+        "{%- set atoms = k | int + 1 -%}",
+        f"{{%- set partitions = {splits}[:atoms] -%}}",
+        block("facts", f"{{%- for rank in range(1, atoms + 1) %}}{fact}{{%- endfor %}}")
+        + f"WITH {{{{ sqlaudit.class_facts({GIVEN}, facts, ['positions']) }}}},",
+        "{{ sqlaudit.disclosure_relation(key, atoms, partitions) }}",
+        typed(ending(recipe, with_persons, [("level_disclosure", piece("disclosure"))])),
+    ]
+
+
+def both(requirement: Requirement, sensitive: str | None) -> tuple[Recipe, Recipe]:
+    """The recipe of a requirement, where rows are persons and where they belong to persons."""
+    without, with_persons = (recipe_of(requirement, {}, sensitive, entity=entity) for entity in (False, True))
+    return without, with_persons
+
+
+def block(name: str, text: str) -> str:
+    """A text as a variable of dbt."""
+    return f"{{%- set {name} %}}{text}\n{{%- endset %}}\n"
+
+
+def listed(facts: Sequence[Fact]) -> str:
+    """Facts of a class as columns."""
+    given = {"dialect": "dbt", "wide": TYPES["DECIMAL(38, 0)"], "form": "windows", "total": "total", "facts": facts}
+    module: Any = environment().get_template("gates/standalone/_standalone.sql").make_module(given)
+    return str(module.listed(facts, []))
+
+
+def level_of_class(recipe: Recipe) -> list[tuple[str, str]]:
     """The model's number for one class."""
-    if parameters.get("l") == 1:
-        return []
-    recipe = recipe_of(Requirement(test.name, parameters), {}, "s", entity=False)
     name, aggregate = recipe.levels[0]
     return [(f"level_{name}", aggregate[aggregate.index("(") + 1 : -1])]
 
 
-def disclosure_of_class(recipe: Recipe) -> list[tuple[str, str]]:
-    """The class's own maximum disclosure."""
-    return [("level_disclosure", piece("disclosure"))] if recipe.atoms else []
-
-
-def rendered(recipe: Recipe, figures: Sequence[tuple[str, str]], *, entity: bool, population: bool = False) -> str:
-    """The statement with dbt's expressions for names, and markers for limits."""
-    spoken = " ".join([recipe.failing, recipe.doubtful, *(shown for _, shown in figures)])
-    facts = [fact for fact in recipe.facts if re.search(rf"\b{fact.name}\b", spoken) or recipe.atoms]
-    uses = [use for use in recipe.uses if use != "positions" or any(fact.macro == "head" for fact in facts)]
-    asked = replace(recipe, facts=tuple(facts), uses=tuple(uses))
+def ending(recipe: Recipe, with_persons: Recipe, figures: Sequence[tuple[str, str]]) -> str:
+    """What is reported, from the relations of a test, where rows may belong to persons."""
     return (
         environment()
         .get_template("gates/standalone/standalone_failing.sql")
         .render(
-            dialect="dbt",
-            wide=TYPES["DECIMAL(38, 0)"],
-            source="{{ model }}",
-            columns="{{ columns }}",
-            key="{{ key }}",
             keep="{{ shown }}",
-            entity="e" if entity else None,
             figures=list(figures),
-            form="windows",
-            total="total",
-            population="{{ population }}" if population else None,
-            population_columns="{{ population_columns }}",
-            population_entity="e" if entity else None,
-            **asked.parameters(),
+            of_persons=with_persons.unusable[len(recipe.unusable) :],
+            **recipe.parameters(),
         )
+        .rstrip()
     )
 
 
@@ -215,14 +247,9 @@ def with_expressions(sql: str, test: Test) -> str:
     name, whole = test.decimal, test.whole
     limit = Fraction(NUMERATOR, DENOMINATOR)
     marks: dict[str, str] = {}
-    if test.name == "c_k_safety":
-        limit = (1 - limit) / limit
-        marks[str(float(limit) * (1 - RATIO_BAND))] = f"{{{{ {name}.low }}}}"
-        marks[str(float(limit) * (1 + RATIO_BAND))] = f"{{{{ {name}.high }}}}"
-    elif name:
+    if name:
         marks[str(float(limit) - BAND)] = f"{{{{ {name}.low }}}}"
         marks[str(float(limit) + BAND)] = f"{{{{ {name}.high }}}}"
-    if name:
         marks[str(limit.numerator + limit.denominator)] = f"{{{{ {name}.numerator + {name}.denominator }}}}"
         marks[str(limit.numerator)] = f"{{{{ {name}.numerator }}}}"
         marks[str(limit.denominator)] = f"{{{{ {name}.denominator }}}}"
@@ -240,13 +267,8 @@ def population_macro(name: str, other: str, conditions: Sequence[str]) -> str:
     """The macro of a test that compares the model with a population or a reference."""
     limits = {"fewer_people": {"k": "{{ k }}"}, "matched_by_few": {"k": "{{ k }}"}}
     failing = " OR ".join(piece(each, **limits.get(each, {})) for each in conditions)
-    figures = [("people", "population_size")]
-
-    def one(entity: bool) -> str:
-        unusable = (piece("count_where", relation="target", condition="e IS NULL"),) if entity else ()
-        recipe = Recipe(population=True, failing=failing, where=piece("met"), unusable=unusable)
-        return typed(rendered(recipe, figures, entity=entity, population=True))
-
+    recipe = Recipe(population=True, failing=failing, where=piece("met"))
+    with_persons = replace(recipe, unusable=(piece("count_where", relation="target", condition="e IS NULL"),))
     further = ["quasi_identifiers=none", "entity=none"]
     default = ["k=2" if name == "linkage" else "k"]
     taken = [other, *default, *(f"{other}_{argument}" for argument in further), "entity=none", "show_values=false"]
@@ -264,9 +286,11 @@ def population_macro(name: str, other: str, conditions: Sequence[str]) -> str:
         "{%- set other_entity = population_entity if population_entity is not none else entity -%}",
         "{%- set columns = sqlaudit.target_columns(quasi_identifiers, none, entity, false) -%}",
         "{%- set population_columns = sqlaudit.target_columns(others, none, other_entity, false) -%}",
-        "{%- set key = sqlaudit.key_names(quasi_identifiers, false) -%}",
+        "{%- set key = sqlaudit.key_columns(quasi_identifiers, false) -%}",
         "{%- set shown = sqlaudit.shown_key(quasi_identifiers, show_values) -%}",
-        both(one),
+        "WITH {{ sqlaudit.population_sizes"
+        "(model, columns, population, population_columns, key, entity, other_entity) }}",
+        ending(recipe, with_persons, [("people", "population_size")]),
         "{%- endmacro %}",
         "",
     ]

@@ -1,25 +1,13 @@
-{# The columns of an audit under short names: q1, q2, … the quasi-identifiers, s the sensitive attribute, e the
-   entity. `solo` numbers the rows that form a class of their own (NULL read as distinct). #}
+{# What audits add to `_rows.sql`: the columns of an audit as a relation, and the lanes of sensitive values. #}
+{% from "classes/_rows.sql" import target_columns %}
+
+{# `s` is always there, NULL where no sensitive attribute was named. #}
 {% macro target(source, keys, sensitive, entity, solo) %}
 target AS NOT MATERIALIZED (
     SELECT
-    {% for key in keys %}
-        {{ key }} AS q{{ loop.index }},
-    {% endfor %}
-    {% if solo %}
-        CASE WHEN {% for key in keys %}{{ key }} IS NULL{{ " OR " if not loop.last }}{% endfor %} THEN ROW_NUMBER() OVER () END AS solo,
-    {% endif %}
-    {% if entity is not none %}
-        {{ entity }} AS e,
-    {% endif %}
-        {{ sensitive if sensitive is not none else "NULL" }} AS s
+        {{ target_columns(keys, sensitive if sensitive is not none else "NULL", entity, solo) }}
     FROM {{ source }}
 )
-{%- endmacro %}
-
-{# The names of the class key's columns. #}
-{% macro key_columns(keys, solo) -%}
-{% for key in keys %}q{{ loop.index }}{{ ", " if not loop.last }}{% endfor %}{{ ", solo" if solo and keys }}
 {%- endmacro %}
 
 {# Every sensitive value with its lane (its rank; NULL is last) and its total: rows, or persons with it. Text is

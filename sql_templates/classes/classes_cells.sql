@@ -1,14 +1,13 @@
 {# Equivalence classes with an array of their cells: for many sensitive values. A cell is one number, the lane in the
    bits from 40 on and the count below. #}
+{% import "classes/_rows.sql" as rows %}
 {% import "classes/_target.sql" as parts with context %}
-{% set key = parts.key_columns(keys, solo) %}
+{% set key = rows.key_columns(keys, solo) %}
 WITH {{ parts.target(source, keys, sensitive, entity, solo) }},
 {{ parts.lanes(entity, text) }},
 {% if entity is not none %}
 members AS MATERIALIZED (
-    SELECT {{ key ~ ", " if key }}e, s, COUNT(*) AS row_count
-    FROM target
-    GROUP BY {{ key ~ ", " if key }}e, s
+    {{ rows.members_of(key) }}
 ),
 {% endif %}
 cells AS NOT MATERIALIZED (

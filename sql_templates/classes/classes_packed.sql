@@ -1,8 +1,9 @@
 {# Equivalence classes as count vectors. Every sensitive value has a lane of some bits in one of a few integer words;
    one GROUP BY sums the words, a second one merges classes with equal vectors. With `keep_keys` the classes stay
    apart and carry their keys. With `counted` only classes above a size are made; the smaller ones are there already. #}
+{% import "classes/_rows.sql" as rows %}
 {% import "classes/_target.sql" as parts with context %}
-{% set key = parts.key_columns(keys, solo) %}
+{% set key = rows.key_columns(keys, solo) %}
 WITH {{ parts.target(source, keys, sensitive, entity, solo) }},
 {% if words %}
 {{ parts.lanes(entity, text) }},
@@ -18,9 +19,7 @@ weights AS MATERIALIZED (
 {% endif %}
 {% if entity is not none %}
 members AS NOT MATERIALIZED (
-    SELECT {{ key ~ ", " if key }}e, s, COUNT(*) AS row_count
-    FROM target
-    GROUP BY {{ key ~ ", " if key }}e, s
+    {{ rows.members_of(key) }}
 ),
 {% endif %}
 {% set members = "members" if entity is not none else "target" %}

@@ -5,8 +5,9 @@
    Two patterns match when they agree in the columns that both have. For each pair of masks (which columns are NULL)
    these columns are known, so that plain equality joins do: every pattern seeks under each mask that occurs, every cell
    is offered under each mask, with codes for values and 0 where either side has NULL. #}
+{% import "classes/_rows.sql" as rows %}
 {% import "classes/_target.sql" as parts with context %}
-{% set key = parts.key_columns(keys, false) %}
+{% set key = rows.key_columns(keys, false) %}
 {% set codes %}{% for column in keys %}k{{ loop.index }}{{ ", " if not loop.last }}{% endfor %}{% endset %}
 {% set listed = key ~ ", " if key else "" %}
 {% set coded_key = codes ~ ", " if key else "" %}

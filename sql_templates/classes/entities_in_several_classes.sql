@@ -1,6 +1,7 @@
 {# How many persons there are, and how many of them have more than one combination of the quasi-identifiers. #}
+{% import "classes/_rows.sql" as rows %}
 {% import "classes/_target.sql" as parts with context %}
-{% set key = parts.key_columns(keys, false) %}
+{% set key = rows.key_columns(keys, false) %}
 WITH {{ parts.target(source, keys, none, entity, false) }},
 combinations AS (
     SELECT DISTINCT {{ key ~ "," if key }} e

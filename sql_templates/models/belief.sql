@@ -4,8 +4,9 @@
    back: "totals", the "cases" that floats do not decide, or the "classes" with their keys, where `at_limit` holds the
    cases that were decided to be breaches. #}
 {% set with_cases = stage == "cases" or at_limit %}
+{% import "classes/_rows.sql" as rows %}
 {% import "classes/_target.sql" as parts with context %}
-{% set class = parts.key_columns(keys, false) or "1" %}
+{% set class = rows.key_columns(keys, false) or "1" %}
 {% macro named(columns, letter) %}{% for column in columns %}{{ column }} AS {{ letter }}{{ loop.index }}, {% endfor %}{% endmacro %}
 {% macro names(columns, letter) %}{% for column in columns %}{{ letter }}{{ loop.index }}, {% endfor %}{% endmacro %}
 {% set same_person = names(keys, "q") ~ names(originals, "o") ~ "1" %}

@@ -1,40 +1,18 @@
 {# The classes of the table and of the population side by side, by their size in the population; or, for the stage
-   "classes", each with its key and whether it satisfies `short`, a condition over members and people. Both are added up
-   in one GROUP BY, in which NULLs are equal. #}
-{% import "classes/_target.sql" as parts with context %}
-{% set key = parts.key_columns(keys, false) %}
-{% macro side(columns) %}{% for column in columns %}{{ column }} AS q{{ loop.index }}, {% endfor %}{% endmacro %}
-WITH audited AS (
+   "classes", each with its key and whether it satisfies `short`, a condition over members and people. #}
+{% import "classes/_rows.sql" as rows %}
+{% set key = rows.key_columns(keys, false) %}
+WITH target AS (
     SELECT
-        {{ side(keys) }}
-        {{ "COUNT(DISTINCT " ~ entity ~ ")" if entity is not none else "COUNT(*)" }} AS members,
-        COUNT(*) AS table_rows
+        {{ rows.target_columns(keys, none if keys or entity is not none else "NULL", entity, false) }}
     FROM {{ source }}
-    {{ "GROUP BY " ~ (keys | join(", ")) if keys }}
 ),
-people AS (
+population AS (
     SELECT
-        {{ side(population_keys) }}
-        {{ "COUNT(DISTINCT " ~ population_entity ~ ")" if population_entity is not none else "COUNT(*)" }} AS people
+        {{ rows.target_columns(population_keys, none if population_keys or population_entity is not none else "NULL", population_entity, false) }}
     FROM {{ population }}
-    {{ "GROUP BY " ~ (population_keys | join(", ")) if population_keys }}
 ),
-both_sides AS (
-    SELECT {{ key ~ ", " if key }}members, table_rows, 0 AS people
-    FROM audited
-    UNION ALL
-    SELECT {{ key ~ ", " if key }}0, 0, people
-    FROM people
-),
-matched AS (
-    SELECT
-        {{ key ~ "," if key and stage == "classes" }}
-        CAST(SUM(members) AS BIGINT) AS members,
-        CAST(SUM(table_rows) AS BIGINT) AS table_rows,
-        CAST(SUM(people) AS BIGINT) AS people
-    FROM both_sides
-    {{ "GROUP BY " ~ key if key }}
-)
+{{ rows.beside_population(key, entity, population_entity) }}
 {% macro where(condition, what) %}CAST(SUM(CASE WHEN {{ condition }} THEN {{ what }} ELSE 0 END) AS BIGINT){% endmacro %}
 {% if limits is none %}
 {% set outside = "1 = 0" %}

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
 
 from tests.places import REPOSITORY
 
@@ -52,3 +55,40 @@ def test_a_private_class_name_occurs_once() -> None:
     )
     assert names.total() > 50
     assert {name for name, times in names.items() if times > 1} == set()
+
+
+SPELLING = ("base/dialects.py", "base/sql.py", "base/spelling.py", "base/spark_spelling.py")
+"""What knows the dialects, beside the engines themselves."""
+ENGINES = {"duckdb", "postgres", "spark", "DuckDB", "PostgreSQL", "Spark"}
+
+
+def test_only_engines_and_the_spelling_of_sql_compare_names_of_dialects() -> None:
+    package = REPOSITORY / "sqlaudit"
+    found = [
+        f"{path.relative_to(package)}:{line}"
+        for path in sorted(package.rglob("*.py"))
+        if path.relative_to(package).parts[0] != "engines" and str(path.relative_to(package)) not in SPELLING
+        for line in _comparisons(path)
+    ]
+    assert found == []
+
+
+def _comparisons(path: Path) -> Iterator[int]:
+    """Lines that compare the dialect or name of an engine with one of the engines', or look something up by these."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Compare):
+            names = {part.attr if isinstance(part, ast.Attribute) else getattr(part, "id", "") for part in _sides(node)}
+            if names & {"dialect", "name"} and any(_named(part) for part in _sides(node)):
+                yield node.lineno
+        elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Dict) and any(map(_named, node.value.keys)):
+            yield node.lineno
+
+
+def _sides(node: ast.Compare) -> list[ast.expr]:
+    return [node.left, *node.comparators]
+
+
+def _named(node: ast.AST | None) -> bool:
+    """Whether it is the name of an engine, or a collection with one."""
+    parts = ast.walk(node) if node is not None else ()
+    return any(isinstance(part, ast.Constant) and part.value in ENGINES for part in parts)

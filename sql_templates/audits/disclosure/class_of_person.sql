@@ -1,7 +1,8 @@
 {# The class of one person who is named by the entity or by quasi-identifiers: its key, and how often each value occurs.
    `named` holds (column, whether it holds numbers, parameter) for what names the person. #}
+{% import "classes/_rows.sql" as rows %}
 {% import "classes/_target.sql" as parts with context %}
-{% set key = parts.key_columns(keys, false) %}
+{% set key = rows.key_columns(keys, false) %}
 WITH {{ parts.target(source, keys, sensitive, entity, false) }},
 {{ parts.lanes(entity, text) }},
 person AS MATERIALIZED (

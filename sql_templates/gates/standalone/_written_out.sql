@@ -1,26 +1,199 @@
-{# Small pieces of standalone statements that need nothing but names and numbers. The dbt package holds them word by
-   word, so no piece may import another file, and each is SQL that every dialect shares. #}
+{# Relations of standalone statements: a check in one SELECT that needs nothing known beforehand, no number of values, no
+   totals, no relation of a session. The dbt package holds them too, so nothing but `_rows.sql` is imported, and all
+   of it is SQL that every dialect shares. Windows add up what belongs together, so that NULLs are equal and nothing is joined on
+   keys. A cell is (class, sensitive value): c = its count, n = its class's, t = its value's, total = the table's. #}
+{% from "classes/_rows.sql" import beside_population, members_of, target_columns %}
 
-{# The columns of a check under short names: q1, q2, … the quasi-identifiers, s the sensitive attribute, e the entity.
-   `solo` numbers the rows that form a class of their own (NULL read as distinct). #}
-{% macro target_columns(keys, sensitive, entity, solo) -%}
-{% for key in keys %}{{ ", " if not loop.first }}{{ key }} AS q{{ loop.index }}{% endfor %}
-{%- if solo %}, CASE WHEN {% for key in keys %}{{ key }} IS NULL{{ " OR " if not loop.last }}{% endfor %} THEN ROW_NUMBER() OVER (ORDER BY {{ keys[0] }}) END AS solo{% endif %}
-{%- if entity is not none %}, {{ entity }} AS e{% endif %}
-{%- if sensitive is not none %}, {{ sensitive }} AS s{% endif %}
+{# The sizes of classes: `size` (rows or persons), `row_count`. #}
+{% macro class_sizes(source, columns, key, entity) -%}
+target AS (
+    SELECT
+        {{ columns }}
+    FROM {{ source }}
+),
+facts AS (
+    SELECT
+        {{ key }},
+        CAST(COUNT(*) AS BIGINT) AS n,
+        CAST({{ "COUNT(DISTINCT e)" if entity is not none else "COUNT(*)" }} AS BIGINT) AS size,
+        CAST(COUNT(*) AS BIGINT) AS row_count
+    FROM target
+    GROUP BY {{ key }}
+)
 {%- endmacro %}
 
-{# The names of the class key's columns. #}
-{% macro key_names(keys, solo) -%}
-{% for key in keys %}q{{ loop.index }}{{ ", " if not loop.last }}{% endfor %}{{ ", solo" if solo }}
+{# From cells to one row a class, with its size and with `facts`, aggregates over its cells. `uses` holds what of a cell
+   these facts need: "values" (how many there are, and each one's place in their order), "positions" (of counts within a
+   class), "gaps" (between places, for ordered distances). #}
+{% macro class_facts(source, columns, key, entity, facts, uses) -%}
+target AS (
+    SELECT
+        {{ columns }}
+    FROM {{ source }}
+),
+{% if entity is not none %}
+members AS (
+    {{ members_of(key) }}
+),
+persons AS (
+    SELECT
+        {{ key }}, e, s, row_count,
+        CASE WHEN ROW_NUMBER() OVER (PARTITION BY {{ key }}, e ORDER BY s) = 1 THEN 1 ELSE 0 END AS is_first_in_class,
+        CASE WHEN ROW_NUMBER() OVER (PARTITION BY e, s ORDER BY {{ key }}) = 1 THEN 1 ELSE 0 END AS is_first_with_value
+    FROM members
+),
+{% endif %}
+cells AS (
+    SELECT
+        {{ key }}, s,
+        CAST(COUNT(*) AS BIGINT) AS c,
+        CAST({{ "SUM(is_first_in_class)" if entity is not none else "COUNT(*)" }} AS BIGINT) AS cell_size,
+        CAST({{ "SUM(is_first_with_value)" if entity is not none else "COUNT(*)" }} AS BIGINT) AS of_table,
+        CAST({{ "SUM(row_count)" if entity is not none else "COUNT(*)" }} AS BIGINT) AS cell_rows
+    FROM {{ "persons" if entity is not none else "target" }}
+    GROUP BY {{ key }}, s
+),
+added AS (
+    SELECT
+        {{ key }}, s, c, cell_size, cell_rows,
+    {% if "values" in uses %}
+        CAST(DENSE_RANK() OVER (ORDER BY s) AS BIGINT) AS place,
+    {% endif %}
+    {% if "positions" in uses %}
+        ROW_NUMBER() OVER (PARTITION BY {{ key }} ORDER BY c DESC) AS position,
+        CAST(SUM(c) OVER (PARTITION BY {{ key }} ORDER BY c DESC ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS BIGINT) AS running,
+        MAX(c) OVER (PARTITION BY {{ key }}) AS greatest_count,
+    {% endif %}
+        CAST(SUM(c) OVER (PARTITION BY {{ key }}) AS BIGINT) AS n,
+        CAST(SUM(of_table) OVER (PARTITION BY s) AS BIGINT) AS t,
+        CAST(SUM(of_table) OVER () AS BIGINT) AS total
+    FROM cells
+),
+{% if "values" in uses %}
+placed AS (
+    SELECT added.*, MAX(place) OVER () AS value_count
+    FROM added
+),
+{% endif %}
+{% if "gaps" in uses %}
+{{ gaps_between_places(key) }}
+{% endif %}
+facts AS (
+    SELECT
+        {{ key }}, n, total,
+    {% if "values" in uses %}
+        value_count,
+    {% endif %}
+        CAST(SUM(cell_size) AS BIGINT) AS size,
+        CAST(SUM(cell_rows) AS BIGINT) AS row_count{{ facts }}
+    FROM {{ "gapped" if "gaps" in uses else "placed" if "values" in uses else "added" }} AS long
+    GROUP BY {{ key }}, n, total{{ ", value_count" if "values" in uses }}
+)
 {%- endmacro %}
+
+{# The sizes of classes beside those in a population (or reference): `population_size` people. #}
+{% macro population_sizes(source, columns, population, population_columns, key, entity, population_entity) -%}
+target AS (
+    SELECT
+        {{ columns }}
+    FROM {{ source }}
+),
+population AS (
+    SELECT
+        {{ population_columns }}
+    FROM {{ population }}
+),
+{{ beside_population(key, entity, population_entity) }},
+facts AS (
+    SELECT {{ key }}, members AS size, table_rows AS row_count, people AS population_size
+    FROM matched
+)
+{%- endmacro %}
+
+{# Every cell with its gap: the sum of |a total - b n| over the places from its own to the next one present (before its
+   own, too, for the first cell of a class), where a is the class's and b the table's cumulative count. Places have a type
+   that holds NULL in every dialect: after the last row, ClickHouse's LEAD gives 0 of types that do not. #}
+{% macro gaps_between_places(key) -%}
+places AS (
+    SELECT
+        place,
+        CAST(SUM(value_total) OVER (ORDER BY place ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS BIGINT) AS cumulated
+    FROM (
+        SELECT place, MAX(t) AS value_total
+        FROM placed
+        GROUP BY place
+    ) AS seen
+),
+stepped AS (
+    SELECT
+        placed.*,
+        CAST(SUM(c) OVER (PARTITION BY {{ key }} ORDER BY place ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS BIGINT) AS reached,
+        LEAD(place) OVER (PARTITION BY {{ key }} ORDER BY place) AS next_place,
+        ROW_NUMBER() OVER (PARTITION BY {{ key }} ORDER BY place) AS step
+    FROM placed
+),
+gapped AS (
+    SELECT
+        {{ key }}, c, cell_size, cell_rows, n, total, value_count,
+        SUM(ABS(CAST(CASE WHEN places.place >= stepped.place THEN reached ELSE 0 END AS {{ wide }}) * total - CAST(n AS {{ wide }}) * cumulated)) AS gap
+    FROM stepped
+    CROSS JOIN places
+    WHERE (places.place >= stepped.place OR step = 1) AND (next_place IS NULL OR places.place < next_place)
+    GROUP BY {{ key }}, c, cell_size, cell_rows, n, total, value_count, stepped.place
+),
+{%- endmacro %}
+
+{# Maximum disclosure, written out: M(j) of a class is the least product over all ways to put j atoms on its persons. A
+   factor is the chance that the person at a place has none of the k most frequent values, given that the persons before
+   have none; it is 0 where none is left, so that a class with fewer persons than parts needs no case of its own. #}
+{% macro factor(place, k) %}CASE WHEN n - {{ place }} - head_{{ k }} > 0 THEN CAST(n - {{ place }} - head_{{ k }} AS DOUBLE) / (n - {{ place }}) ELSE 0.0 END{% endmacro %}
+{% macro least_product(partitions) %}{{ "LEAST(" if partitions | length > 1 }}{% for parts in partitions %}{% for k in parts %}({{ factor(loop.index0, k) }}){{ " * " if not loop.last }}{% endfor %}{{ ", " if not loop.last }}{% endfor %}{{ ")" if partitions | length > 1 }}{% endmacro %}
+
+{# Atoms on other classes than the consequent's may as well lie on the same class, since putting two sets of them on one
+   class never raises the product: so the least product of each number of atoms over all classes is enough. #}
+{% macro disclosure_relation(key, atoms, partitions) -%}
+products AS (
+    SELECT
+        {{ key }}, n, size, row_count, head_1, head_{{ atoms }} AS head_of_all
+    {% for parts in partitions %}
+        , {{ least_product(parts) }} AS product_{{ loop.index }}
+    {% endfor %}
+    FROM facts
+),
+weakest AS (
+    SELECT
+        MAX(n) AS largest_class
+    {% for parts in partitions %}
+        , MIN(product_{{ loop.index }}) AS weakest_{{ loop.index }}
+    {% endfor %}
+    FROM products
+),
+disclosed AS (
+    SELECT
+        {{ key }}, n, size, row_count, head_1, head_of_all, largest_class,
+        CAST(n AS DOUBLE) / head_1 * {{ "LEAST(" if atoms > 1 }}
+        {% for own in range(1, atoms + 1) %}
+            product_{{ own }}{% if own < atoms %} * {{ weakest_product(partitions[atoms - own - 1]) }}{% endif %}{{ "," if not loop.last }}
+        {% endfor %}
+        {{ ")" if atoms > 1 }} AS ratio
+    FROM products
+    CROSS JOIN weakest
+)
+{%- endmacro %}
+{% macro weakest_product(partitions) %}{{ "LEAST(" if partitions | length > 1 }}{% for parts in partitions %}{% for k in parts %}weakest_{{ k }}{{ " * " if not loop.last }}{% endfor %}{{ ", " if not loop.last }}{% endfor %}{{ ")" if partitions | length > 1 }}{% endmacro %}
+
+{# Disclosure of at least c is a ratio of at most (1 - c)/c = numerator/denominator. Two such fractions that differ do so
+   by more than 1/(denominators multiplied), so where classes are small a ratio within float error of the limit is it. #}
+{% macro told_apart(atoms, limit) %}{% for _ in range(atoms + 1) %}CAST(largest_class AS DOUBLE) * {% endfor %}{{ limit.numerator }} < 100000000000{% endmacro %}
+{% macro reaches_ratio(atoms, limit, low, high) %}ratio = 0 OR ratio < {{ low }} OR (ratio <= {{ high }} AND {{ told_apart(atoms, limit) }}){% endmacro %}
+{% macro near_ratio(atoms, limit, low, high) %}ratio > 0 AND ratio BETWEEN {{ low }} AND {{ high }} AND NOT ({{ told_apart(atoms, limit) }}){% endmacro %}
 
 {# Column sets (lists of places in `columns`, from 1 on) with the rows, or persons, that each puts into classes below k.
    has_1, has_2, … say which columns a set has. #}
 {% macro column_sets(source, columns, sets, k, entity) -%}
 target AS (
-    SELECT {% for column in columns %}{{ ", " if not loop.first }}{{ column }} AS q{{ loop.index }}{% endfor %}{% if entity is not none %}, {{ entity }} AS e{% endif %}
-
+    SELECT
+        {{ target_columns(columns, none, entity, false) }}
     FROM {{ source }}
 ),
 counted AS (

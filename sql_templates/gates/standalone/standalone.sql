@@ -1,15 +1,18 @@
 {# One check as one statement with one row: figures and verdict of all classes of a table. `levels` are (name, aggregate);
    `failing` and `doubtful` are predicates of a class, `table_fails` and `table_doubtful` of the whole table; `unusable`
    are counts of what rules the check out. #}
-{% import "gates/standalone/_standalone.sql" as relation with context %}
-{% import "gates/standalone/_written_out.sql" as pieces %}
-{% set columns = pieces.target_columns(keys, sensitive, entity, solo) %}
-{% set key = pieces.key_names(keys, solo) %}
+{% import "classes/_rows.sql" as rows %}
+{% import "gates/standalone/_standalone.sql" as pieces with context %}
+{% import "gates/standalone/_written_out.sql" as relation with context %}
+{% set columns = rows.target_columns(keys, sensitive, entity, solo, "ORDER BY " ~ keys[0]) %}
+{% set key = rows.key_columns(keys, solo) %}
 {% if population %}
-{% set population_columns = pieces.target_columns(population_keys, none, population_entity, false) %}
-WITH {{ relation.population_relation(source, columns, population, population_columns, key, entity, population_entity) }}
+{% set population_columns = rows.target_columns(population_keys, none, population_entity, false) %}
+WITH {{ relation.population_sizes(source, columns, population, population_columns, key, entity, population_entity) }}
+{%- elif by_value %}
+WITH {{ relation.class_facts(source, columns, key, entity, pieces.listed(facts, more_facts), uses) }}
 {%- else %}
-WITH {{ relation.facts_relation(source, columns, key, entity, facts, more_facts, by_value, uses) }}
+WITH {{ relation.class_sizes(source, columns, key, entity) }}
 {%- endif %}
 {% if atoms %},
 {{ relation.disclosure_relation(key, atoms, partitions) }}

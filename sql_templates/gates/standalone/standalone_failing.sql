@@ -1,15 +1,6 @@
-{# One check as one statement with a row for each class that falls short, that floats cannot tell from the limit, or
-   whatever class when rows rule the check out: what a test reports. `keep` names the key columns that are shown. #}
-{% import "gates/standalone/_standalone.sql" as relation with context %}
-{% if population %}
-WITH {{ relation.population_relation(source, columns, population, population_columns, key, entity, population_entity) }}
-{%- else %}
-WITH {{ relation.facts_relation(source, columns, key, entity, facts, more_facts, by_value, uses) }}
-{%- endif %}
-{% if atoms %},
-{{ relation.disclosure_relation(key, atoms, partitions) }}
-{%- endif %}
-
+{# The end of a test of dbt: a row for each class that falls short, that floats cannot tell from the limit, or whatever
+   class when rows rule the check out. `keep` names the key columns that are shown; `of_persons` counts what rules a check
+   out that has persons, which dbt knows later. #}
 SELECT
     {{ keep }}size AS class_size,
     row_count AS n_records
@@ -24,5 +15,12 @@ WHERE ({{ failing }}
 {% for count in unusable %}
     OR {{ count }} > 0
 {% endfor %}
+{% if of_persons %}
+{{ "{%- if entity is not none %}" }}
+{% for count in of_persons %}
+    OR {{ count }} > 0
+{% endfor %}
+{{ "{%- endif %}" }}
+{% endif %}
 )
 {%- if where %} AND {{ where }}{% endif %}

@@ -8,14 +8,16 @@ from sqlaudit.base.sql import environment
 
 
 def piece(macro: str, **arguments: Any) -> str:
-    """A macro of `_standalone.sql` with numbers, names of facts, and other pieces.
+    """A macro of `_standalone.sql` or `_written_out.sql` with numbers, names of facts, and other pieces.
 
     Example:
         >>> piece("folded", fold="MIN", expression="size")
         'MIN(size)'
     """
-    module = environment().get_template("gates/standalone/_standalone.sql").make_module({"wide": "DECIMAL(38, 0)"})
-    return str(getattr(module, macro)(**arguments)).strip()
+    files = (environment().get_template(f"gates/standalone/{name}.sql") for name in ("_standalone", "_written_out"))
+    modules = [file.make_module({"wide": "DECIMAL(38, 0)"}) for file in files]
+    found = next(getattr(module, macro) for module in modules if hasattr(module, macro))
+    return str(found(**arguments)).strip()
 
 
 def partitions(atoms: int, largest: int | None = None) -> list[list[int]]:

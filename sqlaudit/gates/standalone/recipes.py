@@ -37,7 +37,7 @@ class Recipe:
         facts, more_facts: facts of a class, by macro of `_facts.sql` or as (name, aggregate).
         levels: (name, aggregate over the classes), the main one first.
         failing, doubtful: predicates of a class, empty = none. table_fails: the same of the whole table.
-        by_value: whether sensitive values are counted. uses: see `_standalone.sql`.
+        by_value: whether sensitive values are counted. uses: see `_written_out.sql`.
         unusable: counts of what rules the check out, as subqueries.
         table_doubtful: a predicate of the whole table that floats cannot tell. where: which classes count, empty = all.
         population: whether the classes of a population stand beside those of the table.

@@ -146,6 +146,37 @@ def test_a_test_finds_what_the_standalone_check_counts(
     assert classes > 0
 
 
+@pytest.mark.parametrize("k", range(4))
+def test_every_number_of_pieces_of_knowledge(k: int) -> None:
+    """Each class with its own level, where values are many enough that some doubt is left."""
+    connection = duckdb.connect()
+    connection.execute(
+        "CREATE TABLE people AS SELECT age, '10115' AS zip, s FROM range(1, 4) AS ages(age), range(12) AS kinds(s), "
+        "range(1, 6) AS copies(copy) WHERE copy <= age + s % 3"
+    )
+    for c in (0.15, 0.3):
+        (compiled,) = compile_checks(
+            Target("people"), Roles(("age", "substr(zip, 1, 2)"), ("s",)), [f"disclosure@{k}={c}"]
+        )
+        row = connection.sql(compiled.sql).fetchdf().iloc[0]
+        levels = connection.sql(written("duckdb", "c_k_safety", {"c": c, "k": k})).fetchdf()["level_disclosure"]
+        assert row["level_disclosure"] < 1
+        assert len(levels) == row["failing_classes"]
+        if len(levels):
+            assert levels.max() == pytest.approx(row["level_disclosure"], rel=1e-12)
+
+
+def test_a_population_of_several_rows_a_person_counts_persons(people: duckdb.DuckDBPyConnection) -> None:
+    arguments = {"population": "everybody", "population_entity": "person", "k": 20}
+    found = people.execute(written("duckdb", "k_map", arguments)).fetchall()
+    sizes = "SELECT age, zip, COUNT({}) AS n FROM {} GROUP BY 1, 2"
+    rows, persons = sizes.format("*", "people"), sizes.format("DISTINCT person", "everybody")
+    both = f"({rows}) AS a JOIN ({persons}) AS b USING (age, zip)"
+    expected = people.execute(f"SELECT a.n, a.n, b.n FROM {both} WHERE b.n < 20 OR a.n > b.n").fetchall()
+    assert len(expected) > 0
+    assert sorted(found) == sorted(expected)
+
+
 def test_tests_on_a_population(people: duckdb.DuckDBPyConnection) -> None:
     found = people.execute(written("duckdb", "k_map", {"population": "everybody", "k": 20})).fetchall()
     sizes = "SELECT age, zip, COUNT(*) AS n FROM {} GROUP BY 1, 2"

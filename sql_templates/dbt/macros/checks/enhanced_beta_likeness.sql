@@ -6,104 +6,25 @@
 {% macro default__enhanced_beta_likeness_sql(model, quasi_identifiers, sensitive, beta, entity, nulls, show_values) -%}
 {%- do sqlaudit.refuse_no_list(quasi_identifiers) -%}
 {%- set solo = sqlaudit.reads_nulls_apart(nulls) -%}
-{%- set columns = sqlaudit.target_columns(quasi_identifiers, sensitive, entity, solo) -%}
-{%- set key = sqlaudit.key_names(quasi_identifiers, solo) -%}
+{%- set numbering = 'ORDER BY ' ~ quasi_identifiers[0] -%}
+{%- set columns = sqlaudit.target_columns(quasi_identifiers, sensitive, entity, solo, numbering) -%}
+{%- set key = sqlaudit.key_columns(quasi_identifiers, solo) -%}
 {%- set shown = sqlaudit.shown_key(quasi_identifiers, show_values) -%}
 {%- set beta = sqlaudit.exact(beta) -%}
+{%- set facts %}
+        , COALESCE(MAX(CAST(c AS {{ sqlaudit.type_of_floats() }}) / t), 0) AS largest_lift
+        , COALESCE(SUM(CASE WHEN CAST(c AS {{ sqlaudit.type_of_products() }}) * total * {{ beta.denominator }} > CAST(n AS {{ sqlaudit.type_of_products() }}) * t * {{ beta.numerator + beta.denominator }} THEN 1 ELSE 0 END), 0) AS gains_above_{{ beta.numerator }}_{{ beta.denominator }}
+        , COALESCE(SUM(CASE WHEN CAST(c AS {{ sqlaudit.type_of_products() }}) * total > CAST(n AS {{ sqlaudit.type_of_products() }}) * t AND CAST(c AS {{ sqlaudit.type_of_floats() }}) * total / (CAST(n AS {{ sqlaudit.type_of_floats() }}) * t) - 1 > -LN(CAST(t AS {{ sqlaudit.type_of_floats() }}) / total) THEN 1 ELSE 0 END), 0) AS gains_above_log
+{%- endset %}
+WITH {{ sqlaudit.class_facts(model, columns, key, entity, facts, []) }}
+SELECT
+    {{ shown }}size AS class_size,
+    row_count AS n_records
+    , CASE WHEN gains_above_log > 0 THEN CAST('Infinity' AS {{ sqlaudit.type_of_floats() }}) ELSE GREATEST(0.0, largest_lift * total / n - 1) END AS level_beta
+FROM facts
+WHERE ((gains_above_{{ beta.numerator }}_{{ beta.denominator }} > 0) OR (gains_above_log > 0)
 {%- if entity is not none %}
-WITH target AS (
-    SELECT {{ columns }}
-    FROM {{ model }}
-),
-members AS (
-    SELECT {{ key }}, e, s, COUNT(*) AS row_count
-    FROM target
-    GROUP BY {{ key }}, e, s
-),
-persons AS (
-    SELECT
-        {{ key }}, e, s, row_count,
-        CASE WHEN ROW_NUMBER() OVER (PARTITION BY {{ key }}, e ORDER BY s) = 1 THEN 1 ELSE 0 END AS is_first_in_class,
-        CASE WHEN ROW_NUMBER() OVER (PARTITION BY e, s ORDER BY {{ key }}) = 1 THEN 1 ELSE 0 END AS is_first_with_value
-    FROM members
-),
-cells AS (
-    SELECT
-        {{ key }}, s,
-        CAST(COUNT(*) AS {{ sqlaudit.type_of_counts() }}) AS c,
-        CAST(SUM(is_first_in_class) AS {{ sqlaudit.type_of_counts() }}) AS cell_size,
-        CAST(SUM(is_first_with_value) AS {{ sqlaudit.type_of_counts() }}) AS of_table,
-        CAST(SUM(row_count) AS {{ sqlaudit.type_of_counts() }}) AS cell_rows
-    FROM persons
-    GROUP BY {{ key }}, s
-),
-added AS (
-    SELECT
-        {{ key }}, s, c, cell_size, cell_rows,
-        CAST(SUM(c) OVER (PARTITION BY {{ key }}) AS {{ sqlaudit.type_of_counts() }}) AS n,
-        CAST(SUM(of_table) OVER (PARTITION BY s) AS {{ sqlaudit.type_of_counts() }}) AS t,
-        CAST(SUM(of_table) OVER () AS {{ sqlaudit.type_of_counts() }}) AS total
-    FROM cells
-),
-facts AS (
-    SELECT
-        {{ key }}, n, total,
-        CAST(SUM(cell_size) AS {{ sqlaudit.type_of_counts() }}) AS size,
-        CAST(SUM(cell_rows) AS {{ sqlaudit.type_of_counts() }}) AS row_count
-        , COALESCE(MAX(CAST(c AS {{ sqlaudit.type_of_floats() }}) / t), 0) AS largest_lift
-        , COALESCE(SUM(CASE WHEN CAST(c AS {{ sqlaudit.type_of_products() }}) * total * {{ beta.denominator }} > CAST(n AS {{ sqlaudit.type_of_products() }}) * t * {{ beta.numerator + beta.denominator }} THEN 1 ELSE 0 END), 0) AS gains_above_{{ beta.numerator }}_{{ beta.denominator }}
-        , COALESCE(SUM(CASE WHEN CAST(c AS {{ sqlaudit.type_of_products() }}) * total > CAST(n AS {{ sqlaudit.type_of_products() }}) * t AND CAST(c AS {{ sqlaudit.type_of_floats() }}) * total / (CAST(n AS {{ sqlaudit.type_of_floats() }}) * t) - 1 > -LN(CAST(t AS {{ sqlaudit.type_of_floats() }}) / total) THEN 1 ELSE 0 END), 0) AS gains_above_log
-    FROM added AS long
-    GROUP BY {{ key }}, n, total
-)
-SELECT
-    {{ shown }}size AS class_size,
-    row_count AS n_records
-    , CASE WHEN gains_above_log > 0 THEN CAST('Infinity' AS {{ sqlaudit.type_of_floats() }}) ELSE GREATEST(0.0, largest_lift * total / n - 1) END AS level_beta
-FROM facts
-WHERE ((gains_above_{{ beta.numerator }}_{{ beta.denominator }} > 0) OR (gains_above_log > 0)
     OR (SELECT COUNT(*) FROM target WHERE e IS NULL) > 0
-)
-{%- else %}
-WITH target AS (
-    SELECT {{ columns }}
-    FROM {{ model }}
-),
-cells AS (
-    SELECT
-        {{ key }}, s,
-        CAST(COUNT(*) AS {{ sqlaudit.type_of_counts() }}) AS c,
-        CAST(COUNT(*) AS {{ sqlaudit.type_of_counts() }}) AS cell_size,
-        CAST(COUNT(*) AS {{ sqlaudit.type_of_counts() }}) AS of_table,
-        CAST(COUNT(*) AS {{ sqlaudit.type_of_counts() }}) AS cell_rows
-    FROM target
-    GROUP BY {{ key }}, s
-),
-added AS (
-    SELECT
-        {{ key }}, s, c, cell_size, cell_rows,
-        CAST(SUM(c) OVER (PARTITION BY {{ key }}) AS {{ sqlaudit.type_of_counts() }}) AS n,
-        CAST(SUM(of_table) OVER (PARTITION BY s) AS {{ sqlaudit.type_of_counts() }}) AS t,
-        CAST(SUM(of_table) OVER () AS {{ sqlaudit.type_of_counts() }}) AS total
-    FROM cells
-),
-facts AS (
-    SELECT
-        {{ key }}, n, total,
-        CAST(SUM(cell_size) AS {{ sqlaudit.type_of_counts() }}) AS size,
-        CAST(SUM(cell_rows) AS {{ sqlaudit.type_of_counts() }}) AS row_count
-        , COALESCE(MAX(CAST(c AS {{ sqlaudit.type_of_floats() }}) / t), 0) AS largest_lift
-        , COALESCE(SUM(CASE WHEN CAST(c AS {{ sqlaudit.type_of_products() }}) * total * {{ beta.denominator }} > CAST(n AS {{ sqlaudit.type_of_products() }}) * t * {{ beta.numerator + beta.denominator }} THEN 1 ELSE 0 END), 0) AS gains_above_{{ beta.numerator }}_{{ beta.denominator }}
-        , COALESCE(SUM(CASE WHEN CAST(c AS {{ sqlaudit.type_of_products() }}) * total > CAST(n AS {{ sqlaudit.type_of_products() }}) * t AND CAST(c AS {{ sqlaudit.type_of_floats() }}) * total / (CAST(n AS {{ sqlaudit.type_of_floats() }}) * t) - 1 > -LN(CAST(t AS {{ sqlaudit.type_of_floats() }}) / total) THEN 1 ELSE 0 END), 0) AS gains_above_log
-    FROM added AS long
-    GROUP BY {{ key }}, n, total
-)
-SELECT
-    {{ shown }}size AS class_size,
-    row_count AS n_records
-    , CASE WHEN gains_above_log > 0 THEN CAST('Infinity' AS {{ sqlaudit.type_of_floats() }}) ELSE GREATEST(0.0, largest_lift * total / n - 1) END AS level_beta
-FROM facts
-WHERE ((gains_above_{{ beta.numerator }}_{{ beta.denominator }} > 0) OR (gains_above_log > 0)
-)
 {%- endif %}
+)
 {%- endmacro %}

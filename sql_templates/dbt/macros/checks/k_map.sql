@@ -11,76 +11,17 @@
 {%- set other_entity = population_entity if population_entity is not none else entity -%}
 {%- set columns = sqlaudit.target_columns(quasi_identifiers, none, entity, false) -%}
 {%- set population_columns = sqlaudit.target_columns(others, none, other_entity, false) -%}
-{%- set key = sqlaudit.key_names(quasi_identifiers, false) -%}
+{%- set key = sqlaudit.key_columns(quasi_identifiers, false) -%}
 {%- set shown = sqlaudit.shown_key(quasi_identifiers, show_values) -%}
+WITH {{ sqlaudit.population_sizes(model, columns, population, population_columns, key, entity, other_entity) }}
+SELECT
+    {{ shown }}size AS class_size,
+    row_count AS n_records
+    , population_size AS people
+FROM facts
+WHERE (population_size < {{ k }} OR size > population_size
 {%- if entity is not none %}
-WITH target AS (
-    SELECT {{ columns }}
-    FROM {{ model }}
-),
-population AS (
-    SELECT {{ population_columns }}
-    FROM {{ population }}
-),
-both_sides AS (
-    SELECT {{ key }}, COUNT(DISTINCT e) AS members, COUNT(*) AS member_rows, 0 AS people
-    FROM target
-    GROUP BY {{ key }}
-    UNION ALL
-    SELECT {{ key }}, 0, 0, COUNT(DISTINCT e)
-    FROM population
-    GROUP BY {{ key }}
-),
-facts AS (
-    SELECT
-        {{ key }},
-        CAST(SUM(members) AS {{ sqlaudit.type_of_counts() }}) AS size,
-        CAST(SUM(member_rows) AS {{ sqlaudit.type_of_counts() }}) AS row_count,
-        CAST(SUM(people) AS {{ sqlaudit.type_of_counts() }}) AS population_size
-    FROM both_sides
-    GROUP BY {{ key }}
-)
-SELECT
-    {{ shown }}size AS class_size,
-    row_count AS n_records
-    , population_size AS people
-FROM facts
-WHERE (population_size < {{ k }} OR size > population_size
     OR (SELECT COUNT(*) FROM target WHERE e IS NULL) > 0
-) AND size > 0
-{%- else %}
-WITH target AS (
-    SELECT {{ columns }}
-    FROM {{ model }}
-),
-population AS (
-    SELECT {{ population_columns }}
-    FROM {{ population }}
-),
-both_sides AS (
-    SELECT {{ key }}, COUNT(*) AS members, COUNT(*) AS member_rows, 0 AS people
-    FROM target
-    GROUP BY {{ key }}
-    UNION ALL
-    SELECT {{ key }}, 0, 0, COUNT(*)
-    FROM population
-    GROUP BY {{ key }}
-),
-facts AS (
-    SELECT
-        {{ key }},
-        CAST(SUM(members) AS {{ sqlaudit.type_of_counts() }}) AS size,
-        CAST(SUM(member_rows) AS {{ sqlaudit.type_of_counts() }}) AS row_count,
-        CAST(SUM(people) AS {{ sqlaudit.type_of_counts() }}) AS population_size
-    FROM both_sides
-    GROUP BY {{ key }}
-)
-SELECT
-    {{ shown }}size AS class_size,
-    row_count AS n_records
-    , population_size AS people
-FROM facts
-WHERE (population_size < {{ k }} OR size > population_size
-) AND size > 0
 {%- endif %}
+) AND size > 0
 {%- endmacro %}

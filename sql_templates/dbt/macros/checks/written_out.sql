@@ -1,47 +1,269 @@
-{#- Made by docs/make_dbt.py from gates/standalone/_written_out.sql: change those, and run it again. -#}
-{# Small pieces of standalone statements that need nothing but names and numbers. The dbt package holds them word by
-   word, so no piece may import another file, and each is SQL that every dialect shares. #}
+{#- Made by docs/make_dbt.py from classes/_rows.sql and gates/standalone/_written_out.sql: change those, and run it again. -#}
+{# From rows to classes: what audits and standalone statements have in common. SQL that every dialect shares; the dbt
+   package holds it too, so nothing is imported here. #}
 
-{# The columns of a check under short names: q1, q2, … the quasi-identifiers, s the sensitive attribute, e the entity.
-   `solo` numbers the rows that form a class of their own (NULL read as distinct). #}
-{% macro target_columns(keys, sensitive, entity, solo) -%}
-{% for key in keys %}{{ ", " if not loop.first }}{{ key }} AS q{{ loop.index }}{% endfor %}
-{%- if solo %}, CASE WHEN {% for key in keys %}{{ key }} IS NULL{{ " OR " if not loop.last }}{% endfor %} THEN ROW_NUMBER() OVER (ORDER BY {{ keys[0] }}) END AS solo{% endif %}
-{%- if entity is not none %}, {{ entity }} AS e{% endif %}
-{%- if sensitive is not none %}, {{ sensitive }} AS s{% endif %}
+{# The columns of an audit under short names: q1, q2, … the quasi-identifiers, s the sensitive attribute, e the entity.
+   `solo` numbers the rows that form a class of their own (NULL read as distinct), in an order where dialects ask for
+   one. #}
+{% macro target_columns(keys, sensitive, entity, solo, numbering="") -%}
+{%- for key in keys %}{{ ",\n        " if not loop.first }}{{ key }} AS q{{ loop.index }}{% endfor %}
+{%- if solo and keys %},
+        CASE WHEN {% for key in keys %}{{ key }} IS NULL{{ " OR " if not loop.last }}{% endfor %} THEN ROW_NUMBER() OVER ({{ numbering }}) END AS solo
+{%- endif %}
+{%- if entity is not none %}{{ ",\n        " if keys }}{{ entity }} AS e{% endif %}
+{%- if sensitive is not none %}{{ ",\n        " if keys or entity is not none }}{{ sensitive }} AS s{% endif %}
 {%- endmacro %}
 
 {# The names of the class key's columns. #}
-{% macro key_names(keys, solo) -%}
-{% for key in keys %}q{{ loop.index }}{{ ", " if not loop.last }}{% endfor %}{{ ", solo" if solo }}
+{% macro key_columns(keys, solo) -%}
+{% for key in keys %}q{{ loop.index }}{{ ", " if not loop.last }}{% endfor %}{{ ", solo" if solo and keys }}
 {%- endmacro %}
+
+{# Persons with their values and rows: a person with two values is there twice. #}
+{% macro members_of(key) -%}
+SELECT {{ key ~ ", " if key }}e, s, COUNT(*) AS row_count
+    FROM target
+    GROUP BY {{ key ~ ", " if key }}e, s
+{%- endmacro %}
+
+{# The classes of `target` and of `population` side by side: `members` and `table_rows` of the one, `people` of the other.
+   Both are added up in one GROUP BY, in which NULLs are equal. #}
+{% macro beside_population(key, entity, population_entity) -%}
+both_sides AS (
+    SELECT {{ key ~ ", " if key }}{{ "COUNT(DISTINCT e)" if entity is not none else "COUNT(*)" }} AS members, COUNT(*) AS table_rows, 0 AS people
+    FROM target
+    {{ "GROUP BY " ~ key if key }}
+    UNION ALL
+    SELECT {{ key ~ ", " if key }}0, 0, {{ "COUNT(DISTINCT e)" if population_entity is not none else "COUNT(*)" }}
+    FROM population
+    {{ "GROUP BY " ~ key if key }}
+),
+matched AS (
+    SELECT
+        {{ key ~ "," if key }}
+        CAST(SUM(members) AS {{ sqlaudit.type_of_counts() }}) AS members,
+        CAST(SUM(table_rows) AS {{ sqlaudit.type_of_counts() }}) AS table_rows,
+        CAST(SUM(people) AS {{ sqlaudit.type_of_counts() }}) AS people
+    FROM both_sides
+    {{ "GROUP BY " ~ key if key }}
+)
+{%- endmacro %}
+
+{# Relations of standalone statements: a check in one SELECT that needs nothing known beforehand, no number of values, no
+   totals, no relation of a session. The dbt package holds them too, so nothing but `_rows.sql` is imported, and all
+   of it is SQL that every dialect shares. Windows add up what belongs together, so that NULLs are equal and nothing is joined on
+   keys. A cell is (class, sensitive value): c = its count, n = its class's, t = its value's, total = the table's. #}
+
+{# The sizes of classes: `size` (rows or persons), `row_count`. #}
+{% macro class_sizes(source, columns, key, entity) -%}
+target AS (
+    SELECT
+        {{ columns }}
+    FROM {{ source }}
+),
+facts AS (
+    SELECT
+        {{ key }},
+        CAST(COUNT(*) AS {{ sqlaudit.type_of_counts() }}) AS n,
+        CAST({{ "COUNT(DISTINCT e)" if entity is not none else "COUNT(*)" }} AS {{ sqlaudit.type_of_counts() }}) AS size,
+        CAST(COUNT(*) AS {{ sqlaudit.type_of_counts() }}) AS row_count
+    FROM target
+    GROUP BY {{ key }}
+)
+{%- endmacro %}
+
+{# From cells to one row a class, with its size and with `facts`, aggregates over its cells. `uses` holds what of a cell
+   these facts need: "values" (how many there are, and each one's place in their order), "positions" (of counts within a
+   class), "gaps" (between places, for ordered distances). #}
+{% macro class_facts(source, columns, key, entity, facts, uses) -%}
+target AS (
+    SELECT
+        {{ columns }}
+    FROM {{ source }}
+),
+{%- if entity is not none %}
+members AS (
+    {{ sqlaudit.members_of(key) }}
+),
+persons AS (
+    SELECT
+        {{ key }}, e, s, row_count,
+        CASE WHEN ROW_NUMBER() OVER (PARTITION BY {{ key }}, e ORDER BY s) = 1 THEN 1 ELSE 0 END AS is_first_in_class,
+        CASE WHEN ROW_NUMBER() OVER (PARTITION BY e, s ORDER BY {{ key }}) = 1 THEN 1 ELSE 0 END AS is_first_with_value
+    FROM members
+),
+{%- endif %}
+cells AS (
+    SELECT
+        {{ key }}, s,
+        CAST(COUNT(*) AS {{ sqlaudit.type_of_counts() }}) AS c,
+        CAST({{ "SUM(is_first_in_class)" if entity is not none else "COUNT(*)" }} AS {{ sqlaudit.type_of_counts() }}) AS cell_size,
+        CAST({{ "SUM(is_first_with_value)" if entity is not none else "COUNT(*)" }} AS {{ sqlaudit.type_of_counts() }}) AS of_table,
+        CAST({{ "SUM(row_count)" if entity is not none else "COUNT(*)" }} AS {{ sqlaudit.type_of_counts() }}) AS cell_rows
+    FROM {{ "persons" if entity is not none else "target" }}
+    GROUP BY {{ key }}, s
+),
+added AS (
+    SELECT
+        {{ key }}, s, c, cell_size, cell_rows,
+{%- if "values" in uses %}
+        CAST(DENSE_RANK() OVER (ORDER BY s) AS {{ sqlaudit.type_of_counts() }}) AS place,
+{%- endif %}
+{%- if "positions" in uses %}
+        ROW_NUMBER() OVER (PARTITION BY {{ key }} ORDER BY c DESC) AS position,
+        CAST(SUM(c) OVER (PARTITION BY {{ key }} ORDER BY c DESC ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS {{ sqlaudit.type_of_counts() }}) AS running,
+        MAX(c) OVER (PARTITION BY {{ key }}) AS greatest_count,
+{%- endif %}
+        CAST(SUM(c) OVER (PARTITION BY {{ key }}) AS {{ sqlaudit.type_of_counts() }}) AS n,
+        CAST(SUM(of_table) OVER (PARTITION BY s) AS {{ sqlaudit.type_of_counts() }}) AS t,
+        CAST(SUM(of_table) OVER () AS {{ sqlaudit.type_of_counts() }}) AS total
+    FROM cells
+),
+{%- if "values" in uses %}
+placed AS (
+    SELECT added.*, MAX(place) OVER () AS value_count
+    FROM added
+),
+{%- endif %}
+{%- if "gaps" in uses %}
+{{ sqlaudit.gaps_between_places(key) }}
+{%- endif %}
+facts AS (
+    SELECT
+        {{ key }}, n, total,
+{%- if "values" in uses %}
+        value_count,
+{%- endif %}
+        CAST(SUM(cell_size) AS {{ sqlaudit.type_of_counts() }}) AS size,
+        CAST(SUM(cell_rows) AS {{ sqlaudit.type_of_counts() }}) AS row_count{{ facts }}
+    FROM {{ "gapped" if "gaps" in uses else "placed" if "values" in uses else "added" }} AS long
+    GROUP BY {{ key }}, n, total{{ ", value_count" if "values" in uses }}
+)
+{%- endmacro %}
+
+{# The sizes of classes beside those in a population (or reference): `population_size` people. #}
+{% macro population_sizes(source, columns, population, population_columns, key, entity, population_entity) -%}
+target AS (
+    SELECT
+        {{ columns }}
+    FROM {{ source }}
+),
+population AS (
+    SELECT
+        {{ population_columns }}
+    FROM {{ population }}
+),
+{{ sqlaudit.beside_population(key, entity, population_entity) }},
+facts AS (
+    SELECT {{ key }}, members AS size, table_rows AS row_count, people AS population_size
+    FROM matched
+)
+{%- endmacro %}
+
+{# Every cell with its gap: the sum of |a total - b n| over the places from its own to the next one present (before its
+   own, too, for the first cell of a class), where a is the class's and b the table's cumulative count. Places have a type
+   that holds NULL in every dialect: after the last row, ClickHouse's LEAD gives 0 of types that do not. #}
+{% macro gaps_between_places(key) -%}
+places AS (
+    SELECT
+        place,
+        CAST(SUM(value_total) OVER (ORDER BY place ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS {{ sqlaudit.type_of_counts() }}) AS cumulated
+    FROM (
+        SELECT place, MAX(t) AS value_total
+        FROM placed
+        GROUP BY place
+    ) AS seen
+),
+stepped AS (
+    SELECT
+        placed.*,
+        CAST(SUM(c) OVER (PARTITION BY {{ key }} ORDER BY place ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS {{ sqlaudit.type_of_counts() }}) AS reached,
+        LEAD(place) OVER (PARTITION BY {{ key }} ORDER BY place) AS next_place,
+        ROW_NUMBER() OVER (PARTITION BY {{ key }} ORDER BY place) AS step
+    FROM placed
+),
+gapped AS (
+    SELECT
+        {{ key }}, c, cell_size, cell_rows, n, total, value_count,
+        SUM(ABS(CAST(CASE WHEN places.place >= stepped.place THEN reached ELSE 0 END AS {{ sqlaudit.type_of_products() }}) * total - CAST(n AS {{ sqlaudit.type_of_products() }}) * cumulated)) AS gap
+    FROM stepped
+    CROSS JOIN places
+    WHERE (places.place >= stepped.place OR step = 1) AND (next_place IS NULL OR places.place < next_place)
+    GROUP BY {{ key }}, c, cell_size, cell_rows, n, total, value_count, stepped.place
+),
+{%- endmacro %}
+
+{# Maximum disclosure, written out: M(j) of a class is the least product over all ways to put j atoms on its persons. A
+   factor is the chance that the person at a place has none of the k most frequent values, given that the persons before
+   have none; it is 0 where none is left, so that a class with fewer persons than parts needs no case of its own. #}
+{% macro factor(place, k) %}CASE WHEN n - {{ place }} - head_{{ k }} > 0 THEN CAST(n - {{ place }} - head_{{ k }} AS {{ sqlaudit.type_of_floats() }}) / (n - {{ place }}) ELSE 0.0 END{% endmacro %}
+{% macro least_product(partitions) %}{{ "LEAST(" if partitions | length > 1 }}{% for parts in partitions %}{% for k in parts %}({{ sqlaudit.factor(loop.index0, k) }}){{ " * " if not loop.last }}{% endfor %}{{ ", " if not loop.last }}{% endfor %}{{ ")" if partitions | length > 1 }}{% endmacro %}
+
+{# Atoms on other classes than the consequent's may as well lie on the same class, since putting two sets of them on one
+   class never raises the product: so the least product of each number of atoms over all classes is enough. #}
+{% macro disclosure_relation(key, atoms, partitions) -%}
+products AS (
+    SELECT
+        {{ key }}, n, size, row_count, head_1, head_{{ atoms }} AS head_of_all
+{%- for parts in partitions %}
+        , {{ sqlaudit.least_product(parts) }} AS product_{{ loop.index }}
+{%- endfor %}
+    FROM facts
+),
+weakest AS (
+    SELECT
+        MAX(n) AS largest_class
+{%- for parts in partitions %}
+        , MIN(product_{{ loop.index }}) AS weakest_{{ loop.index }}
+{%- endfor %}
+    FROM products
+),
+disclosed AS (
+    SELECT
+        {{ key }}, n, size, row_count, head_1, head_of_all, largest_class,
+        CAST(n AS {{ sqlaudit.type_of_floats() }}) / head_1 * {{ "LEAST(" if atoms > 1 }}
+{%- for own in range(1, atoms + 1) %}
+            product_{{ own }}{% if own < atoms %} * {{ sqlaudit.weakest_product(partitions[atoms - own - 1]) }}{% endif %}{{ "," if not loop.last }}
+{%- endfor %}
+        {{ ")" if atoms > 1 }} AS ratio
+    FROM products
+    CROSS JOIN weakest
+)
+{%- endmacro %}
+{% macro weakest_product(partitions) %}{{ "LEAST(" if partitions | length > 1 }}{% for parts in partitions %}{% for k in parts %}weakest_{{ k }}{{ " * " if not loop.last }}{% endfor %}{{ ", " if not loop.last }}{% endfor %}{{ ")" if partitions | length > 1 }}{% endmacro %}
+
+{# Disclosure of at least c is a ratio of at most (1 - c)/c = numerator/denominator. Two such fractions that differ do so
+   by more than 1/(denominators multiplied), so where classes are small a ratio within float error of the limit is it. #}
+{% macro told_apart(atoms, limit) %}{% for _ in range(atoms + 1) %}CAST(largest_class AS {{ sqlaudit.type_of_floats() }}) * {% endfor %}{{ limit.numerator }} < 100000000000{% endmacro %}
+{% macro reaches_ratio(atoms, limit, low, high) %}ratio = 0 OR ratio < {{ low }} OR (ratio <= {{ high }} AND {{ sqlaudit.told_apart(atoms, limit) }}){% endmacro %}
+{% macro near_ratio(atoms, limit, low, high) %}ratio > 0 AND ratio BETWEEN {{ low }} AND {{ high }} AND NOT ({{ sqlaudit.told_apart(atoms, limit) }}){% endmacro %}
 
 {# Column sets (lists of places in `columns`, from 1 on) with the rows, or persons, that each puts into classes below k.
    has_1, has_2, … say which columns a set has. #}
 {% macro column_sets(source, columns, sets, k, entity) -%}
 target AS (
-    SELECT {% for column in columns %}{{ ", " if not loop.first }}{{ column }} AS q{{ loop.index }}{% endfor %}{% if entity is not none %}, {{ entity }} AS e{% endif %}
-
+    SELECT
+        {{ sqlaudit.target_columns(columns, none, entity, false) }}
     FROM {{ source }}
 ),
 counted AS (
-{% for set in sets %}
-{% set key %}{% for place in set %}q{{ place }}{{ ", " if not loop.last }}{% endfor %}{% endset %}
+{%- for set in sets %}
+{%- set key %}{% for place in set %}q{{ place }}{{ ", " if not loop.last }}{% endfor %}{% endset %}
     {{ "UNION ALL" if not loop.first }}
     SELECT
-    {% for column in columns %}
+{%- for column in columns %}
         {{ 1 if loop.index in set else 0 }} AS has_{{ loop.index }},
-    {% endfor %}
+{%- endfor %}
         {{ set | length }} AS columns_in_set,
         MIN(members) AS smallest,
-    {% if entity is not none %}
+{%- if entity is not none %}
         COUNT(DISTINCT e) AS everybody,
         COUNT(DISTINCT CASE WHEN members < {{ k }} THEN e END) AS at_risk
     FROM (
         SELECT e, COUNT(*) OVER (PARTITION BY {{ key }}) AS members
         FROM (SELECT DISTINCT e, {{ key }} FROM target) AS persons
     ) AS classes
-    {% else %}
+{%- else %}
         COALESCE(SUM(members), 0) AS everybody,
         COALESCE(SUM(CASE WHEN members < {{ k }} THEN members ELSE 0 END), 0) AS at_risk
     FROM (
@@ -49,8 +271,8 @@ counted AS (
         FROM target
         GROUP BY {{ key }}
     ) AS classes
-    {% endif %}
-{% endfor %}
+{%- endif %}
+{%- endfor %}
 )
 {%- endmacro %}
 
@@ -61,23 +283,23 @@ violating AS (
     SELECT *
     FROM counted
     WHERE at_risk * {{ denominator }} > everybody * {{ numerator }}
-    {% if entity is not none %}
+{%- if entity is not none %}
         OR (SELECT COUNT(*) FROM target WHERE e IS NULL) > 0
-    {% endif %}
+{%- endif %}
 ),
 compared AS (
     SELECT
-    {% for column in columns %}
+{%- for column in columns %}
         larger.has_{{ loop.index }},
-    {% endfor %}
+{%- endfor %}
         larger.columns_in_set, larger.smallest, larger.everybody, larger.at_risk,
         SUM(CASE WHEN smaller.columns_in_set < larger.columns_in_set{% for column in columns %} AND smaller.has_{{ loop.index }} <= larger.has_{{ loop.index }}{% endfor %} THEN 1 ELSE 0 END) AS violating_subsets
     FROM violating AS larger
     CROSS JOIN violating AS smaller
     GROUP BY
-    {% for column in columns %}
+{%- for column in columns %}
         larger.has_{{ loop.index }},
-    {% endfor %}
+{%- endfor %}
         larger.columns_in_set, larger.smallest, larger.everybody, larger.at_risk
 )
 {%- endmacro %}
