@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from sqlaudit.audits.result import AuditResult
     from sqlaudit.base.errors import SqlauditError
     from sqlaudit.column_sets.api import columns, records
+    from sqlaudit.events.api import persons
+    from sqlaudit.events.result import PersonsResult
     from sqlaudit.gates.api import gate
     from sqlaudit.gates.result import GateResult
     from sqlaudit.gates.standalone.api import compile_checks
@@ -40,12 +42,14 @@ _WHERE = {
     "gate": "sqlaudit.gates.api",
     "hierarchy": "sqlaudit.hierarchies.api",
     "lattice": "sqlaudit.lattices.api",
+    "persons": "sqlaudit.events.api",
     "profile": "sqlaudit.profiles.api",
     "recode": "sqlaudit.remedies.recode.api",
     "suppress": "sqlaudit.remedies.suppress.api",
     "AuditResult": "sqlaudit.audits.result",
     "GateResult": "sqlaudit.gates.result",
     "LatticeResult": "sqlaudit.lattices.result",
+    "PersonsResult": "sqlaudit.events.result",
     "ProfileResult": "sqlaudit.profiles.result",
     "RecodeResult": "sqlaudit.remedies.recode.result",
     "SqlauditError": "sqlaudit.base.errors",
@@ -56,6 +60,7 @@ __all__ = [
     "AuditResult",
     "GateResult",
     "LatticeResult",
+    "PersonsResult",
     "ProfileResult",
     "RecodeResult",
     "SqlauditError",
@@ -72,6 +77,7 @@ __all__ = [
     "gate",
     "hierarchy",
     "lattice",
+    "persons",
     "profile",
     "recode",
     "records",

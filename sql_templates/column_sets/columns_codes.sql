@@ -10,7 +10,7 @@ WITH lows AS (
 )
 {% for column in columns if not column.offset %}
 , dictionary_{{ column.name }} AS (
-    SELECT value, ROW_NUMBER() OVER ({{ "ORDER BY value" if dialect == "spark" }}) AS code
+    SELECT value, ROW_NUMBER() OVER ({{ "ORDER BY value" if ordered or dialect == "spark" }}) AS code
     FROM (SELECT DISTINCT {{ column.name }} AS value FROM {{ source }} WHERE {{ column.name }} IS NOT NULL) AS seen
 )
 {% endfor %}

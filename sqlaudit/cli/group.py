@@ -36,6 +36,7 @@ COMMANDS = {
     "init": "Write a policy to begin with, with proposed roles.",
     "lattice": "Find how little a table must be coarsened to be safe, and publish that.",
     "models": "List the privacy models, what they mean and what they need.",
+    "persons": "Tell what somebody learns who knows a few events of a person (many rows a person).",
     "profile": "Look at the columns of a table and propose their roles.",
     "recode": "Make a table safe by local recoding (KACA, Mondrian), and publish that.",
     "report": "Lay out a stored result as a page, as Markdown or as text.",

@@ -80,23 +80,30 @@ class Coded:
 
 
 def code_columns(
-    engine: Engine, relation: Relation, chosen: Sequence[Chosen], entity: Chosen | None, kept: Sequence[Chosen] = ()
+    engine: Engine,
+    relation: Relation,
+    chosen: Sequence[Chosen],
+    entity: Chosen | None,
+    kept: Sequence[Chosen] = (),
+    *,
+    ordered: bool = False,
 ) -> Coded:
     """Prepare the rows of a relation for counting column sets.
 
     Where codes stay with the engine, `kept` columns stay beside them as v0, v1, …; cells go to no workbench.
+    `ordered` codes are the same in every run, for what is drawn at random among them.
 
     Raises:
         UsageError: rows without an entity.
     """
     if engine.own_workbench:
-        return _codes(engine, relation, chosen, entity, kept)
+        return _codes(engine, relation, chosen, entity, kept, ordered=ordered)
     columns = tuple(Raw(column.sql) for column in chosen)
     person = Raw(entity.sql) if entity else None
     if engine.can_materialize and codes_are_kept(
         engine, _row_count(engine, relation), len(chosen) + (entity is not None)
     ):
-        return _codes(engine, relation, chosen, entity, ())
+        return _codes(engine, relation, chosen, entity, (), ordered=ordered)
     return _described(engine, Raw(relation.sql), columns, person, chosen)
 
 
@@ -146,7 +153,13 @@ def _totals(engine: Engine, source: Raw, entity: Raw | None) -> tuple[int, int]:
 
 
 def _codes(
-    engine: Engine, relation: Relation, chosen: Sequence[Chosen], entity: Chosen | None, kept: Sequence[Chosen]
+    engine: Engine,
+    relation: Relation,
+    chosen: Sequence[Chosen],
+    entity: Chosen | None,
+    kept: Sequence[Chosen],
+    *,
+    ordered: bool,
 ) -> Coded:
     read = render(
         "column_sets/columns_rows.sql",
@@ -166,7 +179,9 @@ def _codes(
     row = engine.run(render("column_sets/columns_profile.sql", engine.dialect, source=source, columns=profile))[0]
     widths = row[2::2]
     codes = [{"name": n, "offset": _by_offset(w, int(row[0]))} for n, w in zip(names, widths, strict=True)]
-    statement = render("column_sets/columns_codes.sql", engine.dialect, source=source, columns=codes, kept=values)
+    statement = render(
+        "column_sets/columns_codes.sql", engine.dialect, source=source, columns=codes, kept=values, ordered=ordered
+    )
     home = _home(engine)
     coded = engine.materialize(_CODES, statement) if home is engine else engine.hand_over(_CODES, statement)
     engine.drop(_ROWS)

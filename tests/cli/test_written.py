@@ -30,6 +30,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "disclosure": ("disclosure", "people.csv", *ROLES),
     "columns": ("columns", "people.csv"),
     "records": ("records", "people.csv", "--qi", "sex"),
+    "persons": ("persons", "people.csv", "--entity", "zip", "--qi", "sex"),
     "lattice": ("lattice", "people.csv", *ROLES, "--require", "k=2"),
     "suppress": ("suppress", "people.csv", *ROLES, "--require", "k=2"),
     "recode": ("recode", "people.csv", *ROLES, "--require", "k=2"),

@@ -27,6 +27,7 @@ CODES = (
     "profile",
     "columns",
     "records",
+    "persons",
     "disclosure",
     "lattice",
     "hierarchy",

@@ -1,0 +1,34 @@
+{# Sets of several events of one person, each set once, the rarest event first. #}
+{% macro of_persons(own, size) -%}
+{{ own }} AS own1
+{% for place in range(2, size + 1) %}
+JOIN {{ own }} AS own{{ place }} ON own{{ place }}.person = own1.person AND own{{ place }}.event > own{{ place - 1 }}.event
+{% endfor %}
+{%- endmacro %}
+
+{# The columns that name a set. #}
+{% macro names(size) -%}
+{% for place in range(1, size + 1) %}e{{ place }}{{ ", " if not loop.last }}{% endfor %}
+{%- endmacro %}
+
+{# That a row of `of_persons` is the set. #}
+{% macro is_set(size, set) -%}
+{% for place in range(1, size + 1) %}{{ set }}.e{{ place }} = own{{ place }}.event{{ " AND " if not loop.last }}{% endfor %}
+{%- endmacro %}
+
+{# The condition that a part, all but one event of a row, is a set of the level before. #}
+{% macro is_part(size, left_out, part) -%}
+{% for place in range(1, size + 1) if place != left_out %}{{ part }}.e{{ loop.index }} = own{{ place }}.event{{ " AND " if not loop.last }}{% endfor %}
+{%- endmacro %}
+
+{# Whether a place's event is repeated by another one of the set: then the rest without it is nothing that one can know. #}
+{% macro is_repeated(size, place) -%}
+own{{ place }}.event IN ({% for other in range(1, size + 1) if other != place %}COALESCE(own{{ other }}.repeated, 0){{ ", " if not loop.last }}{% endfor %})
+{%- endmacro %}
+
+{# That what an event repeats is known, too. #}
+{% macro is_whole(size) -%}
+{% for place in range(1, size + 1) %}
+(own{{ place }}.repeated IS NULL OR own{{ place }}.repeated IN ({% for other in range(1, size + 1) if other != place %}own{{ other }}.event{{ ", " if not loop.last }}{% endfor %})){{ " AND " if not loop.last }}
+{% endfor %}
+{%- endmacro %}

@@ -1,0 +1,26 @@
+{# Of drawn persons, each with some events by their places among the person's own, how many share them with nobody. #}
+WITH people AS (
+    SELECT person, ROW_NUMBER() OVER (ORDER BY person) - 1 AS place FROM {{ state }}
+),
+chosen AS (
+    SELECT people.person, {% for at in range(1, size + 1) %}drawn.d{{ at }}{{ ", " if not loop.last }}{% endfor %}
+
+    FROM {{ drawn }} AS drawn JOIN people USING (place)
+),
+theirs AS (
+    SELECT own.person, own.event, ROW_NUMBER() OVER (PARTITION BY own.person ORDER BY own.event) - 1 AS position
+    FROM {{ own }} AS own SEMI JOIN chosen USING (person)
+),
+known AS (
+    SELECT chosen.person, {% for at in range(1, size + 1) %}own{{ at }}.event AS e{{ at }}{{ ", " if not loop.last }}{% endfor %}
+
+    FROM chosen
+{% for at in range(1, size + 1) %}
+    JOIN theirs AS own{{ at }} ON own{{ at }}.person = chosen.person AND own{{ at }}.position = chosen.d{{ at }}
+{% endfor %}
+)
+SELECT COUNT(DISTINCT known.person) AS shared
+FROM known
+{% for at in range(1, size + 1) %}
+JOIN {{ own }} AS other{{ at }} ON other{{ at }}.event = known.e{{ at }} AND other{{ at }}.person {{ "<> known.person" if at == 1 else "= other1.person" }}
+{% endfor %}

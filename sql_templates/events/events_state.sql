@@ -1,0 +1,57 @@
+{# The persons again, with those whom sets of `size` events expose or single out. Where `named`, a set tells its persons
+   when it has at most four: the smallest and the largest number, and two more by sums, since x + y and x² + y² give
+   (x - y)². Else the persons not yet exposed are looked up by the sets that have more. #}
+{% import "events/_events_sets.sql" as parts %}
+WITH
+{% if not named %}
+remaining AS (
+    SELECT own.person, own.event FROM {{ own }} AS own JOIN {{ state }} AS state USING (person) WHERE state.exposed IS NULL
+),
+{% else %}
+sums AS (
+    SELECT
+        *,
+        CAST(sum_of_persons AS BIGINT) - one_person - other_person AS rest,
+        sum_of_squares - CAST(one_person AS BIGINT) * one_person - CAST(other_person AS BIGINT) * other_person AS squares
+    FROM {{ sets }}
+    WHERE persons < {{ [k, 5] | min }}
+),
+few AS (
+    SELECT
+        one_person, other_person, rest, persons,
+        CASE persons
+            WHEN 4 THEN CAST(ROUND(SQRT(2 * squares - CAST(rest AS HUGEINT) * rest)) AS BIGINT)
+            ELSE 0
+        END AS gap
+    FROM sums
+),
+{% endif %}
+found AS (
+    SELECT person, MIN(persons) AS persons
+    FROM (
+    {% if named %}
+        SELECT
+            UNNEST(
+                CASE persons
+                    WHEN 3 THEN [one_person, other_person, rest]
+                    ELSE [one_person, other_person, (rest - gap) // 2, (rest + gap) // 2][:persons]
+                END
+            ) AS person,
+            persons
+        FROM few
+    {% else %}
+        SELECT own1.person, sets.persons
+        FROM {{ parts.of_persons("remaining", size) }}
+        JOIN {{ sets }} AS sets ON {{ parts.is_set(size, "sets") }}
+        WHERE sets.persons > 4 AND sets.persons < {{ k }}
+    {% endif %}
+    ) AS hits
+    GROUP BY person
+)
+SELECT
+    state.person,
+    state.events,
+    COALESCE(state.exposed, CASE WHEN found.persons < {{ k }} THEN {{ size }} END) AS exposed,
+    COALESCE(state.singled_out, CASE WHEN found.persons = 1 THEN {{ size }} END) AS singled_out
+FROM {{ state }} AS state
+LEFT JOIN found USING (person)

@@ -1,0 +1,85 @@
+"""`sqlaudit persons`: what somebody learns who knows some events of a person."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from sqlaudit.base.errors import ExitCode, UsageError
+from sqlaudit.base.files import check_destination, replacing
+from sqlaudit.base.spec import Limits, Target
+from sqlaudit.cli.options import Work, limit_options, output_options, target_options, work_options
+from sqlaudit.cli.output import Output
+from sqlaudit.cli.plan import show_statements
+from sqlaudit.cli.requests import request_options
+from sqlaudit.cli.sections import Sectioned
+from sqlaudit.cli.session import session
+from sqlaudit.events.pictures import curve_picture
+from sqlaudit.events.report import persons_document
+from sqlaudit.events.request import PersonsRequest
+from sqlaudit.events.result import PersonsResult
+from sqlaudit.events.run import find_persons, plan_persons
+
+PLOT_SUFFIXES = (".svg", ".png")
+
+
+@click.command(cls=Sectioned)
+@target_options
+@request_options(PersonsRequest, "request")
+@click.option(
+    "--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw the curve into a .svg or .png file."
+)
+@output_options
+@work_options
+@limit_options
+def command(
+    target: Target,
+    db: str | None,
+    request: PersonsRequest,
+    plot: Path | None,
+    output: Output,
+    work: Work,
+    limits: Limits,
+) -> int:
+    """Tell what somebody learns who knows some events of a person in TARGET.
+
+    For tables with many rows a person: visits, claims, purchases, positions. An event is one
+    combination of the --qi; with how few known events are persons found? Only counts leave the
+    database.
+
+    \b
+      sqlaudit persons visits.csv --entity patient_id --qi "clinic,date_trunc('month', day)"
+      sqlaudit persons visits.csv --entity patient_id --qi clinic --known 1..3 --random 4
+    """
+    if plot is not None:
+        _check_plot(plot)
+    with session(db, limits, work, target) as engine:
+        if work.dry_run or work.explain:
+            relation = engine.open(target)
+            planned = plan_persons(engine, relation, request)
+            show_statements(engine, relation.tables or (target.name,), planned, work, output)
+            return ExitCode.OK
+        result = find_persons(engine, target, request)
+    if plot is not None:
+        _draw(plot, result)
+    output.emit(lambda: persons_document(result), result.to_dict)
+    return ExitCode.OK if result.complete else ExitCode.INCOMPLETE
+
+
+def _check_plot(path: Path) -> None:
+    from sqlaudit.reports.drawing import check_drawing
+
+    check_destination(path, PLOT_SUFFIXES)
+    check_drawing()
+
+
+def _draw(path: Path, result: PersonsResult) -> None:
+    from sqlaudit.reports.page.pictures import draw_file
+
+    picture = curve_picture(result)
+    if picture is None:
+        raise UsageError("There is no curve to draw: ask for more known events with --known, of a table with persons.")
+    drawn = draw_file(picture, path.suffix.lower().removeprefix("."))
+    with replacing(path) as temporary:
+        temporary.write_bytes(drawn)

@@ -1,0 +1,68 @@
+"""The Python interface to persons in many rows: `sqlaudit.persons`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlaudit.base.options import request_from
+from sqlaudit.base.spec import Limits, NullPolicy, ReadOptions
+from sqlaudit.base.targets import make_target
+from sqlaudit.engines import opened
+from sqlaudit.engines.contract import Database
+from sqlaudit.events.request import PersonsRequest
+from sqlaudit.events.result import PersonsResult
+from sqlaudit.events.run import find_persons
+
+
+def persons(
+    target: Any = None,
+    *,
+    entity: str,
+    qi: Sequence[str],
+    static: Sequence[str] = (),
+    known: int = 2,
+    k: int = 5,
+    multiset: bool = False,
+    random: int = 0,
+    draws: int = 10_000,
+    seed: int = 0,
+    nulls: NullPolicy | str = NullPolicy.EQUAL,
+    effects: bool = False,
+    time_budget: float | None = None,
+    db: Database = None,
+    query: str = "",
+    where: str = "",
+    read: ReadOptions | None = None,
+    limits: Limits | None = None,
+) -> PersonsResult:
+    """Tell what somebody learns who knows some events of a person (`sqlaudit persons`).
+
+    Args:
+        target: a table with a row for each event: a table, view, file path or glob, or a pandas, polars or Arrow table;
+            None with `query`.
+        entity: the column that names the person of a row.
+        qi: names or expressions whose values together are an event. static: those that stay the same for a person.
+        known: the largest number of known events. k: persons who must share what is known.
+        multiset: whether repeats of an event count.
+        random: up to how many events drawn at random to tell the share of persons singled out.
+        draws, seed: of persons, where there are too many sets to count all.
+        nulls: how a missing value is read: equal or distinct. effects: count what leaving out each column would save.
+        time_budget: seconds; the result then says what is proven.
+        db, query, where, read, limits: as for `sqlaudit.audit`.
+
+    Raises:
+        UsageError: an unknown column, rows without a person, static values that change, a number out of its range.
+        EngineError: the database refused, failed or went away.
+
+    Example:
+        >>> import pandas as pd, sqlaudit
+        >>> visits = pd.DataFrame({"who": [1, 1, 2, 2, 3, 3], "clinic": list("ababac")})
+        >>> found = sqlaudit.persons(visits, entity="who", qi=["clinic"], k=2)
+        >>> found.at(1).smallest, found.at(2).unique_persons, found.profile.k
+        (1, 1, 1)
+    """
+    request = request_from(PersonsRequest, locals())
+    chosen = make_target(target, query=query, where=where, read=read)
+    with opened(db, limits, chosen) as engine:
+        return find_persons(engine, chosen, request)

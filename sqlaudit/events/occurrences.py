@@ -1,0 +1,151 @@
+"""From a table of events to numbers: who has which event, on an engine where searching is cheap."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.relation import Relation, Statement
+from sqlaudit.base.spec import NullPolicy
+from sqlaudit.base.sql import Raw, render
+from sqlaudit.column_sets.coding import Coded, code_columns, drop_codes
+from sqlaudit.column_sets.masks import bits
+from sqlaudit.column_sets.selection import Chosen
+from sqlaudit.engines.contract import Engine
+from sqlaudit.engines.workbench import keep, workbench_of
+
+_CODES = "sqlaudit_events_codes"
+
+
+@dataclass(frozen=True)
+class Occurrences:
+    """Who has which event.
+
+    Args:
+        bench: the engine that has the relations, always one that keeps some.
+        own: (person, event), each pair once. dictionary: events by number, with the persons who have them.
+        events: different events. pairs: pairs of a person and an event.
+        first_shared: the first event, from the rarest on, that two persons have. first_safe: that k have.
+        repeats: whether repeats of an event are events of their own.
+    """
+
+    bench: Engine
+    own: Raw
+    dictionary: Raw
+    events: int
+    pairs: int
+    first_shared: int
+    first_safe: int
+    repeats: bool
+
+    def ask(self, template: str, **parameters: Any) -> list[tuple[Any, ...]]:
+        """The rows of a question about the events."""
+        given = {"own": self.own, "dictionary": self.dictionary, "repeats": self.repeats, **parameters}
+        return self.bench.run(render(f"events/{template}.sql", self.bench.dialect, **given))
+
+    def keep(self, name: str, template: str, **parameters: Any) -> Raw:
+        """Keep the rows of a question as a relation of this name."""
+        given = {"own": self.own, "dictionary": self.dictionary, "repeats": self.repeats, **parameters}
+        statement = render(f"events/{template}.sql", self.bench.dialect, **given)
+        return Raw(self.bench.materialize(f"sqlaudit_events_{name}", statement).sql)
+
+    def drop(self, name: str) -> None:
+        """Release what `keep` kept."""
+        self.bench.drop(f"sqlaudit_events_{name}")
+
+
+@contextmanager
+def coded_rows(
+    engine: Engine, relation: Relation, chosen: Sequence[Chosen], entity: Chosen
+) -> Iterator[tuple[Engine, Coded]]:
+    """The rows as codes on a workbench, for as long as they are needed.
+
+    Raises:
+        UsageError: rows without a person.
+    """
+    coded = code_columns(engine, relation, chosen, entity, ordered=True)
+    try:
+        if coded.coded:
+            yield coded.engine or engine, coded
+            return
+        with workbench_of(engine) as bench:
+            yield bench, _carried(engine, bench, coded)
+    finally:
+        drop_codes(engine)
+
+
+def _carried(engine: Engine, bench: Engine, coded: Coded) -> Coded:
+    """The codes of a database that keeps nothing, batch by batch into the workbench: numbers, never a cell."""
+    columns = coded.columns or ()
+    names = [f"c{position}" for position in range(len(columns))]
+    kept = keep(
+        engine,
+        bench,
+        _CODES,
+        _codes(engine, coded.source, columns, coded.entity),
+        [(name, "INTEGER") for name in (*names, "e")],
+    )
+    largest = bench.run(render("column_sets/columns_domains.sql", bench.dialect, source=Raw(kept.sql), names=names))[0]
+    domains = tuple(int(value or 0) + 1 for value in largest)
+    return Coded(Raw(kept.sql), None, Raw("e"), coded.rows, coded.persons, coded.missing, domains)
+
+
+def _codes(engine: Engine, source: Raw, columns: Sequence[Raw], entity: Raw | None) -> Statement:
+    return render("events/events_codes.sql", engine.dialect, source=source, columns=list(columns), entity=entity)
+
+
+def reading(engine: Engine, relation: Relation, chosen: Sequence[Chosen], entity: Chosen) -> Statement:
+    """The one statement that reads the table, as a question that stands alone."""
+    return _codes(engine, Raw(relation.sql), [Raw(one.sql) for one in chosen], Raw(entity.sql))
+
+
+def check_static(bench: Engine, coded: Coded, chosen: Sequence[Chosen], static: int) -> None:
+    """The last `static` columns say one thing of each person.
+
+    Raises:
+        UsageError: some persons have several values.
+    """
+    names = [f"c{position}" for position in range(len(chosen) - static, len(chosen))]
+    if not names:
+        return
+    row = bench.run(render("events/events_unsteady.sql", bench.dialect, source=coded.source, names=names))[0]
+    for one, persons in zip(chosen[-static:], row, strict=True):
+        if persons:
+            raise UsageError(
+                f"{persons} persons have several values in {one.name!r}, which was said to stay the same for each "
+                "person; name it with the quasi-identifiers of events instead."
+            )
+
+
+def occurrences_of(
+    bench: Engine, coded: Coded, columns: Sequence[int], k: int, nulls: NullPolicy, *, repeats: bool, events: int
+) -> Occurrences:
+    """The events that some of the columns make.
+
+    Args:
+        columns: places of the columns that take part. events: the first so many of all columns are of events, and only
+            these make an event unequal to all others where they are missing and `nulls` says distinct.
+    """
+    mask = sum(1 << position for position in columns)
+    packed = coded.keys(mask)
+    keys = Raw(", ".join(f"k{place}" for place in range(len(packed))))
+    missing = mask & coded.nullable & ((1 << events) - 1) if nulls is NullPolicy.DISTINCT else 0
+    made = _kept(bench, "occurrences", source=coded.source, packed=packed, alone=_names(missing), repeats=repeats)
+    dictionary = _kept(bench, "dictionary", occurrences=made, keys=keys, repeats=repeats)
+    own = _kept(bench, "own", occurrences=made, dictionary=dictionary, keys=keys, repeats=repeats)
+    bench.drop("sqlaudit_events_occurrences")
+    totals = bench.run(render("events/events_totals.sql", bench.dialect, dictionary=dictionary, k=k))[0]
+    count, pairs, first_shared, first_safe = (int(value or 0) for value in totals)
+    return Occurrences(bench, own, dictionary, count, pairs, first_shared, first_safe, repeats)
+
+
+def _names(mask: int) -> list[str]:
+    return [f"c{position}" for position in bits(mask)]
+
+
+def _kept(bench: Engine, name: str, **parameters: Any) -> Raw:
+    statement = render(f"events/events_{name}.sql", bench.dialect, **parameters)
+    return Raw(bench.materialize(f"sqlaudit_events_{name}", statement).sql)

@@ -1,0 +1,216 @@
+"""The report on persons in many rows: how few known events find somebody."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlaudit.events.pictures import curve_picture
+from sqlaudit.events.result import Drawn, Known, PersonsResult
+from sqlaudit.reports.document import Bullets, Column, Document, Facts, Table, Toned, Words, section
+from sqlaudit.reports.figures import count, part, percent, plural
+from sqlaudit.reports.moments import made
+from sqlaudit.reports.statements import statements_code
+
+_MOST_NUMBERS = 12
+_MISSING = {"equal": "equal to each other", "distinct": "equal to nothing"}
+NOT_SAID = (
+    "What somebody learns who knows about when and about where, and not exactly: ask again with coarser columns.",
+    "What the other columns say of a person who was found: audit these with their quasi-identifiers.",
+    "What happens when this table is joined with another release, or an older version of itself.",
+)
+
+
+def persons_document(result: PersonsResult) -> Document:
+    """What was found about persons and their events, as a document for any layout."""
+    return Document(
+        _headline(result),
+        (Bullets(tuple(_lead(result))),),
+        (
+            *section("With some known events", _curve(result), curve_picture(result)),
+            *section("With events drawn at random", _random(result)),
+            *section("With all events of a person", Bullets(tuple(_profile(result)))),
+            *section("What leaving out a column would change", _effects(result)),
+            *section("How many events persons have", _numbers(result)),
+            *section("How it was measured", _how(result)),
+            *section("The SQL that ran", *statements_code(result.statements)),
+            *section("What this does not say", Bullets(NOT_SAID)),
+        ),
+    )
+
+
+def _headline(result: PersonsResult) -> Words:
+    if not result.persons:
+        return Toned(f"{result.target}: there is nobody", "warn")
+    last = _counted(result)[-1]
+    text = f"{result.target}: {_events(last.known)} of a person {_expose(result, last)}"
+    return Toned(text, "bad" if last.exposed_persons else "good")
+
+
+def _counted(result: PersonsResult) -> list[Known]:
+    return [one for one in result.curve if one.exact]
+
+
+def _expose(result: PersonsResult, one: Known) -> str:
+    if not one.exposed_persons:
+        return f"are always shared by at least {count(min(result.k, one.smallest))} persons"
+    return f"can tell {_of(result, one.exposed_persons)} from all but {plural(result.k - 2, 'other')}"
+
+
+def _of(result: PersonsResult, persons: int) -> str:
+    share = part(persons, result.persons)
+    return f"{count(persons)} of {plural(result.persons, 'person')}{f' ({share})' if share else ''}"
+
+
+def _events(number: int) -> str:
+    return plural(number, "known event")
+
+
+def _lead(result: PersonsResult) -> Iterator[Words]:
+    if not result.persons:
+        yield "There is no row, so that nothing can be known."
+        return
+    for one in _counted(result):
+        yield from _found(result, one)
+    if not result.complete:
+        stopped = result.curve[-1]
+        yield Toned(
+            f"The time was up while sets of {count(stopped.known)} events were counted: at least "
+            f"{_of(result, stopped.exposed_persons)} are exposed.",
+            "warn",
+        )
+    profile = result.profile
+    if profile.unique_persons:
+        yield Toned(f"Whoever knows all events of a person singles out {_of(result, profile.unique_persons)}.", "bad")
+
+
+def _found(result: PersonsResult, one: Known) -> Iterator[Words]:
+    if one.unique_persons:
+        yield Toned(f"Some {_events(one.known)} single out {_of(result, one.unique_persons)}.", "bad")
+    elif one.exposed_persons:
+        yield Toned(
+            f"Of {_of(result, one.exposed_persons)} some {_events(one.known)} are shared by fewer than {result.k}.",
+            "bad",
+        )
+    else:
+        verb = "is" if one.known == 1 else "are"
+        shared = f"{verb} shared by at least {count(one.smallest)} persons."
+        yield Toned(f"Any {_events(one.known)} of a person {shared}", "good")
+
+
+def _curve(result: PersonsResult) -> Table:
+    columns = (
+        Column("Known events", True),
+        Column("Fewest persons", True),
+        Column(f"Exposed (fewer than {result.k})", True),
+        Column("Singled out", True),
+        Column("Minimal sets", True),
+    )
+    rows = tuple(
+        (
+            count(one.known) + ("" if one.exact else " (part)"),
+            count(one.smallest),
+            _with_share(one.exposed_persons, result.persons),
+            _with_share(one.unique_persons, result.persons),
+            count(one.minimal_sets),
+        )
+        for one in result.curve
+    )
+    caption = (
+        f"Fewest persons: who share some set of so many events. Minimal sets: shared by fewer than {result.k}, every "
+        f"smaller part by {result.k} and more."
+    )
+    return Table(columns, rows, caption)
+
+
+def _with_share(persons: int, whole: int) -> str:
+    share = part(persons, whole)
+    return f"{count(persons)} ({share})" if share and persons else count(persons)
+
+
+def _random(result: PersonsResult) -> Table | None:
+    if not result.random:
+        return None
+    columns = (Column("Events drawn", True), Column("Singled out", True), Column("How sure"))
+    rows = tuple((count(one.known), percent(one.unique_share), _sure(one)) for one in result.random)
+    return Table(columns, rows, _enough(result))
+
+
+def _sure(one: Drawn) -> str:
+    return f"{percent(one.low)} to {percent(one.high)} (95%, persons drawn)" if one.sampled else "exactly"
+
+
+def _enough(result: PersonsResult) -> str:
+    """How many events single out half of the persons, and nearly all."""
+    said = []
+    for share, whose in ((0.5, "half of the persons"), (0.95, "95%")):
+        enough = next((one.known for one in result.random if one.unique_share >= share), None)
+        said.append(f"{whose}: {'more are needed' if enough is None else plural(enough, 'event')}")
+    whom = "The share of persons whom so many of their events, drawn at random, single out."
+    return f"{whom} To single out {'; '.join(said)}."
+
+
+def _profile(result: PersonsResult) -> Iterator[str]:
+    profile = result.profile
+    if not result.persons:
+        return
+    yield (
+        f"Persons with the same events form {plural(profile.classes, 'class', 'classes')}; the smallest has "
+        f"{plural(profile.k, 'person')}."
+    )
+    yield (
+        f"{_of(result, profile.exposed_persons)} share all their events with fewer than {result.k - 1} others; "
+        f"{count(profile.unique_persons)} with nobody."
+    )
+    if result.static_k is not None:
+        fixed = ", ".join(result.static)
+        yield f"By what stays the same of them alone ({fixed}), at least {plural(result.static_k, 'person')} are alike."
+
+
+def _effects(result: PersonsResult) -> Table | None:
+    if not result.effects:
+        return None
+    known = result.curve[-1].known
+    columns = (
+        Column("Without"),
+        Column(f"Exposed by {_events(known)}", True),
+        Column("Singled out", True),
+        Column("Smallest class of equal events", True),
+    )
+    rows = tuple(
+        (
+            one.column,
+            _with_share(one.exposed_persons, result.persons),
+            _with_share(one.unique_persons, result.persons),
+            count(one.profile_k),
+        )
+        for one in sorted(result.effects, key=lambda effect: effect.exposed_persons)
+    )
+    return Table(
+        columns, rows, "The column that saves most stands first. Coarser values (month instead of day) save less."
+    )
+
+
+def _numbers(result: PersonsResult) -> Table | None:
+    listed = sorted(result.by_number.items())
+    if not listed:
+        return None
+    rows = [(count(events), count(persons)) for events, persons in listed[:_MOST_NUMBERS]]
+    rest = sum(persons for _, persons in listed[_MOST_NUMBERS:])
+    if rest:
+        rows.append((f"{count(listed[_MOST_NUMBERS][0])} and more", count(rest)))
+    return Table((Column("Different events", True), Column("Persons", True)), tuple(rows))
+
+
+def _how(result: PersonsResult) -> Facts:
+    static = (("known besides", ", ".join(result.static)),) if result.static else ()
+    return Facts(
+        (
+            ("rows", count(result.rows)),
+            ("persons", f"{count(result.persons)}, by {result.entity}"),
+            ("an event is", ", ".join(result.columns) + (", each repeat by itself" if result.multiset else "")),
+            *static,
+            (f"different events{' by what is known besides' if static else ''}", count(result.events)),
+            ("missing values", _MISSING[result.nulls]),
+            *made(result.engine, result.time, result.statements, result.versions, result.access),
+        )
+    )

@@ -1,0 +1,103 @@
+"""What is asked of persons and their events."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.options import FLAG, NAMES, SECONDS, TEXT, WHOLE, Kind, check_bounds, choice, option
+from sqlaudit.base.spec import NullPolicy
+from sqlaudit.base.words import spelled
+
+MOST_KNOWN = 6
+"""Sets of more events are more than anybody counts."""
+_WHO, _KNOW, _FAR = "Persons and events", "What is known", "How far"
+
+
+def _known(name: str, value: Any) -> int:
+    """The largest number of a range `1..3`, or a number; every smaller one is told, too."""
+    first, _, last = str(value).replace(" ", "").rpartition("..")
+    if first in ("", "1") and last.isascii() and last.isdecimal():
+        return int(last)
+    raise UsageError(f"{spelled(name)} is a number of events, 3 or 1..3; {str(value)[:60]!r} is none.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PersonsRequest:
+    """Who has which events, how much an attacker knows of them, and what is too few.
+
+    Args:
+        entity: the column that names the person of a row.
+        qi: names or expressions whose values together are an event. static: those that stay the same for a person.
+        known: the largest number of known events, m; every smaller number is told, too.
+        k: persons who must share what is known, at least 2.
+        multiset: whether repeats of an event count: two visits to one clinic are two events.
+        nulls: how a missing value in an event is read; `equal` or `distinct`.
+        random: for how many events drawn at random the share of persons singled out is told; 0 = not at all.
+        draws: persons drawn where there are too many sets to count. seed: of the draws.
+        effects: whether to count what leaving out each column would save.
+        time_budget: seconds for the search, None = no limit.
+
+    Raises:
+        UsageError: a number out of its range, or a combination that has no meaning.
+    """
+
+    entity: str = option("", TEXT, "Which person a row is about.", _WHO, metavar="COLUMN")
+    qi: tuple[str, ...] = option(
+        (), NAMES, "What makes an event: columns, or expressions over them.", _WHO, metavar="COLUMNS"
+    )
+    static: tuple[str, ...] = option(
+        (), NAMES, "What stays the same for a person, and is known besides.", _WHO, metavar="COLUMNS"
+    )
+    known: int = option(
+        2,
+        Kind("text", _known),
+        f"Events of a person that somebody knows, at most {MOST_KNOWN}.",
+        _KNOW,
+        metavar="1..M",
+        shown="1..2",
+        least=1,
+        most=MOST_KNOWN,
+    )
+    k: int = option(5, WHOLE, "Persons who must share what is known.", _KNOW, shown="5", least=2)
+    multiset: bool = option(False, FLAG, "Repeats count: two visits to one clinic are two events.", _KNOW)
+    nulls: NullPolicy = option(
+        NullPolicy.EQUAL,
+        Kind("choice", choice(NullPolicy).read, ("equal", "distinct")),
+        "Missing values are equal to each other, or equal to nothing.",
+        _KNOW,
+        shown="equal",
+    )
+    random: int = option(
+        0,
+        WHOLE,
+        "Also tell whom up to M events drawn at random single out.",
+        _KNOW,
+        metavar="M",
+        least=0,
+        most=MOST_KNOWN,
+    )
+    draws: int = option(
+        10_000, WHOLE, "Persons drawn where sets are too many to count.", _FAR, metavar="N", shown="10000", least=1
+    )
+    seed: int = option(0, WHOLE, "The seed of these draws.", _FAR, metavar="N")
+    effects: bool = option(
+        False, FLAG, "Count what leaving out each column would save (once more for each column).", _FAR
+    )
+    time_budget: float | None = option(
+        None, SECONDS, "Stop after this time and say what is proven.", _FAR, metavar="TIME"
+    )
+
+    def __post_init__(self) -> None:
+        check_bounds(self)
+        if not self.entity:
+            raise UsageError(f"Name the column of persons with {spelled('entity')}.")
+        if not self.qi:
+            raise UsageError(f"Name the quasi-identifiers of an event with {spelled('qi')}.")
+        if self.nulls is NullPolicy.WILDCARD:
+            raise UsageError(
+                "Events with missing values that match anything are not counted; read them as equal or distinct."
+            )
+        if self.multiset and self.random:
+            raise UsageError("Random events are drawn from different events: ask for them without repeats.")

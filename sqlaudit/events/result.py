@@ -1,0 +1,134 @@
+"""What was found about persons in many rows. Frozen; without a value of the table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from sqlaudit.base.documents import LEFT_OUT, Documented, key, shown
+from sqlaudit.base.result import MeasuredResult
+from sqlaudit.reports.notebook import Shown
+
+
+@dataclass(frozen=True)
+class Known(Documented):
+    """What somebody learns who knows at most so many events of a person.
+
+    Args:
+        known: m. smallest: the fewest persons who share such a set; the level of kᵐ-anonymity.
+        exposed_persons: persons with a set that fewer than k share. unique_persons: with one that is theirs alone.
+        minimal_sets: sets of exactly m events that fewer than k share while every smaller part is shared by k.
+        exact: whether all sets were counted; if not, figures are bounds: at least so many persons and sets.
+    """
+
+    known: int
+    smallest: int
+    exposed_persons: int
+    unique_persons: int
+    minimal_sets: int
+    exact: bool = True
+
+
+@dataclass(frozen=True)
+class Drawn(Documented):
+    """The expected share of persons singled out by so many of their events, drawn at random.
+
+    Args:
+        known: how many. unique_share: the share. low, high: its 95% interval, the share itself when counted.
+        sampled: whether persons were drawn.
+    """
+
+    known: int
+    unique_share: float
+    low: float
+    high: float
+    sampled: bool
+
+
+@dataclass(frozen=True)
+class Profile(Documented):
+    """Persons whose events are all the same.
+
+    Args:
+        k: the smallest class. unique_persons: persons alone. exposed_persons: in classes below k. classes: how many.
+        sizes: classes by their size.
+    """
+
+    k: int
+    unique_persons: int
+    exposed_persons: int
+    classes: int
+    sizes: Mapping[int, int] = field(metadata=LEFT_OUT)
+
+
+@dataclass(frozen=True)
+class WithoutColumn(Documented):
+    """What would be found if a column were left out of the events.
+
+    Args:
+        column: its name. exposed_persons, unique_persons: with as many known events as the curve goes to.
+        profile_k: the smallest class of equal events.
+    """
+
+    column: str
+    exposed_persons: int
+    unique_persons: int
+    profile_k: int
+
+
+def _by_number(found: Mapping[int, int]) -> list[dict[str, int]]:
+    return [{"events": events, "persons": persons} for events, persons in found.items()]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PersonsResult(MeasuredResult, Shown):
+    """How easily persons are found by their events.
+
+    Args:
+        target: what was looked at. entity: the column that names persons.
+        columns: the quasi-identifiers of an event. static: those that stay the same for a person, and are known.
+        k: what is too few. multiset: whether repeats count. nulls: how missing values are read.
+        rows: rows of the table. persons: different persons. events: different events. pairs: pairs of a person and an
+            event.
+        by_number: persons by how many events they have.
+        profile: who knows all events of a person. curve: who knows 1, 2, … of them.
+        random: events drawn at random. static_k: the smallest class of static values alone, None without any.
+        effects: what leaving out each column would save; empty when it was not asked for.
+        engine, time, statements, versions, access: as in an audit.
+    """
+
+    schema: ClassVar = "sqlaudit-persons/1"
+    shown_by: ClassVar = "sqlaudit.events.report:persons_document"
+
+    engine: str = ""
+    target: str
+    entity: str
+    columns: tuple[str, ...]
+    static: tuple[str, ...]
+    k: int
+    multiset: bool
+    nulls: str
+    persons: int = field(metadata=key("persons.persons"))
+    rows: int = field(metadata=key("persons.rows"))
+    events: int = field(metadata=key("persons.events"))
+    pairs: int = field(metadata=key("persons.occurrences"))
+    by_number: Mapping[int, int] = field(metadata=key("persons.by_number_of_events") | shown(_by_number))
+    profile: Profile = field(metadata=key("persons.profile"))
+    curve: tuple[Known, ...] = field(metadata=key("persons.curve"))
+    random: tuple[Drawn, ...] = field(default=(), metadata=key("persons.random"))
+    static_k: int | None = field(default=None, metadata=key("persons.static_k"))
+    effects: tuple[WithoutColumn, ...] = field(default=(), metadata=key("persons.effects"))
+
+    @property
+    def complete(self) -> bool:
+        """Whether every number of known events that was asked for was counted."""
+        return all(one.exact for one in self.curve)
+
+    def at(self, known: int) -> Known:
+        """The figures for at most so many known events.
+
+        Raises:
+            KeyError: it was not asked for, or time was up before.
+        """
+        return {one.known: one for one in self.curve}[known]

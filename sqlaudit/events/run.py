@@ -1,0 +1,184 @@
+"""From a table of events to what somebody learns who knows some of them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.relation import Relation, Statement
+from sqlaudit.base.spec import Target
+from sqlaudit.base.sql import render
+from sqlaudit.column_sets.budget import Stop, never
+from sqlaudit.column_sets.coding import Coded
+from sqlaudit.column_sets.selection import Chosen, choose_column, choose_columns
+from sqlaudit.engines.contract import Engine
+from sqlaudit.engines.provenance import provenance
+from sqlaudit.events.levels import Levels
+from sqlaudit.events.occurrences import Occurrences, check_static, coded_rows, occurrences_of, reading
+from sqlaudit.events.request import PersonsRequest
+from sqlaudit.events.result import Drawn, Known, PersonsResult, Profile, WithoutColumn
+from sqlaudit.events.unicity import COUNTED, counted, sampled
+
+
+def find_persons(engine: Engine, target: Target | Relation, request: PersonsRequest) -> PersonsResult:
+    """Tell how easily persons are found by what is known of their events.
+
+    Args:
+        engine: an open engine. target: a table with a row for each event.
+        request: what an event is, how much is known, what is too few.
+
+    Raises:
+        UsageError: an unknown column, rows without a person, static values that change.
+        EngineError: the database refused, failed or went away.
+
+    Example:
+        >>> import pandas as pd
+        >>> from sqlaudit.engines import connect
+        >>> visits = pd.DataFrame({"who": [1, 1, 2, 2, 3, 3], "clinic": list("ababac")})
+        >>> with connect() as engine:
+        ...     request = PersonsRequest(entity="who", qi=("clinic",), k=2)
+        ...     found = find_persons(engine, Target(frame=visits), request)
+        >>> [(one.known, one.smallest, one.exposed_persons) for one in found.curve]
+        [(1, 1, 1), (2, 1, 1)]
+    """
+    already = len(engine.executed)
+    begun = time.monotonic()
+    relation = engine.open(target) if isinstance(target, Target) else target
+    chosen, person = _chosen(engine, relation, request)
+    stop = _stop(begun, request.time_budget)
+    with coded_rows(engine, relation, chosen, person) as (bench, coded):
+        check_static(bench, coded, chosen, len(request.static))
+        search = _Findings(bench, coded, request, chosen, len(chosen) - len(request.static), stop)
+        try:
+            found = search.result(relation.label, person.name)
+        finally:
+            search.close()
+    return replace(found, **provenance(engine, already))
+
+
+def plan_persons(engine: Engine, relation: Relation, request: PersonsRequest) -> list[Statement]:
+    """The statement that reads the table, for `--dry-run`; all others read the numbers that it makes.
+
+    Raises:
+        UsageError: an unknown column.
+    """
+    chosen, person = _chosen(engine, relation, request)
+    return [reading(engine, relation, chosen, person)]
+
+
+class _Findings:
+    """One table's events, and the questions about them."""
+
+    def __init__(
+        self, bench: Engine, coded: Coded, request: PersonsRequest, chosen: Sequence[Chosen], events: int, stop: Stop
+    ) -> None:
+        self.bench, self.coded, self.request = bench, coded, request
+        self.names = tuple(one.name for one in chosen)
+        self.events, self.stop = events, stop
+
+    def result(self, label: str, entity: str) -> PersonsResult:
+        """Everything that was asked, without where it comes from."""
+        request, every = self.request, range(len(self.names))
+        occurrences = self._occurrences(every)
+        levels = Levels(occurrences, request.k, self.stop, shared_draws=bool(request.random))
+        try:
+            curve = list(levels.curve(max(request.known, 1)))
+            random = tuple(self._random(occurrences, levels, curve))
+            by_number = levels.by_number
+        finally:
+            levels.close()
+        profile = _profile(occurrences, request.k)
+        static_k = self._static_k()
+        events, pairs = occurrences.events, occurrences.pairs
+        effects = tuple(self._effects(len(curve))) if request.effects else ()
+        return PersonsResult(
+            target=label,
+            entity=entity,
+            columns=self.names[: self.events],
+            static=self.names[self.events :],
+            k=request.k,
+            multiset=request.multiset,
+            nulls=request.nulls.value,
+            rows=self.coded.rows,
+            persons=self.coded.persons,
+            events=events,
+            pairs=pairs,
+            by_number=by_number,
+            profile=profile,
+            curve=tuple(curve),
+            random=random,
+            static_k=static_k,
+            effects=effects,
+        )
+
+    def close(self) -> None:
+        """Release what was kept."""
+        for name in ("own", "dictionary", "occurrences"):
+            self.bench.drop(f"sqlaudit_events_{name}")
+
+    def _occurrences(self, columns: Sequence[int]) -> Occurrences:
+        request = self.request
+        return occurrences_of(
+            self.bench, self.coded, columns, request.k, request.nulls, repeats=request.multiset, events=self.events
+        )
+
+    def _random(self, occurrences: Occurrences, levels: Levels, curve: Sequence[Known]) -> Iterator[Drawn]:
+        if not self.coded.persons:
+            return
+        for size in range(1, self.request.random + 1):
+            complete = size <= len(curve) and all(one.exact for one in curve[:size])
+            if complete and levels.sets_of_persons(size) <= COUNTED:
+                share = float(counted(levels.by_number, levels.shared, size))
+                yield Drawn(size, share, share, share, sampled=False)
+            else:
+                yield sampled(occurrences, levels, size, self.request.draws, self.request.seed)
+
+    def _static_k(self) -> int | None:
+        if self.events == len(self.names):
+            return None
+        mask = sum(1 << place for place in range(self.events, len(self.names)))
+        statement = render(
+            "events/events_static_classes.sql",
+            self.bench.dialect,
+            source=self.coded.source,
+            packed=self.coded.keys(mask),
+        )
+        return int(self.bench.run(statement)[0][0] or 0)
+
+    def _effects(self, known: int) -> Iterator[WithoutColumn]:
+        for place, name in enumerate(self.names):
+            rest = [other for other in range(len(self.names)) if other != place]
+            if not rest or self.stop():
+                return
+            occurrences = self._occurrences(rest)
+            levels = Levels(occurrences, self.request.k, self.stop)
+            try:
+                curve = list(levels.curve(known))
+            finally:
+                levels.close()
+            if all(one.exact for one in curve):
+                profile = _profile(occurrences, self.request.k)
+                yield WithoutColumn(name, curve[-1].exposed_persons, curve[-1].unique_persons, profile.k)
+
+
+def _chosen(engine: Engine, relation: Relation, request: PersonsRequest) -> tuple[tuple[Chosen, ...], Chosen]:
+    """The columns of events and then the static ones, and the column that names persons."""
+    chosen = choose_columns(relation, engine.dialect, [*request.qi, *request.static])
+    person = choose_column(relation, engine.dialect, request.entity)
+    if person.name in {one.name for one in chosen}:
+        raise UsageError(f"Column {person.name!r} names the persons; it is no quasi-identifier of their events.")
+    return chosen, person
+
+
+def _profile(occurrences: Occurrences, k: int) -> Profile:
+    sizes = {int(members): int(classes) for members, classes in occurrences.ask("events_profiles")}
+    exposed = sum(members * classes for members, classes in sizes.items() if members < k)
+    return Profile(min(sizes, default=0), sizes.get(1, 0), exposed, sum(sizes.values()), sizes)
+
+
+def _stop(begun: float, budget: float | None) -> Stop:
+    if budget is None:
+        return never
+    return lambda: time.monotonic() - begun > budget

@@ -1,0 +1,1 @@
+"""Tests of persons in many rows."""

@@ -1,0 +1,110 @@
+"""Persons and their events again, the obvious way: every subset of every person is listed and counted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
+from fractions import Fraction
+from itertools import combinations
+from math import comb
+from typing import Any
+
+Event = tuple[Hashable, ...]
+Known = tuple[Event, ...]
+
+
+def events_of(
+    rows: Iterable[Sequence[Any]], nulls: str = "equal", multiset: bool = False, static: int = 0
+) -> dict[Any, tuple[Event, ...]]:
+    """The events of each person: rows are (person, static values …, event values …); repeats once, unless `multiset`.
+
+    Static values are part of every event, since whoever knows an event knows them, too. With `multiset` the i-th repeat
+    is an event that presupposes the ones before it.
+    """
+    out: dict[Any, list[Event]] = {}
+    for number, (person, *values) in enumerate(rows):
+        mark = (number,) if nulls == "distinct" and None in values[static:] else ()
+        out.setdefault(person, []).append((*values, mark))
+    if not multiset:
+        return {person: tuple(dict.fromkeys(events)) for person, events in out.items()}
+    return {person: tuple(_numbered(events)) for person, events in out.items()}
+
+
+def _numbered(events: Iterable[Event]) -> list[Event]:
+    seen: Counter[Event] = Counter()
+    out = []
+    for event in events:
+        seen[event] += 1
+        out.append((*event, seen[event]))
+    return out
+
+
+def known_sets(events: Sequence[Event], size: int, multiset: bool = False) -> list[frozenset[Event]]:
+    """What somebody can know with exactly `size` events of a person, or with all of them where there are fewer."""
+    sets = [frozenset(chosen) for chosen in combinations(events, min(size, len(events)))]
+    return [one for one in sets if _whole(one)] if multiset else sets
+
+
+def _whole(known: frozenset[Event]) -> bool:
+    """Whether the repeats of an event are known from the first on: two visits are two events, not "the second"."""
+    return all(event[-1] == 1 or (*event[:-1], event[-1] - 1) in known for event in known)
+
+
+def support(persons: dict[Any, tuple[Event, ...]], known: frozenset[Event]) -> int:
+    """How many persons have all these events."""
+    return sum(known <= set(events) for events in persons.values())
+
+
+def smallest(persons: dict[Any, tuple[Event, ...]], most: int, multiset: bool = False) -> int:
+    """The smallest number of persons who share what is known with at most `most` events."""
+    return min(
+        (
+            support(persons, known)
+            for events in persons.values()
+            for size in range(1, most + 1)
+            for known in known_sets(events, size, multiset)
+        ),
+        default=0,
+    )
+
+
+def exposed(persons: dict[Any, tuple[Event, ...]], most: int, k: int, multiset: bool = False) -> int:
+    """Persons of whom at most `most` events are shared by fewer than k."""
+    return sum(
+        any(support(persons, known) < k for size in range(1, most + 1) for known in known_sets(events, size, multiset))
+        for events in persons.values()
+    )
+
+
+def minimal_sets(persons: dict[Any, tuple[Event, ...]], size: int, k: int, multiset: bool = False) -> int:
+    """Sets of exactly so many events that fewer than k share, while each smaller part is shared by k."""
+    sets = {known for events in persons.values() if len(events) >= size for known in known_sets(events, size, multiset)}
+    return sum(
+        support(persons, known) < k
+        and all(
+            support(persons, part) >= k
+            for smaller in range(1, size)
+            for part in known_sets(sorted(known, key=repr), smaller, multiset)
+        )
+        for known in sets
+    )
+
+
+def unicity(persons: dict[Any, tuple[Event, ...]], size: int) -> Fraction:
+    """The mean over persons of the share of their sets of `size` events that nobody else has."""
+    if not persons:
+        return Fraction(0)
+    shares = [
+        Fraction(
+            sum(support(persons, known) == 1 for known in known_sets(events, size)),
+            comb(len(events), min(size, len(events))),
+        )
+        for events in persons.values()
+    ]
+    return sum(shares, Fraction(0)) / len(persons)
+
+
+def profile(persons: dict[Any, tuple[Event, ...]]) -> tuple[int, int, int]:
+    """(smallest class, persons alone, classes) of persons whose events are the same."""
+    classes = Counter(frozenset(events) for events in persons.values())
+    return min(classes.values(), default=0), sum(size == 1 for size in classes.values()), len(classes)
