@@ -24,7 +24,8 @@ LARGEST = 3
 SECONDS = 10.0
 """Only slow machines need it: what is searched follows from the numbers below, so that roles do not depend on speed."""
 PATIENCE = 20
-"""So many times as long on a cluster, which is not slow but answers late."""
+"""So many times as long on a cluster, which is not slow but answers late; and where there is little to do, so that
+no busy machine proposes other roles."""
 MOST_SETS = 3_000
 MOST_ROWS_READ = 2_000_000_000
 """Rows times sets, where columns become codes once."""
@@ -55,7 +56,9 @@ def search_together(
             f"Whether columns together pick people out was not looked at: pairs of {len(chosen):,} columns in "
             f"{profile.rows:,} rows are too much for a first look. `sqlaudit columns` searches them."
         )
-    seconds = SECONDS * PATIENCE if engine.can_materialize and not engine.own_workbench else SECONDS
+    is_little = count_subsets(len(chosen), size) * profile.rows <= MOST_ROWS_READ_IN_PLACE
+    on_cluster = engine.can_materialize and not engine.own_workbench
+    seconds = SECONDS * PATIENCE if is_little or on_cluster else SECONDS
     request = ColumnRequest(
         k=K, tolerance=TOLERANCE, max_size=size, limit=MOST_SETS, time_budget=seconds, effects=False
     )

@@ -24,7 +24,6 @@ import sqlaudit
 from tests.places import REPOSITORY
 
 ROOT = REPOSITORY
-PATIENCE = Path(__file__).parent / "patience"
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```(console|pycon)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
@@ -49,8 +48,7 @@ def run(command: str, folder: Path) -> str:
     """What a command prints, as a person at a plain terminal of 80 columns sees it."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
-    modules = os.pathsep.join(filter(None, [str(PATIENCE), os.environ.get("PYTHONPATH", "")]))
-    environment = {**kept, "PATH": path, "PYTHONPATH": modules, "PYTHONIOENCODING": "utf-8", "COLUMNS": "80"}
+    environment = {**kept, "PATH": path, "PYTHONIOENCODING": "utf-8", "COLUMNS": "80"}
     ran = subprocess.run(
         ["bash", "-c", command],
         cwd=folder,

@@ -105,6 +105,20 @@ def test_a_search_that_ran_out_of_time_says_what_is_decided(
     assert "The search ran out of time: only sets of at most 0 columns are decided." in said
 
 
+def test_where_there_is_little_to_do_the_search_is_patient(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that a busy machine proposes the roles that an idle one proposes."""
+    given: list[float | None] = []
+    search = together.search_columns
+
+    def noted(on: Engine, relation: Any, request: Any, *rest: Any) -> Any:
+        given.append(request.time_budget)
+        return search(on, relation, request, *rest)
+
+    monkeypatch.setattr(together, "search_columns", noted)
+    profiled(engine)
+    assert given == [together.SECONDS * together.PATIENCE]
+
+
 def test_the_report_has_a_section(tmp_path: Path) -> None:
     lines = [f"{30 + i % 3},{i % 5},x" for i in range(30)]
     file = write_csv(tmp_path / "work.csv", "age,shift,diagnosis", *lines)

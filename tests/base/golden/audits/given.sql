@@ -1,0 +1,2 @@
+/* sqlaudit: given */
+SELECT * FROM patients AS given

@@ -1,0 +1,3 @@
+/* sqlaudit: row_count */
+SELECT COUNT(*) AS row_count
+FROM patients

@@ -1,0 +1,4 @@
+/* sqlaudit: copy_columns */
+SELECT
+    "zip" AS c1
+FROM patients

@@ -1,0 +1,3 @@
+/* sqlaudit: numbered */
+SELECT rowid AS id, class.*
+FROM patients AS class

@@ -1,0 +1,2 @@
+/* sqlaudit: alive */
+SELECT 1 AS answer

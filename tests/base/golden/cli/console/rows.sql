@@ -1,0 +1,3 @@
+/* sqlaudit: rows */
+SELECT *
+FROM patients

@@ -1,0 +1,4 @@
+/* sqlaudit: columns_distinct */
+SELECT c0
+FROM patients
+GROUP BY c0

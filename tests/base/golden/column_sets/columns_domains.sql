@@ -1,0 +1,4 @@
+/* sqlaudit: columns_domains */
+SELECT
+    MAX(c0)
+FROM patients

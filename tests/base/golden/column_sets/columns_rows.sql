@@ -1,0 +1,5 @@
+/* sqlaudit: columns_rows */
+SELECT
+    "a" AS c0
+
+FROM patients

@@ -1,0 +1,25 @@
+/* sqlaudit: read_changed */
+-- which columns of a text file have a value that the column's type would change
+SELECT
+    coalesce(bool_or((TRY_CAST("a" AS BIGINT) IS NOT NULL AND CASE
+    WHEN CAST(TRY_CAST("a" AS BIGINT) AS VARCHAR) = "a" THEN FALSE
+    WHEN regexp_matches("a", '^[ ]*[+-]?0[0-9]') THEN TRUE
+    ELSE coalesce(list_transform(
+    [regexp_extract(trim("a"), '^([+-]?)([0-9]*)[.]?([0-9]*)(?:[eE]([+-]?[0-9]{1,9}))?$', ['sign', 'whole', 'part', 'power'])],
+    lambda m: CASE
+        WHEN m.whole || m.part = '' THEN NULL
+        WHEN trim(m.whole || m.part, '0') = '' THEN '0'
+        ELSE (CASE WHEN m.sign = '-' THEN '-' ELSE '' END) || trim(m.whole || m.part, '0') || 'e'
+            || (coalesce(TRY_CAST(m.power AS BIGINT), 0) - length(m.part)
+                + length(m.whole || m.part) - length(rtrim(m.whole || m.part, '0')))
+    END)[1] <> list_transform(
+    [regexp_extract(CAST(TRY_CAST("a" AS BIGINT) AS VARCHAR), '^([+-]?)([0-9]*)[.]?([0-9]*)(?:[eE]([+-]?[0-9]{1,9}))?$', ['sign', 'whole', 'part', 'power'])],
+    lambda m: CASE
+        WHEN m.whole || m.part = '' THEN NULL
+        WHEN trim(m.whole || m.part, '0') = '' THEN '0'
+        ELSE (CASE WHEN m.sign = '-' THEN '-' ELSE '' END) || trim(m.whole || m.part, '0') || 'e'
+            || (coalesce(TRY_CAST(m.power AS BIGINT), 0) - length(m.part)
+                + length(m.whole || m.part) - length(rtrim(m.whole || m.part, '0')))
+    END)[1], TRUE)
+END)), FALSE)
+FROM patients

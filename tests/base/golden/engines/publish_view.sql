@@ -1,0 +1,3 @@
+/* sqlaudit: publish_view */
+CREATE VIEW "v" AS
+SELECT zip FROM patients

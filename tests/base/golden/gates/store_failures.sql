@@ -1,0 +1,13 @@
+/* sqlaudit: store_failures */
+/* The classes that fall short in one run. "key" holds values of the table only when they were asked for. */
+CREATE OR REPLACE TABLE store.main.failures (
+    "table" TEXT NOT NULL,
+    falls_short_of TEXT NOT NULL,
+    sensitive TEXT,
+    class_size BIGINT NOT NULL,
+    class_rows BIGINT NOT NULL,
+    classes BIGINT NOT NULL,
+    figures TEXT NOT NULL,
+    "key" TEXT
+);
+COMMENT ON TABLE store.main.failures IS 'sqlaudit: classes that fall short; every run replaces this table';

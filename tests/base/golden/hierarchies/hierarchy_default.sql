@@ -1,0 +1,2 @@
+/* sqlaudit: hierarchy_default */
+COALESCE(zip, CASE WHEN "v" IS NOT NULL THEN 'rest' END)

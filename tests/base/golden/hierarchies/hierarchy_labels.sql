@@ -1,0 +1,5 @@
+/* sqlaudit: hierarchy_labels */
+SELECT
+    key
+    , l1
+FROM patients

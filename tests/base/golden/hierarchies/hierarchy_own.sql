@@ -1,0 +1,2 @@
+/* sqlaudit: hierarchy_own */
+CAST(v AS VARCHAR)

@@ -1,0 +1,3 @@
+/* sqlaudit: hierarchy_pairs */
+SELECT code, id
+FROM patients

@@ -1,0 +1,3 @@
+/* sqlaudit: attack_labels */
+SELECT key, l1
+FROM patients

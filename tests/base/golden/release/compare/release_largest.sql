@@ -1,0 +1,3 @@
+/* sqlaudit: release_largest */
+SELECT MAX(code) AS largest
+FROM patients

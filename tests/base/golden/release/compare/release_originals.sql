@@ -1,0 +1,4 @@
+/* sqlaudit: release_originals */
+SELECT *
+FROM patients
+WHERE q IS NOT NULL

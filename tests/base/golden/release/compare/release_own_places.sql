@@ -1,0 +1,3 @@
+/* sqlaudit: release_own_places */
+SELECT key, n, key AS a
+FROM patients

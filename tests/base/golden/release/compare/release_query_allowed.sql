@@ -1,0 +1,4 @@
+/* sqlaudit: release_query_allowed */
+SELECT DISTINCT CAST("q" AS VARCHAR) AS key
+FROM patients
+WHERE ("q" = 5)

@@ -1,0 +1,2 @@
+/* sqlaudit: release_query_key */
+CAST("zip" AS VARCHAR)

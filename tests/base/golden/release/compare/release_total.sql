@@ -1,0 +1,3 @@
+/* sqlaudit: release_total */
+SELECT SUM(n) AS total
+FROM patients

@@ -1,8 +1,0 @@
-/* sqlaudit: row_count */
-SELECT
-  COUNT(*) AS row_count
-FROM `sqlaudit_view`
-;
-/* sqlaudit: row_count */
-SELECT COUNT(*) AS row_count
-FROM "sqlaudit_columns_distinct"

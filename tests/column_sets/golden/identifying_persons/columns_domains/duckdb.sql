@@ -1,7 +1,0 @@
-/* sqlaudit: columns_domains */
-SELECT
-    MAX(c0),
-    MAX(c1),
-    MAX(c2),
-    MAX(e)
-FROM "sqlaudit_columns_codes"

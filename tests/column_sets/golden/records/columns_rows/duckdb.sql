@@ -1,8 +1,0 @@
-/* sqlaudit: columns_rows */
-SELECT
-    "person" AS v0,
-    "zip" AS c0,
-    "age" AS c1,
-    "sex" AS c2
-
-FROM "input"."frame"

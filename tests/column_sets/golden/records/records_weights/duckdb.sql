@@ -1,6 +1,0 @@
-/* sqlaudit: records_weights */
-SELECT
-    COUNT(*) AS total,
-    COUNT(DISTINCT "person") AS persons,
-    COUNT(*) - COUNT("person") AS nameless
-FROM "input"."frame"

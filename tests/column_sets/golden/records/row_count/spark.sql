@@ -1,4 +1,0 @@
-/* sqlaudit: row_count */
-SELECT
-  COUNT(*) AS row_count
-FROM `sqlaudit_view`

@@ -1,6 +1,0 @@
-/* sqlaudit: columns_totals */
-SELECT
-  COUNT(*) AS total,
-  COUNT(DISTINCT "person") AS persons,
-  COUNT(*) - COUNT("person") AS nameless
-FROM "public"."sets_of_people"
