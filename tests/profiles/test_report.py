@@ -35,7 +35,7 @@ def test_the_report_says_roles_reasons_and_how_to_go_on(table: Path, monkeypatch
         "Others should not learn diagnosis.",
         "who 12 100% 100% of its texts are several capitalised words, as names of persons are;",
         "sex: 1 value differs from another one only in case or spaces; such values split classes",
-        "diagnosis: 6 rows have a text that usually means missing; see read=ReadOptions(null_values=…).",
+        "diagnosis: 6 rows have a text that usually means missing; see --null-values.",
         "age and age in months say the same in other values: who knows one knows the other.",
         "What a profile does not say",
     ):
