@@ -13,13 +13,11 @@ def curve_picture(result: PersonsResult) -> Picture | None:
         return None
     share = 1 / result.persons
     curves = {
-        f"exposed: fewer than {result.k} share the events": [
-            [one.known, one.exposed_persons * share] for one in counted
-        ],
-        "singled out by the worst events": [[one.known, one.unique_persons * share] for one in counted],
+        f"exposed: fewer than {result.k} share them": [[one.known, one.exposed_persons * share] for one in counted],
+        "singled out by the most telling": [[one.known, one.unique_persons * share] for one in counted],
     }
     if result.random:
-        curves["singled out by events drawn at random"] = [[one.known, one.unique_share] for one in result.random]
+        curves["singled out by random ones"] = [[one.known, one.unique_share] for one in result.random]
     if max(map(len, curves.values())) < 2:
         return None
     return Picture(
