@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
 
+from sqlaudit.base.documents import OR_NULL, Documented, key
 from sqlaudit.lattices.result import Checked
 
 
 @dataclass(frozen=True)
-class Release:
+class Release(Documented):
     """A release whose rows were rewritten, as it was audited.
 
     Args:
@@ -21,25 +21,11 @@ class Release:
     """
 
     columns: tuple[str, ...]
-    keys: tuple[str, ...]
+    keys: tuple[str, ...] = field(metadata=key("quasi_identifiers"))
     unnamed: tuple[str, ...]
     groups: int
     rows: int
     left_out: int
     audit: Checked
-    file: str = ""
-    sql: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """The release as the JSON has it."""
-        return {
-            "columns": list(self.columns),
-            "quasi_identifiers": list(self.keys),
-            "unnamed": list(self.unnamed),
-            "groups": self.groups,
-            "rows": self.rows,
-            "left_out": self.left_out,
-            "audit": self.audit.to_dict(),
-            "file": self.file or None,
-            "sql": self.sql or None,
-        }
+    file: str = field(default="", metadata=OR_NULL)
+    sql: str = field(default="", metadata=OR_NULL)

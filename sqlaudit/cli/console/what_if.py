@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from sqlaudit.audits.result import AuditResult
+from sqlaudit.base.documents import Documented
 from sqlaudit.models.check import Check
 from sqlaudit.models.phrases import VERDICTS, full_title, level_text, limit_text, listing
 from sqlaudit.reports.document import Bullets, Column, Document, Paragraph, Table, Toned, Words, section
@@ -18,16 +18,12 @@ _RISK = 5
 
 
 @dataclass(frozen=True)
-class Changed:
+class Changed(Documented):
     """A change with the audits before and after it; `change` says it in a few words."""
 
     change: str
     before: AuditResult
     after: AuditResult
-
-    def to_dict(self) -> dict[str, Any]:
-        """Both audits as their own JSON."""
-        return {"change": self.change, "before": self.before.to_dict(), "after": self.after.to_dict()}
 
 
 def changed_document(changed: Changed) -> Document:

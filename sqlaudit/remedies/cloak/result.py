@@ -6,13 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from sqlaudit.base.result import Timing
+from sqlaudit.base.documents import AS_FLOAT, OR_NULL, Documented, key, shown, told
+from sqlaudit.base.result import MeasuredResult
 from sqlaudit.reports.notebook import Shown
-
-SCHEMA = "sqlaudit-cloak/1"
-BOXES_SCHEMA = "sqlaudit-boxes/1"
 
 
 class Outcome(IntEnum):
@@ -32,7 +30,7 @@ class Outcome(IntEnum):
 
 
 @dataclass(frozen=True)
-class CloakLevel:
+class CloakLevel(Documented):
     """The boxes of one size.
 
     Args:
@@ -40,8 +38,8 @@ class CloakLevel:
             when there is none.
     """
 
-    side: Fraction
-    seconds: Fraction
+    side: Fraction = field(metadata=AS_FLOAT)
+    seconds: Fraction = field(metadata=AS_FLOAT)
     boxes: int
     messages: int
     fewest_users: int | None
@@ -51,32 +49,18 @@ class CloakLevel:
         """Square metres."""
         return self.side * self.side
 
-    def to_dict(self) -> dict[str, Any]:
-        """The level as the JSON has it."""
-        return {
-            "side": float(self.side),
-            "seconds": float(self.seconds),
-            "boxes": self.boxes,
-            "messages": self.messages,
-            "fewest_users": self.fewest_users,
-        }
-
 
 @dataclass(frozen=True)
-class Spread:
+class Spread(Documented):
     """The smallest, the median and the largest of what published messages have, each message counted."""
 
-    smallest: Fraction
-    median: Fraction
-    largest: Fraction
-
-    def to_dict(self) -> dict[str, float]:
-        """The numbers as the JSON has them."""
-        return {"min": float(self.smallest), "median": float(self.median), "max": float(self.largest)}
+    smallest: Fraction = field(metadata=key("min") | AS_FLOAT)
+    median: Fraction = field(metadata=AS_FLOAT)
+    largest: Fraction = field(metadata=key("max") | AS_FLOAT)
 
 
 @dataclass(frozen=True)
-class RestrictedSpace:
+class RestrictedSpace(Documented):
     """Restricted space identification: boxes that lie in one known property (Barriers, section 4.3).
 
     Args:
@@ -90,13 +74,9 @@ class RestrictedSpace:
     messages: int
     skipped: int
 
-    def to_dict(self) -> dict[str, int]:
-        """The figures as the JSON has them."""
-        return dict(vars(self))
-
 
 @dataclass(frozen=True)
-class Observed:
+class Observed(Documented):
     """Observation identification: boxes that hold somebody who was seen (Barriers, section 4.3).
 
     Args:
@@ -112,28 +92,17 @@ class Observed:
     right: int | None
     skipped: int
 
-    def to_dict(self) -> dict[str, int | None]:
-        """The figures as the JSON has them."""
-        return dict(vars(self))
-
 
 @dataclass(frozen=True)
-class Attacks:
+class Attacks(Documented):
     """The two attacks on boxes, None where what they need was not given."""
 
-    restricted_space: RestrictedSpace | None = None
-    observation: Observed | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """The attacks as the JSON has them."""
-        return {
-            "restricted_space_identification": self.restricted_space.to_dict() if self.restricted_space else None,
-            "observation_identification": self.observation.to_dict() if self.observation else None,
-        }
+    restricted_space: RestrictedSpace | None = field(default=None, metadata=key("restricted_space_identification"))
+    observation: Observed | None = field(default=None, metadata=key("observation_identification"))
 
 
 @dataclass(frozen=True)
-class Holding:
+class Holding(Documented):
     """How many different users boxes have, against k.
 
     Args:
@@ -143,29 +112,23 @@ class Holding:
 
     boxes: int
     messages: int
-    fewest: int | None
+    fewest: int | None = field(metadata=key("fewest_users"))
     failing_boxes: int
     failing_messages: int
 
     @property
+    @told("")
     def passed(self) -> bool:
         """Whether every box has k users."""
         return not self.failing_boxes
 
-    def to_dict(self) -> dict[str, Any]:
-        """The figures as the JSON has them."""
-        return {
-            "passed": self.passed,
-            "boxes": self.boxes,
-            "messages": self.messages,
-            "fewest_users": self.fewest,
-            "failing_boxes": self.failing_boxes,
-            "failing_messages": self.failing_messages,
-        }
+
+def _by_reason(dropped: Mapping[Outcome, int]) -> dict[str, int]:
+    return {outcome.reason: dropped.get(outcome, 0) for outcome in Outcome if outcome}
 
 
-@dataclass(frozen=True)
-class CloakResult(Shown):
+@dataclass(frozen=True, kw_only=True)
+class CloakResult(MeasuredResult, Shown):
     """Messages with boxes in space and time that hide each of them among k users.
 
     Args:
@@ -179,49 +142,51 @@ class CloakResult(Shown):
         engine, time, statements, versions, access: as in an audit.
     """
 
+    schema: ClassVar = "sqlaudit-cloak/1"
     shown_by: ClassVar = "sqlaudit.remedies.cloak.report:cloak_document"
 
+    engine: str = ""
     target: str
     k: int
     lonlat: bool
-    own: tuple[str, ...]
-    suppress: Fraction
+    own: tuple[str, ...] = field(metadata=key("own_columns"))
+    suppress: Fraction = field(metadata=AS_FLOAT)
     divide: str
     rows: int
-    dropped: Mapping[Outcome, int]
+    dropped: Mapping[Outcome, int] = field(metadata=shown(_by_reason))
     levels: tuple[CloakLevel, ...]
     columns: tuple[str, ...]
     audit: Holding | None
     attacks: Attacks
-    file: str = ""
-    sql: str = field(default="", repr=False)
-    engine: str = ""
-    time: str = ""
-    statements: tuple[Timing, ...] = field(default=(), repr=False)
-    versions: Mapping[str, str] = field(default_factory=dict)
-    access: str = ""
+    file: str = field(default="", metadata=OR_NULL)
+    sql: str = field(default="", repr=False, metadata=OR_NULL)
 
     @property
+    @told("rows")
     def published(self) -> int:
         """Messages that were published."""
         return sum(level.messages for level in self.levels)
 
     @property
+    @told("dropped")
     def boxes(self) -> int:
         """Different boxes."""
         return sum(level.boxes for level in self.levels)
 
     @property
+    @told("boxes")
     def fewest_users(self) -> int | None:
         """Users of the box that has fewest; None when there is none."""
         return min((level.fewest_users for level in self.levels if level.fewest_users is not None), default=None)
 
     @property
+    @told("fewest_users")
     def areas(self) -> Spread | None:
         """Areas of boxes in square metres, over published messages."""
         return self._spread(lambda level: level.area)
 
     @property
+    @told("areas")
     def intervals(self) -> Spread | None:
         """Lengths of intervals in seconds, over published messages."""
         return self._spread(lambda level: level.seconds)
@@ -243,39 +208,9 @@ class CloakResult(Shown):
                 break
         return Spread(sizes[0][0], median, sizes[-1][0])
 
-    def to_dict(self) -> dict[str, Any]:
-        """The result as the documented JSON (`sqlaudit/remedies/cloak/schema.json`)."""
-        return {
-            "schema": SCHEMA,
-            "versions": dict(self.versions),
-            "time": self.time,
-            "access": self.access,
-            "engine": self.engine,
-            "target": self.target,
-            "k": self.k,
-            "lonlat": self.lonlat,
-            "own_columns": list(self.own),
-            "suppress": float(self.suppress),
-            "divide": self.divide,
-            "rows": self.rows,
-            "published": self.published,
-            "dropped": {outcome.reason: self.dropped.get(outcome, 0) for outcome in Outcome if outcome},
-            "boxes": self.boxes,
-            "fewest_users": self.fewest_users,
-            "areas": self.areas.to_dict() if self.areas else None,
-            "intervals": self.intervals.to_dict() if self.intervals else None,
-            "levels": [level.to_dict() for level in self.levels],
-            "columns": list(self.columns),
-            "audit": self.audit.to_dict() if self.audit else None,
-            "attacks": self.attacks.to_dict(),
-            "file": self.file or None,
-            "sql": self.sql or None,
-            "statements": [timing.to_dict() for timing in self.statements],
-        }
 
-
-@dataclass(frozen=True)
-class BoxAudit(Shown):
+@dataclass(frozen=True, kw_only=True)
+class BoxAudit(MeasuredResult, Shown):
     """What an audit of boxes found that somebody else made.
 
     Args:
@@ -287,8 +222,10 @@ class BoxAudit(Shown):
         attacks: what attackers find. engine, time, statements, versions, access: as in an audit.
     """
 
+    schema: ClassVar = "sqlaudit-boxes/1"
     shown_by: ClassVar = "sqlaudit.remedies.cloak.report:box_audit_document"
 
+    engine: str = ""
     target: str
     k: int
     rows: int
@@ -297,33 +234,9 @@ class BoxAudit(Shown):
     presence: Holding | None
     skipped_positions: int
     attacks: Attacks
-    engine: str = ""
-    time: str = ""
-    statements: tuple[Timing, ...] = field(default=(), repr=False)
-    versions: Mapping[str, str] = field(default_factory=dict)
-    access: str = ""
 
     @property
+    @told("unboxed")
     def passed(self) -> bool:
         """Whether every box has k users, by each definition that could be checked."""
         return all(held.passed for held in (self.classes, self.presence) if held is not None)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The result as the documented JSON (`sqlaudit/remedies/cloak/schema.json`)."""
-        return {
-            "schema": BOXES_SCHEMA,
-            "versions": dict(self.versions),
-            "time": self.time,
-            "access": self.access,
-            "engine": self.engine,
-            "target": self.target,
-            "k": self.k,
-            "rows": self.rows,
-            "unboxed": self.unboxed,
-            "passed": self.passed,
-            "classes": self.classes.to_dict() if self.classes else None,
-            "presence": self.presence.to_dict() if self.presence else None,
-            "skipped_positions": self.skipped_positions,
-            "attacks": self.attacks.to_dict(),
-            "statements": [timing.to_dict() for timing in self.statements],
-        }

@@ -7,17 +7,15 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from sqlaudit.base.documents import plain
-from sqlaudit.base.result import Timing
+from sqlaudit.base.documents import Documented, key, objects, shown
+from sqlaudit.base.result import MeasuredResult
 from sqlaudit.release.compare.result import Loss
 from sqlaudit.remedies.result import Release
 from sqlaudit.reports.notebook import Shown
 
-SCHEMA = "sqlaudit-recode/1"
-
 
 @dataclass(frozen=True)
-class RecodeColumn:
+class RecodeColumn(Documented):
     """A quasi-identifier.
 
     Args:
@@ -31,22 +29,11 @@ class RecodeColumn:
     form: str
     use: str
     values: int | None = None
-    rows_at: tuple[tuple[str, int], ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """The column as the JSON has it."""
-        return {
-            "name": self.name,
-            "height": self.height,
-            "form": self.form,
-            "use": self.use,
-            "values": self.values,
-            "rows_at": [{"level": level, "rows": rows} for level, rows in self.rows_at],
-        }
+    rows_at: tuple[tuple[str, int], ...] = field(default=(), metadata=objects("level", "rows"))
 
 
 @dataclass(frozen=True)
-class Beside:
+class Beside(Documented):
     """The best full-domain node for the same requirements: every column at one level.
 
     Args:
@@ -59,27 +46,14 @@ class Beside:
     complete: bool
     why: tuple[str, ...] = ()
     levels: tuple[int, ...] | None = None
-    named: tuple[tuple[str, str], ...] = ()
+    named: tuple[tuple[str, str], ...] = field(default=(), metadata=shown(dict))
     classes: int | None = None
-    smallest: int | None = None
+    smallest: int | None = field(default=None, metadata=key("smallest_class"))
     losses: tuple[Loss, ...] = ()
 
-    def to_dict(self) -> dict[str, Any]:
-        """The node as the JSON has it."""
-        return {
-            "measure": self.measure,
-            "complete": self.complete,
-            "why": list(self.why),
-            "levels": None if self.levels is None else list(self.levels),
-            "named": dict(self.named),
-            "classes": self.classes,
-            "smallest_class": self.smallest,
-            "losses": [loss.to_dict() for loss in self.losses],
-        }
 
-
-@dataclass(frozen=True)
-class RecodeResult(Shown):
+@dataclass(frozen=True, kw_only=True)
+class RecodeResult(MeasuredResult, Shown):
     """What a local recoding came to.
 
     Args:
@@ -96,32 +70,29 @@ class RecodeResult(Shown):
         engine, access, time, statements, versions: where the result comes from.
     """
 
+    schema: ClassVar = "sqlaudit-recode/1"
     shown_by: ClassVar = "sqlaudit.remedies.recode.report:recode_document"
 
-    target: str
-    rows: int
+    target: str = field(metadata=key("target.name"))
+    rows: int = field(metadata=key("target.rows"))
+    engine: str = field(default="", metadata=key("target.engine"))
     roles: Mapping[str, Any]
     requirements: tuple[str, ...]
+    warn_only: tuple[str, ...] = ()
     method: str
     order: str | None
     seed: int | None
     beta: Fraction | None
     measure: str
     classes: int
-    columns: tuple[RecodeColumn, ...]
-    warn_only: tuple[str, ...] = ()
     groups: int | None = None
     merges: int = 0
-    smallest: int | None = None
+    smallest: int | None = field(default=None, metadata=key("smallest_group"))
+    columns: tuple[RecodeColumn, ...]
     losses: tuple[Loss, ...] = ()
-    beside: Beside | None = None
-    release: Release | None = None
+    beside: Beside | None = field(default=None, metadata=key("lattice"))
     why: tuple[str, ...] = ()
-    engine: str = ""
-    access: str = ""
-    time: str = ""
-    statements: tuple[Timing, ...] = field(default=(), repr=False)
-    versions: Mapping[str, str] = field(default_factory=dict)
+    release: Release | None = None
 
     @property
     def passed(self) -> bool:
@@ -138,31 +109,3 @@ class RecodeResult(Shown):
             if one.measure == measure and one.column is None and sensitive in (None, one.sensitive):
                 return one
         raise KeyError(measure)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The result as the documented JSON (`sqlaudit/remedies/recode/schema.json`)."""
-        return {
-            "schema": SCHEMA,
-            "versions": dict(self.versions),
-            "time": self.time,
-            "access": self.access,
-            "target": {"name": self.target, "rows": self.rows, "engine": self.engine},
-            "roles": dict(self.roles),
-            "requirements": list(self.requirements),
-            "warn_only": list(self.warn_only),
-            "method": self.method,
-            "order": self.order,
-            "seed": self.seed,
-            "beta": plain(self.beta),
-            "measure": self.measure,
-            "classes": self.classes,
-            "groups": self.groups,
-            "merges": self.merges,
-            "smallest_group": self.smallest,
-            "columns": [column.to_dict() for column in self.columns],
-            "losses": [loss.to_dict() for loss in self.losses],
-            "lattice": self.beside.to_dict() if self.beside else None,
-            "why": list(self.why),
-            "release": self.release.to_dict() if self.release else None,
-            "statements": [timing.to_dict() for timing in self.statements],
-        }

@@ -7,29 +7,23 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from sqlaudit.base.documents import plain
-from sqlaudit.base.result import Timing
+from sqlaudit.base.documents import OR_NULL, Documented, key, told
+from sqlaudit.base.result import MeasuredResult
 from sqlaudit.remedies.result import Release
 from sqlaudit.reports.notebook import Shown
 
-SCHEMA = "sqlaudit-suppress/1"
-
 
 @dataclass(frozen=True)
-class SuppressedColumn:
+class SuppressedColumn(Documented):
     """A quasi-identifier: its name, what a cell of it weighs, and how many of its cells are suppressed."""
 
     name: str
     weight: Fraction
     cells: int
 
-    def to_dict(self) -> dict[str, Any]:
-        """The column as the JSON has it."""
-        return {"name": self.name, "weight": plain(self.weight), "cells": self.cells}
-
 
 @dataclass(frozen=True)
-class Effort:
+class Effort(Documented):
     """How the answer was found.
 
     Args:
@@ -44,25 +38,14 @@ class Effort:
 
     how: str
     method: str
-    stopped: str = ""
+    stopped: str = field(default="", metadata=OR_NULL)
     variables: int = 0
     patterns: int = 0
     fast_cost: Fraction = Fraction(0)
 
-    def to_dict(self) -> dict[str, Any]:
-        """The effort as the JSON has it."""
-        return {
-            "how": self.how,
-            "method": self.method,
-            "stopped": self.stopped or None,
-            "variables": self.variables,
-            "patterns": self.patterns,
-            "fast_cost": plain(self.fast_cost),
-        }
 
-
-@dataclass(frozen=True)
-class SuppressResult(Shown):
+@dataclass(frozen=True, kw_only=True)
+class SuppressResult(MeasuredResult, Shown):
     """The cheapest suppression that was found.
 
     Args:
@@ -75,74 +58,50 @@ class SuppressResult(Shown):
         release: what comes out, None when the work was interrupted before.
     """
 
+    schema: ClassVar = "sqlaudit-suppress/1"
     shown_by: ClassVar = "sqlaudit.remedies.suppress.report:suppress_document"
 
-    target: str
-    rows: int
-    patterns: int
+    target: str = field(metadata=key("target.name"))
+    rows: int = field(metadata=key("target.rows"))
+    patterns: int = field(metadata=key("target.patterns"))
+    engine: str = field(metadata=key("target.engine"))
     roles: Mapping[str, Any]
     requirements: tuple[str, ...]
-    whole_rows: str
+    warn_only: tuple[str, ...] = ()
+    whole_rows: str = field(metadata=OR_NULL)
     columns: tuple[SuppressedColumn, ...]
     cost: Fraction
     bound: Fraction
-    touched: int
+    touched: int = field(metadata=key("touched_rows"))
     effort: Effort
-    engine: str
-    time: str
     release: Release | None = None
-    warn_only: tuple[str, ...] = ()
-    statements: tuple[Timing, ...] = field(default=(), repr=False)
-    versions: Mapping[str, str] = field(default_factory=dict)
-    access: str = ""
 
     @property
+    @told("complete")
     def cells(self) -> int:
         """Suppressed cells."""
         return sum(column.cells for column in self.columns)
 
     @property
+    @told("cells")
     def all_cells(self) -> int:
         """Cells of the quasi-identifiers."""
         return self.rows * len(self.columns)
 
     @property
+    @told("gap")
     def optimal(self) -> bool:
         """Whether no solution costs less."""
         return self.cost == self.bound
 
     @property
+    @told("bound")
     def gap(self) -> Fraction:
         """What the best solution may cost less, as a share of the cost: 0 when this is the best one."""
         return (self.cost - self.bound) / self.cost if self.cost else Fraction(0)
 
     @property
+    @told("optimal")
     def complete(self) -> bool:
         """Whether the question was answered: a proven optimum when an exact answer was asked for."""
         return self.optimal or (self.effort.how != "exact" and self.effort.stopped != "interrupted")
-
-    def to_dict(self) -> dict[str, Any]:
-        """The result as the documented JSON (`sqlaudit/remedies/suppress/schema.json`)."""
-        return {
-            "schema": SCHEMA,
-            "versions": dict(self.versions),
-            "time": self.time,
-            "access": self.access,
-            "target": {"name": self.target, "rows": self.rows, "patterns": self.patterns, "engine": self.engine},
-            "roles": dict(self.roles),
-            "requirements": list(self.requirements),
-            "warn_only": list(self.warn_only),
-            "whole_rows": self.whole_rows or None,
-            "columns": [column.to_dict() for column in self.columns],
-            "cost": plain(self.cost),
-            "bound": plain(self.bound),
-            "gap": plain(self.gap),
-            "optimal": self.optimal,
-            "complete": self.complete,
-            "cells": self.cells,
-            "all_cells": self.all_cells,
-            "touched_rows": self.touched,
-            "effort": self.effort.to_dict(),
-            "release": self.release.to_dict() if self.release else None,
-            "statements": [timing.to_dict() for timing in self.statements],
-        }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -259,18 +259,18 @@ def _result(
         for severity in (False, True)
     }
     return SuppressResult(
-        table.relation.label,
-        patterns.rows,
-        problem.row_patterns,
-        shown_roles(request.roles),
-        by_severity[False],
-        request.whole.value if request.whole else "",
-        columns,
-        Fraction(answer.cost, scale),
-        Fraction(answer.bound, scale),
-        answer.touched,
-        replace(answer.effort),
-        release=made,
+        target=table.relation.label,
+        rows=patterns.rows,
+        patterns=problem.row_patterns,
+        roles=shown_roles(request.roles),
+        requirements=by_severity[False],
         warn_only=by_severity[True],
+        whole_rows=request.whole.value if request.whole else "",
+        columns=columns,
+        cost=Fraction(answer.cost, scale),
+        bound=Fraction(answer.bound, scale),
+        touched=answer.touched,
+        effort=answer.effort,
+        release=made,
         **told,
     )
