@@ -7,7 +7,7 @@ checks: `request_from`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from fractions import Fraction
 from pathlib import Path
@@ -59,8 +59,19 @@ def _number(name: str, value: Any) -> Fraction:
         raise UsageError(f"{spelled(name)} takes a number, for instance 0.5; {str(value)[:60]!r} is none.") from None
 
 
+def _not_negative(name: str, value: Any) -> Fraction:
+    try:
+        return exact_number(value)
+    except UsageError:
+        said = f"is a number of 0 or more, for instance 0.5; {str(value)[:60]!r} is none."
+        raise UsageError(f"{spelled(name)} {said}") from None
+
+
 def _weights(name: str, value: Mapping[str, Any]) -> dict[str, Fraction]:
-    return {column: _number(name, weight) for column, weight in value.items()}
+    try:
+        return {column: exact_share(weight) for column, weight in value.items()}
+    except UsageError as error:
+        raise UsageError(f"{spelled(name)} takes a number for a column. {error}") from None
 
 
 FLAG = Kind("flag", _as_it_is)
@@ -72,6 +83,7 @@ MOST = Kind("most", _as_it_is)
 """A whole number, or `all`."""
 SHARE = Kind("share", _share)
 NUMBER = Kind("number", _number)
+NOT_NEGATIVE = Kind("number", _not_negative)
 SECONDS = Kind("seconds", _as_it_is)
 MEMORY = Kind("memory", _as_it_is)
 RANGE = Kind("range", _as_it_is)
@@ -79,6 +91,8 @@ RANGE = Kind("range", _as_it_is)
 TEXT = Kind("text", _as_it_is)
 TEXTS = Kind("texts", lambda _, value: several(value))
 DELIMITER = Kind("delimiter", _as_it_is)
+VIEW = Kind("view", _as_it_is)
+"""The name of a view, which the command line takes when it is not empty."""
 COLUMN = Kind("column", _as_it_is)
 """One column."""
 NAMES = Kind("names", lambda _, value: several(value))
@@ -90,6 +104,11 @@ FILE = Kind("file", lambda _, value: Path(value))
 FOLDER = Kind("file", lambda _, value: str(value))
 SOURCE = Kind("source", _as_it_is)
 """A file or folder, or in Python what would be in it."""
+
+
+def listed(words: Iterable[str]) -> Kind:
+    """One of some words, where the request itself says what is wrong with another."""
+    return Kind("choice", _as_it_is, tuple(words))
 
 
 def one_of(*words: str) -> Kind:
@@ -125,6 +144,7 @@ class Option:
         kind: what it takes. help, section, metavar: of the help page.
         flags: how the command line spells it; empty = like the parameter. shown: the text of the default, when the help
             page tells it. least, most, above, below: the bounds of a number, None = none. every: what `all` stands for.
+        only_python: the command line says it in another way.
     """
 
     name: str
@@ -140,6 +160,7 @@ class Option:
     above: int | None = None
     below: int | None = None
     every: int | None = None
+    only_python: bool = False
 
     def check(self, value: Any) -> None:
         """Nothing when a number is within its bounds.
@@ -152,6 +173,10 @@ class Option:
             raise UsageError(f"{spelled(self.name)} is {self._bounds()}; it is {value}.")
 
     def _bounds(self) -> str:
+        if self.kind in (SECONDS, NOT_NEGATIVE):
+            return f"a {'time of 0 seconds' if self.kind is SECONDS else 'number of 0'} or more"
+        if self.kind is SHARE and self.least is not None and self.most is not None:
+            return f"a share from {self.least} to {self.most} (100%)"
         named = (("at least", self.least), ("above", self.above), ("at most", self.most), ("below", self.below))
         said = " and ".join(f"{how} {bound}" for how, bound in named if bound is not None)
         return f"a share of {said}" if self.kind is SHARE else said
@@ -163,25 +188,25 @@ def option(default: Any, kind: Kind, help: str, section: str, **more: Any) -> An
     Args:
         default: of the field. kind, help, section, more: as `Option` has them.
     """
-    metadata = {_OPTION: {"kind": kind, "help": help, "section": section, **more}}
+    metadata = {_OPTION: {"kind": kind, "help": help, "section": section, "default": default, **more}}
     if isinstance(default, dict):
         return field(default_factory=dict, metadata=metadata)
-    return field(default=default, metadata=metadata)
+    return field(default=default, metadata=metadata, repr=kind is not SOURCE)
 
 
 def options_of(request: type[Any]) -> Iterator[tuple[str, Option]]:
     """The options among the fields of a request, by the field's name."""
     for one in fields(request):
         if _OPTION in one.metadata:
-            default = None if one.default is MISSING else one.default
-            yield one.name, Option(**{"name": one.name, "default": default, **one.metadata[_OPTION]})
+            yield one.name, Option(**{"name": one.name, **one.metadata[_OPTION]})
 
 
 def request_from(request: type[T], given: Mapping[str, Any], **more: Any) -> T:
     """A request from what was given for its options, each read as its field says.
 
     Args:
-        request: the dataclass. given: values by parameter; others than options are passed over. more: further fields.
+        request: the dataclass. given: values by parameter; others than options are passed over, and so is None where
+            names or weights are taken. more: further fields.
 
     Raises:
         UsageError: a value that its option does not take, or whatever the request refuses.
@@ -189,7 +214,10 @@ def request_from(request: type[T], given: Mapping[str, Any], **more: Any) -> T:
     for name, one in options_of(request):
         if one.name in given:
             value = given[one.name]
-            more[name] = None if value is None else one.kind.read(one.name, value)
+            if value is not None:
+                more[name] = one.kind.read(one.name, value)
+            elif not isinstance(one.default, tuple | dict):
+                more[name] = None
     return request(**more)
 
 

@@ -7,9 +7,12 @@ from enum import StrEnum
 from pathlib import Path
 
 from sqlaudit.base.files import check_destination
+from sqlaudit.base.options import FILE, FLAG, NAMES, option
 
 RELEASE_SUFFIXES = (".parquet", ".csv", ".sql")
 """The endings of files that a release is written to."""
+RELEASE = "The release"
+"""The section of the help page."""
 
 
 class Suppressed(StrEnum):
@@ -24,14 +27,28 @@ class Publication:
     """What becomes of a release.
 
     Args:
-        file: a .parquet or .csv file for its rows, or a .sql file for its SELECT; None = none.
         with_sql: its SELECT is told.
+        file: a .parquet or .csv file for its rows, or a .sql file for its SELECT; None = none.
         keep: columns that are written though they look like direct identifiers.
     """
 
-    file: Path | None = None
-    with_sql: bool = False
-    keep: tuple[str, ...] = ()
+    with_sql: bool = option(False, FLAG, "Print the SELECT that makes the release.", RELEASE, name="publish_sql")
+    file: Path | None = option(
+        None,
+        FILE,
+        "Write the release to a .parquet or .csv file, or its SELECT to a .sql file.",
+        RELEASE,
+        name="to",
+        metavar="FILE",
+    )
+    keep: tuple[str, ...] = option(
+        (),
+        NAMES,
+        "Columns that are written though they look like direct identifiers.",
+        RELEASE,
+        name="keep_column",
+        metavar="COLUMNS",
+    )
 
     @property
     def wanted(self) -> bool:

@@ -126,7 +126,7 @@ def command(target: Target, db: str | None, given: dict[str, Any], output: Outpu
     if given["audit_only"]:
         return _audited(target, db, given, output, work, limits)
     keep = split_lists(given["keep_column"], "--keep-column")
-    request, publication = _request(target, given), Publication(given["to"], given["publish_sql"], keep)
+    request, publication = _request(target, given), Publication(given["publish_sql"], given["to"], keep)
     publication.check()
     with session(db, limits, work, *request.targets()) as engine:
         if work.dry_run or work.explain:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
+from sqlaudit.base.errors import UsageError
 from sqlaudit.base.options import Option, options_of, request_from
 from sqlaudit.cli.parsing import (
     count_or_all,
@@ -27,7 +29,7 @@ R = TypeVar("R")
 _PATH = click.Path(path_type=Path)
 _MADE: Mapping[str, Callable[[Option], dict[str, Any]]] = {
     "switch": lambda one: {"default": None},
-    "flag": lambda one: {"is_flag": True} if not one.default else {"default": True},
+    "flag": lambda one: {"default": True, "show_default": bool(one.shown)} if one.default else {"is_flag": True},
     "whole": lambda one: {"type": int},
     "range": lambda one: {"type": click.IntRange(one.least, one.most)},
     "names": lambda one: {"multiple": True},
@@ -45,10 +47,17 @@ _TYPED: Mapping[str, Callable[[str, Any], Any]] = {
     "weights": lambda flag, value: weights(value, flag),
     "texts": lambda _, value: null_values(value),
     "delimiter": lambda _, value: delimiter(value),
+    "view": lambda flag, value: _view(value, flag),
     "column": lambda flag, value: one_column(value, flag),
     "ordered": lambda flag, value: split_list(value, flag) if value else (),
 }
 """What was typed as the value of a field, by the kind of an option; others are what click makes of them."""
+
+
+def _view(text: str, flag: str) -> str:
+    if not text:
+        raise UsageError(f"{flag} takes the name of a view.")
+    return text
 
 
 def _most(one: Option) -> Callable[[click.Context, click.Parameter, str | None], Any]:
@@ -73,33 +82,46 @@ def made_option(one: Option) -> Decorator:
     """The option of the command line for a field."""
     made = _MADE.get(one.kind.name)
     more = {} if made is None else made(one)
-    if one.shown:
+    if one.shown and one.kind.name != "flag":
         more |= {"default": one.shown, "show_default": True}
     if one.metavar:
         more["metavar"] = one.metavar
     return in_section(one.section)(*flags_of(one), one.name, help=one.help, **more)
 
 
-def given_options(request: type[Any], name: str) -> Decorator:
-    """A decorator with the options of a request; the command gets `name`: what was given, for `request_from`."""
-    return _handing(request, name, dict)
+def given_options(request: type[Any], name: str, last: Sequence[str] = (), **said: str) -> Decorator:
+    """A decorator with the options of a request; the command gets `name`: what was given, for `request_from`.
+
+    Args:
+        request: has the options. name: of the command's parameter. last, said: as of `parameters_of`.
+    """
+    return _handing(request, name, dict, parameters_of(request, last, **said))
 
 
-def request_options(request: type[R], name: str) -> Decorator:
-    """A decorator with the options of a request; the command gets `name`: that request."""
-    return _handing(request, name, lambda given: request_from(request, given))
+def request_options(request: type[R], name: str, last: Sequence[str] = (), **said: str) -> Decorator:
+    """The same; the command gets that request."""
+    return _handing(request, name, lambda given: request_from(request, given), parameters_of(request, last, **said))
 
 
-def parameters_of(request: type[Any], last: Sequence[str] = ()) -> tuple[Decorator, ...]:
-    """The options of a request, for `shared`; those named `last` behind the others on the help page."""
-    found = sorted((one for _, one in options_of(request)), key=lambda one: one.name in last)
-    return tuple(map(made_option, found))
+def parameters_of(request: type[Any], last: Sequence[str] = (), **said: str) -> tuple[Decorator, ...]:
+    """The options of a request, for `shared`.
+
+    Args:
+        request: has the options. last: those behind the others on the help page, in this order. said: help texts of
+            this command, where it has its own.
+    """
+    found = sorted(_offered(request), key=lambda one: last.index(one.name) + 1 if one.name in last else 0)
+    return tuple(made_option(replace(one, help=said.get(one.name, one.help))) for one in found)
+
+
+def _offered(request: type[Any]) -> Iterator[Option]:
+    return (one for _, one in options_of(request) if not one.only_python)
 
 
 def typed(request: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
     """What click made of the options of a request, as `request_from` takes it; without those that were not given."""
     found = {}
-    for _, one in options_of(request):
+    for one in _offered(request):
         value = values[one.name]
         if value is not None:
             reader = _TYPED.get(one.kind.name)
@@ -107,8 +129,10 @@ def typed(request: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _handing(request: type[Any], name: str, hand: Callable[[dict[str, Any]], Any]) -> Decorator:
+def _handing(
+    request: type[Any], name: str, hand: Callable[[dict[str, Any]], Any], made: Sequence[Decorator]
+) -> Decorator:
     def make(**values: Any) -> dict[str, Any]:
         return {name: hand(typed(request, values))}
 
-    return shared(make, *parameters_of(request))
+    return shared(make, *made)

@@ -10,8 +10,8 @@ from typing import Any
 from sqlaudit.audits.auditor import Auditor
 from sqlaudit.audits.emit import before
 from sqlaudit.base.errors import EngineError, UsageError
-from sqlaudit.base.numbers import Share, exact_share
-from sqlaudit.base.options import request_from, several
+from sqlaudit.base.numbers import Share
+from sqlaudit.base.options import request_from
 from sqlaudit.base.publication import Suppressed
 from sqlaudit.base.spec import AuditSpec, Limits, NullPolicy, ReadOptions, Roles, Target
 from sqlaudit.base.targets import make_target
@@ -95,30 +95,15 @@ def lattice(
         >>> found.best.levels, found.named(found.best.levels)
         ((2, 0), {'age': '*', 'sex': 'values'})
     """
-    request = LatticeRequest(
-        make_target(target, query=query, where=where, read=read),
-        request_from(Roles, locals()),
-        requirements(require),
-        hierarchies,
-        inputs or {},
-        exact_share(suppress),
-        Find(find),
-        measure,
-        algorithm,
-        {name: exact_share(weight) for name, weight in (weights or {}).items()},
-        tuple(tuple(node) for node in chain),
-        time_budget,
-        walk,
+    request = request_from(
+        LatticeRequest,
+        locals(),
+        target=make_target(target, query=query, where=where, read=read),
+        roles=request_from(Roles, locals()),
+        requirements=requirements(require),
+        inputs=inputs or {},
     )
-    publication = LatticePublication(
-        Path(to) if to is not None else None,
-        False,
-        several(keep_column),
-        publish_view,
-        execute,
-        replace_view,
-        Suppressed(suppressed),
-    )
+    publication = request_from(LatticePublication, locals())
     check_publication(publication, db if isinstance(db, str) else None)
     refuse_overwriting([publication.file], files_read(db, targets_of(request)))
     with opened(db, limits, *targets_of(request)) as engine:

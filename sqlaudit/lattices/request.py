@@ -9,12 +9,25 @@ from fractions import Fraction
 from typing import Any
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.publication import Publication, Suppressed
+from sqlaudit.base.options import (
+    FLAG,
+    SECONDS,
+    SHARE,
+    SOURCE,
+    VIEW,
+    WEIGHTS,
+    Kind,
+    check_bounds,
+    choice,
+    listed,
+    option,
+)
+from sqlaudit.base.publication import RELEASE, Publication, Suppressed
 from sqlaudit.base.spec import Requirement, Roles, Target
 from sqlaudit.base.words import spelled
 from sqlaudit.lattices.search.choice import AUTO, FITS
 from sqlaudit.lattices.verdicts import Node
-from sqlaudit.models.measures import find_measure
+from sqlaudit.models.measures import OF_NODES, find_measure
 
 
 class Find(StrEnum):
@@ -28,6 +41,16 @@ class Find(StrEnum):
     MINIMAL = "minimal"
     ALL = "all"
     CHAIN = "chain"
+
+
+_NODES = "Which nodes"
+_ALGORITHMS = (AUTO, *dict.fromkeys(name for names in FITS.values() for name in names))
+
+
+def hierarchies_option() -> Any:
+    """The option of how columns become coarser."""
+    said = "A YAML file, or a folder with …COLUMN.csv files."
+    return option(None, SOURCE, said, "How columns become coarser", metavar="FILE|DIR")
 
 
 @dataclass(frozen=True)
@@ -52,18 +75,42 @@ class LatticeRequest:
     target: Target
     roles: Roles
     requirements: tuple[Requirement, ...]
-    hierarchies: Any = field(repr=False, default=None)
     inputs: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    suppression: Fraction = Fraction(0)
-    find: Find = Find.BEST
-    measure: str = "loss"
-    algorithm: str = AUTO
-    weights: Mapping[str, Fraction] = field(default_factory=dict)
-    chain: Sequence[Node] = ()
-    time_budget: float | None = None
-    walk: bool = False
+    hierarchies: Any = hierarchies_option()
+    suppression: Fraction = option(
+        Fraction(0),
+        SHARE,
+        "Rows that may be left out, in failing classes: 5%.",
+        _NODES,
+        name="suppress",
+        metavar="SHARE",
+        least=0,
+        most=1,
+    )
+    find: Find = option(Find.BEST, choice(Find), "Which safe nodes are wanted.", _NODES, shown="best")
+    measure: str = option("loss", listed(OF_NODES), "The loss that the best node minimizes.", _NODES, shown="loss")
+    weights: Mapping[str, Fraction] = option(
+        {}, WEIGHTS, "How much columns weigh in the loss: age=2,sex=1.", _NODES, metavar="COLUMN=NUMBER"
+    )
+    algorithm: str = option(
+        AUTO, listed(_ALGORITHMS), "How they are searched; auto takes what fits.", _NODES, shown=AUTO
+    )
+    chain: Sequence[Node] = option(
+        (),
+        Kind("text", lambda _, value: _chain(value)),
+        'The nodes of a chain, from fine to coarse: "0,0 1,0 2,1".',
+        _NODES,
+        metavar="NODES",
+    )
+    time_budget: float | None = option(
+        None, SECONDS, "Stop after this time with the best node so far.", _NODES, metavar="TIME", least=0
+    )
+    walk: bool = option(
+        False, FLAG, "Show the nodes that were counted, and what they fall short of.", _NODES, flags=("--show-walk",)
+    )
 
     def __post_init__(self) -> None:
+        check_bounds(self)
         if not self.roles.quasi_identifiers:
             raise UsageError(
                 f"Name the quasi-identifiers that are to be coarsened, for instance {spelled('qi', 'age', 'sex')}."
@@ -73,8 +120,6 @@ class LatticeRequest:
             raise UsageError(f"Say what the release must satisfy, for instance {spelled('require', 'k=5')}.")
         if not any(one.severity == "error" for one in self.requirements):
             raise UsageError("Every requirement only warns, so every node would be safe; require at least one.")
-        if not 0 <= self.suppression <= 1:
-            raise UsageError(f"{spelled('suppress')} is a share from 0 to 1 (100%); it is {self.suppression}.")
         if self.algorithm not in (AUTO, *FITS[self.find]):
             listed = ", ".join((AUTO, *FITS[self.find]))
             raise UsageError(f"{spelled('algorithm', self.algorithm)} does not find {self.find}; there are: {listed}.")
@@ -82,8 +127,6 @@ class LatticeRequest:
             raise UsageError(
                 f"{spelled('chain')} names the nodes of a chain; it belongs to {spelled('find', 'chain')}."
             )
-        if self.time_budget is not None and self.time_budget < 0:
-            raise UsageError(f"{spelled('time_budget')} is a time of 0 seconds or more; it is {self.time_budget}.")
 
 
 @dataclass(frozen=True)
@@ -99,10 +142,21 @@ class LatticePublication(Publication):
         UsageError: a combination that has no meaning.
     """
 
-    view: str = ""
-    execute: bool = False
-    replace: bool = False
-    suppressed: Suppressed = Suppressed.DROP
+    with_sql: bool = False
+    view: str = option(
+        "", VIEW, "Print the CREATE VIEW of the best node.", RELEASE, name="publish_view", metavar="NAME"
+    )
+    execute: bool = option(False, FLAG, "Make that view in the database; the one thing that writes there.", RELEASE)
+    replace: bool = option(
+        False, FLAG, "A view of that name may be replaced.", RELEASE, name="replace_view", flags=("--replace",)
+    )
+    suppressed: Suppressed = option(
+        Suppressed.DROP,
+        choice(Suppressed),
+        "Rows in classes that fall short are left out, or their quasi-identifiers become *.",
+        RELEASE,
+        shown="drop",
+    )
 
     def __post_init__(self) -> None:
         if self.view and self.file is not None:
@@ -122,6 +176,13 @@ class LatticePublication(Publication):
     def is_sql(self) -> bool:
         """Whether it is SQL that others will run, so that the table must mean the same outside of this session."""
         return bool(self.view) or super().is_sql
+
+
+def _chain(value: str | Sequence[Sequence[int]]) -> tuple[Node, ...]:
+    """The nodes of a chain as the command line or Python gives them; an empty text is none."""
+    if isinstance(value, str):
+        return parse_chain(value) if value else ()
+    return tuple(tuple(node) for node in value)
 
 
 def parse_chain(text: str) -> tuple[Node, ...]:

@@ -11,20 +11,34 @@ import pytest
 
 import sqlaudit
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.options import options_of, request_from
+from sqlaudit.base.options import Option, options_of, request_from
+from sqlaudit.base.publication import Publication
+from sqlaudit.base.spec import Requirement, Roles, Target
 from sqlaudit.column_sets.records.request import RecordRequest
 from sqlaudit.column_sets.request import ColumnRequest, Find
+from sqlaudit.lattices.request import LatticePublication, LatticeRequest
+from sqlaudit.remedies.recode.request import RecodeRequest
+from sqlaudit.remedies.suppress.request import SuppressRequest
 
 CALLS: list[tuple[Callable[..., Any], tuple[type[Any], ...], set[str]]] = [
     (sqlaudit.columns, (ColumnRequest,), set()),
     (sqlaudit.records, (RecordRequest,), {"suda"}),
+    (sqlaudit.suppress, (SuppressRequest, Publication), set()),
+    (sqlaudit.recode, (RecodeRequest, Publication), set()),
+    (sqlaudit.lattice, (LatticeRequest, LatticePublication), set()),
 ]
 """A function, its requests, and the options that belong to what the command line prints."""
 
 
-def plain(kind: Any, default: Any) -> Any:
-    """A default as the function may write it: read as what is given is."""
-    return None if default is None else kind.read("default", default)
+OTHERWISE = {("lattice", "walk"): True}
+"""Defaults of a function that the command line does not share: a notebook can look at a walk without asking twice."""
+
+
+def plain(one: Option, default: Any) -> Any:
+    """A default as the function may write it: read as what is given is; None is no names and no weights."""
+    if default is None:
+        return one.default if isinstance(one.default, tuple | dict) else None
+    return one.kind.read(one.name, default)
 
 
 @pytest.mark.parametrize(("call", "requests", "printed"), CALLS, ids=[call.__name__ for call, _, _ in CALLS])
@@ -37,7 +51,8 @@ def test_a_function_takes_every_option_of_its_requests_with_the_same_default(
             if one.name in printed:
                 assert one.name not in taken
                 continue
-            assert plain(one.kind, taken[one.name].default) == one.default, one.name
+            usual = OTHERWISE.get((call.__name__, one.name), one.default)
+            assert plain(one, taken[one.name].default) == usual, one.name
 
 
 def test_a_request_reads_what_its_options_say() -> None:
@@ -61,3 +76,45 @@ def test_a_value_that_an_option_does_not_take_is_refused_in_the_words_of_python(
     with pytest.raises(UsageError) as caught:
         request_from(ColumnRequest, given)
     assert str(caught.value) == said
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"suppress": "x"}, "suppress= takes a share such as 0.01 or 1%; 'x' is none."),
+        ({"suppress": 2}, "suppress= is a share from 0 to 1 (100%); it is 2."),
+        ({"time_budget": -1}, "time_budget= is a time of 0 seconds or more; it is -1."),
+        (
+            {"weights": {"age": "heavy"}},
+            "weights= takes a number for a column. A share is a number, for instance 0.05, 5% or 1/20; "
+            "this one is 'heavy'.",
+        ),
+        ({"measure": "los"}, "There is no measure 'los'. Did you mean 'loss'? There are: "),
+        ({"chain": "0,0 x"}, "chain= takes nodes such as 0,0 0,1 1,1; 'x' is none."),
+    ],
+)
+def test_a_search_in_the_lattice_refuses_what_its_options_do_not_take(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        request_from(
+            LatticeRequest, given, target=Target("t"), roles=Roles(("age",)), requirements=(Requirement("k_anonymity"),)
+        )
+    assert str(caught.value).startswith(said)
+
+
+def test_none_is_nothing_where_names_or_weights_are_taken_and_stays_elsewhere() -> None:
+    given = {"weights": None, "chain": None, "time_budget": None, "hierarchies": None}
+    made = request_from(
+        LatticeRequest, given, target=Target("t"), roles=Roles(("age",)), requirements=(Requirement("k_anonymity"),)
+    )
+    assert (made.weights, made.chain, made.time_budget) == ({}, (), None)
+
+
+def test_a_request_does_not_print_a_source_that_may_hold_values() -> None:
+    made = request_from(
+        LatticeRequest,
+        {"hierarchies": {"age": {"groups": {"old": ["ninety"]}}}},
+        target=Target("t"),
+        roles=Roles(("age",)),
+        requirements=(Requirement("k_anonymity"),),
+    )
+    assert "ninety" not in repr(made)

@@ -244,16 +244,16 @@ def test_a_release_is_audited_before_it_is_written(engine: Engine, tmp_path: Pat
     made = rewrite(table, patterns, [(KEEP, STAR)] * 2, pieces, salt=1)
     required = [parse_requirement("k=2"), parse_requirement("l=2")]
     file = tmp_path / "out.csv"
-    found = release(table, made, made, required, publication=Publication(file))
+    found = release(table, made, made, required, publication=Publication(file=file))
     assert (found.audit.status, found.rows, found.groups, found.audit.classes) == ("pass", 4, 2, 2)
     assert file.read_text() == 'age,"o""d d%",s\n1,*,cold\n1,*,flu\n2,*,cold\n2,*,flu\n'
     wrong = rewrite(table, patterns, [(KEEP, STAR)] * 2, [(n, 1, 1, n, 0, 0) for n in range(1, 5)], salt=1)
     again = tmp_path / "again.csv"
     with pytest.raises(EngineError, match="'k=2' does not hold"):
-        release(table, wrong, wrong, required, publication=Publication(again))
+        release(table, wrong, wrong, required, publication=Publication(file=again))
     assert not again.exists()
     script = tmp_path / "release.sql"
-    told = release(table, made, made, required, publication=Publication(script))
+    told = release(table, made, made, required, publication=Publication(file=script))
     assert script.read_text() == told.sql + "\n"
     assert told.sql.startswith("-- A release by sqlaudit.")
     assert "flu" not in told.sql.replace(spelled(values_query(rows, COLUMNS), engine.dialect), "")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlaudit.base.numbers import Share, exact_share
-from sqlaudit.base.options import several
+from sqlaudit.base.options import request_from
 from sqlaudit.base.publication import Publication
 from sqlaudit.base.spec import Limits, ReadOptions, Target
 from sqlaudit.base.targets import make_target
@@ -103,7 +103,7 @@ def cloak(
         tuple(identifier),
         Background(_table(properties, read), tuple(property_bounds), owner, _table(observations, read)),
     )
-    publication = Publication(Path(to) if to is not None else None, publish_sql, several(keep_column))
+    publication = request_from(Publication, locals())
     publication.check()
     refuse_overwriting([publication.file], files_read(db, request.targets()))
     with opened(db, limits, *request.targets()) as engine:

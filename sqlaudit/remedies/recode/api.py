@@ -7,8 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from sqlaudit.base.numbers import exact_number
-from sqlaudit.base.options import request_from, several
+from sqlaudit.base.options import request_from
 from sqlaudit.base.publication import Publication
 from sqlaudit.base.spec import Limits, NullPolicy, ReadOptions, Roles
 from sqlaudit.base.targets import make_target
@@ -81,20 +80,14 @@ def recode(
         >>> made.groups, made.columns[0].rows_at, made.columns[1].rows_at
         (2, (('values', 0), ('width 10', 0), ('*', 5)), (('values', 5), ('*', 0)))
     """
-    request = RecodeRequest(
-        make_target(target, query=query, where=where, read=read),
-        request_from(Roles, locals()),
-        requirements(require),
-        hierarchies,
-        inputs or {},
-        Method(method),
-        Order(order),
-        seed,
-        exact_number(beta),
-        measure,
-        lattice,
-        time_budget,
-        Publication(Path(to) if to is not None else None, publish_sql, several(keep_column)),
+    request = request_from(
+        RecodeRequest,
+        locals(),
+        target=make_target(target, query=query, where=where, read=read),
+        roles=request_from(Roles, locals()),
+        requirements=requirements(require),
+        inputs=inputs or {},
+        publication=request_from(Publication, locals()),
     )
     refuse_overwriting([request.publication.file], files_read(db, targets_of(request.of_lattice())))
     with opened(db, limits, *targets_of(request.of_lattice())) as engine:

@@ -9,14 +9,16 @@ from fractions import Fraction
 from typing import Any
 
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.options import FLAG, NOT_NEGATIVE, SECONDS, WHOLE, check_bounds, choice, listed, option
 from sqlaudit.base.publication import NOTHING, Publication
 from sqlaudit.base.spec import NullPolicy, Requirement, Roles, Target
 from sqlaudit.base.words import spelled
-from sqlaudit.lattices.request import LatticeRequest
+from sqlaudit.lattices.request import LatticeRequest, hierarchies_option
 from sqlaudit.models.measures import OF_NODES, OF_RELEASES, find_measure
 from sqlaudit.remedies.recode.kaca import Order
 
 BY_DEFAULT = "loss"
+_GROUPS, _LOST = "How groups are made", "What is lost"
 
 
 class Method(StrEnum):
@@ -31,13 +33,13 @@ class RecodeRequest:
     """A local recoding.
 
     Args:
-        target, roles, requirements, hierarchies, inputs: as for a lattice.
+        target, roles, requirements, hierarchies, inputs: as for a lattice. publication: what becomes of the release.
         method: how groups are made. order, seed: which class KACA merges next. beta: of its weights of levels, 0 =
             even.
         measure: the loss that is named first, and by which the lattice's best node is chosen where it has one so
             called.
-        beside: whether the best node of the lattice is found, too.
-        time_budget: seconds, None = no limit. publication: what becomes of the release.
+        lattice: whether the best node of the lattice is found, too.
+        time_budget: seconds, None = no limit.
 
     Raises:
         UsageError: a number out of its range, or a combination that has no meaning.
@@ -46,21 +48,37 @@ class RecodeRequest:
     target: Target
     roles: Roles
     requirements: tuple[Requirement, ...]
-    hierarchies: Any = field(repr=False, default=None)
     inputs: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    method: Method = Method.KACA
-    order: Order = Order.SMALLEST
-    seed: int | None = None
-    beta: Fraction = Fraction(0)
-    measure: str = BY_DEFAULT
-    beside: bool = True
-    time_budget: float | None = None
     publication: Publication = NOTHING
+    hierarchies: Any = hierarchies_option()
+    method: Method = option(
+        Method.KACA,
+        choice(Method),
+        "Merge classes that fall short with the nearest one, or split the table as far as it may be.",
+        _GROUPS,
+        shown="kaca",
+    )
+    order: Order = option(Order.SMALLEST, choice(Order), "Which class KACA merges next.", _GROUPS, shown="smallest")
+    seed: int | None = option(None, WHOLE, "The seed of the random order. [default: 0]", _GROUPS, metavar="N")
+    beta: Fraction = option(
+        Fraction(0), NOT_NEGATIVE, "KACA weighs levels by 1/(j-1)^beta.", _GROUPS, metavar="NUMBER", shown="0", least=0
+    )
+    time_budget: float | None = option(
+        None, SECONDS, "Give up after this time, publishing nothing.", _GROUPS, metavar="TIME", least=0
+    )
+    measure: str = option(BY_DEFAULT, listed(OF_RELEASES), "The loss that is named first.", _LOST, shown=BY_DEFAULT)
+    lattice: bool = option(
+        True,
+        FLAG,
+        "Set it beside the best full-domain node.",
+        _LOST,
+        shown="lattice",
+        flags=("--lattice/--no-lattice",),
+    )
 
     def __post_init__(self) -> None:
+        check_bounds(self)
         find_measure(self.measure, OF_RELEASES)
-        if self.beta < 0:
-            raise UsageError(f"{spelled('beta')} is a number of 0 or more.")
         if self.method is Method.MONDRIAN and (self.order is not Order.SMALLEST or self.beta):
             raise UsageError(
                 f"{spelled('order')} and {spelled('beta')} are for {spelled('method', 'kaca')}; Mondrian "
@@ -68,8 +86,6 @@ class RecodeRequest:
             )
         if self.seed is not None and self.order is not Order.RANDOM:
             raise UsageError(f"{spelled('seed')} is for {spelled('order', 'random')}; nothing else is drawn.")
-        if self.time_budget is not None and self.time_budget < 0:
-            raise UsageError(f"{spelled('time_budget')} is a time of 0 seconds or more; it is {self.time_budget}.")
         if self.roles.nulls is NullPolicy.WILDCARD:
             raise UsageError(
                 f"{spelled('nulls', 'wildcard')}: a missing value would belong to several groups at once; "
@@ -96,8 +112,8 @@ class RecodeRequest:
             self.target,
             self.roles,
             self.requirements,
-            self.hierarchies,
             self.inputs,
+            self.hierarchies,
             measure=measure,
             time_budget=seconds,
         )

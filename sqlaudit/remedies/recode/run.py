@@ -172,7 +172,7 @@ class _Run:
         made = made_of(read, merged.groups[where], ranges=self.request.method is Method.MONDRIAN)
         release = self._released(read, made)
         losses = self._losses(read, attributes, made.groups, made.cells)
-        beside = self._beside(read, attributes) if self.request.beside else None
+        beside = self._beside(read, attributes) if self.request.lattice else None
         found = self._nothing(read, [])
         columns = tuple(replace(one, rows_at=made.rows_at(place)) for place, one in enumerate(self._columns(read)))
         return replace(

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sqlaudit.base.numbers import Share, exact_share
-from sqlaudit.base.options import request_from, several
+from sqlaudit.base.numbers import Share
+from sqlaudit.base.options import request_from
 from sqlaudit.base.publication import Publication, Suppressed
 from sqlaudit.base.spec import AuditSpec, Limits, NullPolicy, ReadOptions, Roles, Target
 from sqlaudit.base.targets import make_target
@@ -73,18 +73,15 @@ def suppress(
         >>> int(found.cost), found.optimal, [column.cells for column in found.columns]
         (4, True, [2, 0, 2])
     """
-    request = SuppressRequest(
-        make_target(target, query=query, where=where, read=read),
-        request_from(Roles, locals()),
-        requirements(require),
-        inputs or {},
-        How(how),
-        Suppressed(rows) if rows else None,
-        {name: exact_share(weight) for name, weight in (weights or {}).items()},
-        time_limit,
-        seed,
+    request = request_from(
+        SuppressRequest,
+        locals(),
+        target=make_target(target, query=query, where=where, read=read),
+        roles=request_from(Roles, locals()),
+        requirements=requirements(require),
+        inputs=inputs or {},
     )
-    published = Publication(Path(to) if to is not None else None, publish_sql, several(keep_column))
+    published = request_from(Publication, locals())
     published.check()
     refuse_overwriting([published.file], files_read(db, targets_of(request)))
     with opened(db, limits, *targets_of(request)) as engine:

@@ -8,12 +8,14 @@ from fractions import Fraction
 from typing import Any
 
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.options import SECONDS, WEIGHTS, WHOLE, check_bounds, choice, option
 from sqlaudit.base.publication import Suppressed
 from sqlaudit.base.spec import NullPolicy, Requirement, Roles, Target
 from sqlaudit.base.words import spelled
 from sqlaudit.remedies.suppress.deciding import How
 
 _AIMS = {"k_anonymity": "k", "distinct_l_diversity": "l"}
+_CELLS = "How the cells are chosen"
 
 
 @dataclass(frozen=True)
@@ -22,8 +24,8 @@ class SuppressRequest:
 
     Args:
         target: the table. roles: of its columns. requirements: what the release must satisfy. inputs: of their models.
-        how: exactly, fast, or what fits. whole: suppress whole rows and no single cells; None = cells.
-        weights: what a cell of a column weighs, by its name. time_limit: seconds for the exact program, None = any.
+        how: exactly, fast, or what fits. rows: suppress whole rows and no single cells; None = cells.
+        weights: what a cell of a column weighs, by its name. time_budget: seconds for the exact program, None = any.
         seed: decides which copies of a row part; None = a secret number.
 
     Raises:
@@ -34,13 +36,29 @@ class SuppressRequest:
     roles: Roles
     requirements: tuple[Requirement, ...]
     inputs: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    how: How = How.AUTO
-    whole: Suppressed | None = None
-    weights: Mapping[str, Fraction] = field(default_factory=dict)
-    time_limit: float | None = 60.0
-    seed: int | None = None
+    how: How = option(How.AUTO, choice(How), "", _CELLS, only_python=True)
+    rows: Suppressed | None = option(
+        None, choice(Suppressed), "Suppress whole rows and no single cells: leave them out, or star them.", _CELLS
+    )
+    weights: Mapping[str, Fraction] = option(
+        {}, WEIGHTS, "What a cell costs: zip=3,sex=1; 1 when not named.", _CELLS, metavar="COLUMN=NUMBER"
+    )
+    time_budget: float | None = option(
+        60.0,
+        SECONDS,
+        "Time for the exact program; then the best answer so far, with its gap.",
+        _CELLS,
+        name="time_limit",
+        metavar="TIME",
+        shown="60s",
+        least=0,
+    )
+    seed: int | None = option(
+        None, WHOLE, "Which copies of a row part; without it a secret number decides.", _CELLS, metavar="N"
+    )
 
     def __post_init__(self) -> None:
+        check_bounds(self)
         if not self.roles.quasi_identifiers:
             raise UsageError(
                 f"Name the quasi-identifiers that may be suppressed, for instance {spelled('qi', 'age', 'sex')}."
@@ -61,8 +79,6 @@ class SuppressRequest:
             raise UsageError(
                 f"Distinct l-diversity needs one sensitive attribute here: {spelled('sensitive', 'COLUMN')}."
             )
-        if self.time_limit is not None and self.time_limit < 0:
-            raise UsageError(f"{spelled('time_limit')} is a time of 0 seconds or more; it is {self.time_limit}.")
         if self.seed is not None and not 0 <= self.seed < 2**63:
             raise UsageError(f"{spelled('seed')} is a whole number from 0 to 2^63-1.")
 

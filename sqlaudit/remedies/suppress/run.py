@@ -59,7 +59,7 @@ def suppress_table(
         EngineError: the database refused or failed, or the audit contradicts the suppression.
     """
     already = len(engine.executed)
-    if request.how is How.EXACT and request.whole is not Suppressed.DROP:
+    if request.how is How.EXACT and request.rows is not Suppressed.DROP:
         solver.require()
     table = open_table(engine, request)
     before(engine, published, table.written(published.keep))
@@ -67,7 +67,7 @@ def suppress_table(
     patterns = read_patterns(table)
     weights = _weights(request, table)
     problem = _problem(request, table, patterns, weights)
-    answer = _dropped(problem) if request.whole is Suppressed.DROP else _decided(request, table, problem, watch)
+    answer = _dropped(problem) if request.rows is Suppressed.DROP else _decided(request, table, problem, watch)
     made = None
     if answer.effort.stopped != "interrupted":
         made = _released(request, table, patterns, answer, published)
@@ -98,7 +98,7 @@ class _Answer:
 
 def _decided(request: SuppressRequest, table: RemedyTable, problem: Problem, watch: Watch | None) -> _Answer:
     _refuse_impossible(table, problem)
-    found = decide(problem, request.how, request.time_limit, watch)
+    found = decide(problem, request.how, request.time_budget, watch)
     best = found.solution
     touched = int(best.copies[best.starred[best.groups].any(axis=1)].sum())
     return _Answer(_pieces(best), best.cells, best.cost, found.bound, touched, _effort(request, problem, found))
@@ -169,7 +169,7 @@ def _problem(
         request.l,
         tuple(int(weight * scale) for weight in weights),
         request.roles.nulls is NullPolicy.DISTINCT,
-        request.whole is not None,
+        request.rows is not None,
     )
 
 
@@ -265,7 +265,7 @@ def _result(
         roles=shown_roles(request.roles),
         requirements=by_severity[False],
         warn_only=by_severity[True],
-        whole_rows=request.whole.value if request.whole else "",
+        whole_rows=request.rows.value if request.rows else "",
         columns=columns,
         cost=Fraction(answer.cost, scale),
         bound=Fraction(answer.bound, scale),
