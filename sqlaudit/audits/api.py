@@ -8,7 +8,7 @@ from typing import Any
 from sqlaudit.audits.auditor import Auditor
 from sqlaudit.audits.distribution import WORST_CLASSES
 from sqlaudit.audits.result import AuditResult
-from sqlaudit.base.options import several
+from sqlaudit.base.options import request_from, several
 from sqlaudit.base.spec import AuditSpec, Coverage, Limits, NullPolicy, ReadOptions, Roles
 from sqlaudit.base.targets import make_target
 from sqlaudit.classes.inputs import further_targets
@@ -83,10 +83,10 @@ def audit(
     declared = with_accepted(several(identifier), accepted)
     spec = AuditSpec(
         make_target(target, query=query, where=where, read=read),
-        Roles(several(qi), several(sensitive), declared, entity, joint, NullPolicy(nulls)),
+        request_from(Roles, {**locals(), "identifier": declared}),
         requirements(require),
         inputs or {},
-        Coverage(accepted, several(insensitive), all_columns_named),
+        request_from(Coverage, locals()),
     )
     with opened(db, limits, spec.target, *further_targets(spec)) as engine:
         return Auditor(engine, failing_classes, show_values, worst_classes=worst_classes).audit(spec)

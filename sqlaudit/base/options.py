@@ -97,6 +97,8 @@ COLUMN = Kind("column", _as_it_is)
 """One column."""
 NAMES = Kind("names", lambda _, value: several(value))
 """Columns, or other names."""
+QUERIES = Kind("queries", lambda _, value: several(value))
+"""Texts, which the command line reads from files."""
 ORDERED = Kind("ordered", lambda _, value: several(value))
 """Columns in an order, which the command line takes once."""
 WEIGHTS = Kind("weights", _weights)
@@ -178,7 +180,7 @@ class Option:
         if self.kind is SHARE and self.least is not None and self.most is not None:
             return f"a share from {self.least} to {self.most} (100%)"
         named = (("at least", self.least), ("above", self.above), ("at most", self.most), ("below", self.below))
-        said = " and ".join(f"{how} {bound}" for how, bound in named if bound is not None)
+        said = " and ".join(f"{how} {bound:,}" for how, bound in named if bound is not None)
         return f"a share of {said}" if self.kind is SHARE else said
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from fractions import Fraction
+from pathlib import Path
 
 import click
 
@@ -71,6 +72,20 @@ def weights(texts: Iterable[str], option: str) -> dict[str, Fraction]:
         except UsageError:
             raise UsageError(f"{option} takes column=number, for instance age=2; {item!r} is none.") from None
     return found
+
+
+def file_text(path: Path, option: str) -> str:
+    """What is in a file that an option names.
+
+    Raises:
+        UsageError: it cannot be read.
+    """
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{option} {str(path)!r} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"{option} {str(path)!r} is not UTF-8 text.") from None
 
 
 def null_values(text: str | None) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from sqlaudit.cli.parsing import (
     count_or_all,
     delimiter,
     duration,
+    file_text,
     null_values,
     one_column,
     size,
@@ -38,12 +39,14 @@ _MADE: Mapping[str, Callable[[Option], dict[str, Any]]] = {
     "seconds": lambda one: {"callback": duration},
     "memory": lambda one: {"callback": size},
     "most": lambda one: {"callback": _most(one)},
+    "queries": lambda one: {"type": _PATH, "multiple": True},
     "file": lambda one: {"type": _PATH},
     "source": lambda one: {"type": _PATH},
 }
 """What `click.option` takes besides, by the kind of an option."""
 _TYPED: Mapping[str, Callable[[str, Any], Any]] = {
     "names": lambda flag, value: split_lists(value, flag),
+    "queries": lambda flag, value: tuple(file_text(path, flag) for path in value),
     "weights": lambda flag, value: weights(value, flag),
     "texts": lambda _, value: null_values(value),
     "delimiter": lambda _, value: delimiter(value),

@@ -17,6 +17,7 @@ from sqlaudit.base.spec import Requirement, Roles, Target
 from sqlaudit.column_sets.records.request import RecordRequest
 from sqlaudit.column_sets.request import ColumnRequest, Find
 from sqlaudit.lattices.request import LatticePublication, LatticeRequest
+from sqlaudit.release.compare.request import CompareRequest
 from sqlaudit.remedies.recode.request import RecodeRequest
 from sqlaudit.remedies.suppress.request import SuppressRequest
 
@@ -25,6 +26,7 @@ CALLS: list[tuple[Callable[..., Any], tuple[type[Any], ...], set[str]]] = [
     (sqlaudit.records, (RecordRequest,), {"suda"}),
     (sqlaudit.suppress, (SuppressRequest, Publication), set()),
     (sqlaudit.recode, (RecodeRequest, Publication), set()),
+    (sqlaudit.compare, (CompareRequest,), set()),
     (sqlaudit.lattice, (LatticeRequest, LatticePublication), set()),
 ]
 """A function, its requests, and the options that belong to what the command line prints."""
@@ -36,6 +38,8 @@ OTHERWISE = {("lattice", "walk"): True}
 
 def plain(one: Option, default: Any) -> Any:
     """A default as the function may write it: read as what is given is; None is no names and no weights."""
+    if default is inspect.Parameter.empty:  # the function cannot do without, as the request says
+        return one.default
     if default is None:
         return one.default if isinstance(one.default, tuple | dict) else None
     return one.kind.read(one.name, default)

@@ -12,7 +12,7 @@ from sqlaudit.audits.disclosure.given import load_knowledge, read_knowledge
 from sqlaudit.audits.disclosure.results import DisclosureResult
 from sqlaudit.audits.disclosure.run import DisclosureRequest, find_disclosure
 from sqlaudit.audits.disclosure.what_if import WhatIfResult, answer
-from sqlaudit.base.options import several
+from sqlaudit.base.options import request_from
 from sqlaudit.base.spec import Limits, NullPolicy, ReadOptions, Roles
 from sqlaudit.base.targets import make_target
 from sqlaudit.engines import opened
@@ -63,7 +63,7 @@ def disclosure_curve(
         >>> [str(value) for value in found.disclosure.curve]
         ['2/5', '2/3', '1']
     """
-    roles = _roles(qi, sensitive, entity, joint, nulls)
+    roles = request_from(Roles, locals())
     limit = None if threshold is None else exact_threshold(threshold)
     chosen = make_target(target, query=query, where=where, read=read)
     request = DisclosureRequest(chosen, roles, knowledge, 0, limit, weakest, witness is not None, witness, show_values)
@@ -113,13 +113,7 @@ def what_if(
         '10/19'
     """
     known = read_knowledge(given) if isinstance(given, Mapping) else load_knowledge(given)
-    roles = _roles(qi, sensitive, entity, joint, nulls)
+    roles = request_from(Roles, locals())
     chosen = make_target(target, query=query, where=where, read=read)
     with opened(db, limits, chosen) as engine:
         return answer(engine, chosen, roles, known, show_values, terms)
-
-
-def _roles(
-    qi: Sequence[str], sensitive: Sequence[str] | str, entity: str | None, joint: bool, nulls: NullPolicy | str
-) -> Roles:
-    return Roles(several(qi), several(sensitive), (), entity, joint, NullPolicy(nulls))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlaudit.base.options import several
+from sqlaudit.base.options import request_from
 from sqlaudit.base.spec import NullPolicy, Requirement, Roles, Target
 from sqlaudit.gates.standalone import checks as standalone
 from sqlaudit.models.requirements import requirement_from
@@ -53,7 +53,7 @@ def compile_checks(
         >>> found.check, found.executed, found.sql.splitlines()[-1]
         ('k=5', False, 'FROM judged')
     """
-    roles = Roles(several(qi), several(sensitive), (), entity, joint, NullPolicy(nulls))
+    roles = request_from(Roles, locals())
     target = Target(relation=table, query=query, where=where)
     return standalone.compile_checks(
         target, roles, _checks(checks), dialect=dialect, inputs=inputs, exact_names=exact_names

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlaudit.base.numbers import exact_number
-from sqlaudit.base.options import several
+from sqlaudit.base.options import request_from
 from sqlaudit.base.spec import Limits, NullPolicy, ReadOptions, Roles, Target
 from sqlaudit.base.targets import make_target
 from sqlaudit.engines import opened
@@ -89,8 +89,7 @@ def attack(
         [('linkage', 1), ('linkage_attribute', 2), ('homogeneity', 3)]
     """
     options = read or ReadOptions()
-    names = several(sensitive)
-    roles = Roles(tuple(qi), names, entity=entity, joint=joint, nulls=NullPolicy(nulls))
+    roles = request_from(Roles, locals())
     asked = requirements(require)
     request = AttackRequest(
         k=k,

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from sqlaudit.base.numbers import exact_number
-from sqlaudit.base.options import several
+from sqlaudit.base.options import request_from
 from sqlaudit.base.spec import Limits, ReadOptions
 from sqlaudit.base.targets import make_target
 from sqlaudit.engines import opened
@@ -71,25 +70,14 @@ def compare(
         >>> found.generalization.answer.value, found.loss("modification-rate").value, found.loss("entropy").value
         ('yes', Fraction(1, 1), 4.0)
     """
-    request = CompareRequest(
+    request = request_from(
+        CompareRequest,
+        locals(),
         original=make_target(original, read=read),
         release=make_target(release, read=read),
-        qi=several(qi),
-        sensitive=several(sensitive),
-        key=several(key),
-        by_position=by_position,
-        hierarchies=hierarchies,
         other=None if other is None else make_target(other, read=read),
-        measures=tuple(measures),
-        beta=exact_number(beta),
-        distance=distance,
-        noise_queries=noise_queries,
-        workload=workload,
-        seed=seed,
-        queries=several(queries),
         requirements=requirements(require),
         inputs=inputs or {},
-        show_values=show_values,
     )
     with opened(db, limits, *request.targets) as engine:
         return compare_tables(engine, request)

@@ -8,11 +8,25 @@ from fractions import Fraction
 from typing import Any
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.spec import Requirement, Target
+from sqlaudit.base.options import (
+    FLAG,
+    NAMES,
+    NOT_NEGATIVE,
+    ORDERED,
+    QUERIES,
+    SOURCE,
+    WHOLE,
+    check_bounds,
+    one_of,
+    option,
+)
+from sqlaudit.base.spec import ROLES, Requirement, Target
 from sqlaudit.base.words import spelled
+from sqlaudit.models.measures import chosen as find_measures
 
 DISTANCES = ("equal", "ordered", "hierarchical")
 MOST_QUERIES = 10_000
+_PAIRS, _LOST, _USE = "Which rows belong together", "What was lost", "What is still of use"
 
 
 @dataclass(frozen=True)
@@ -37,38 +51,46 @@ class CompareRequest:
 
     original: Target
     release: Target
-    qi: tuple[str, ...]
-    sensitive: tuple[str, ...] = ()
-    key: tuple[str, ...] = ()
-    by_position: bool = False
-    hierarchies: Any = None
     other: Target | None = None
-    measures: tuple[str, ...] = ()
-    beta: Fraction = Fraction(1)
-    distance: str = "equal"
-    noise_queries: int = 100
-    workload: int = 100
-    seed: int = 0
-    queries: tuple[str, ...] = ()
     requirements: tuple[Requirement, ...] = ()
     inputs: Mapping[str, Any] = field(default_factory=dict)
-    show_values: bool = False
+    qi: tuple[str, ...] = option((), NAMES, "Quasi-identifiers, which both tables have.", ROLES, metavar="COLUMNS")
+    sensitive: tuple[str, ...] = option(
+        (), NAMES, "Sensitive columns, unchanged in the release.", ROLES, metavar="COLUMNS"
+    )
+    hierarchies: Any = option(None, SOURCE, "How the columns became coarser.", ROLES, metavar="FILE|DIR")
+    key: tuple[str, ...] = option((), ORDERED, "What names a row in both tables.", _PAIRS, metavar="COLUMNS")
+    by_position: bool = option(False, FLAG, "The first row belongs to the first, the second to the second …", _PAIRS)
+    measures: tuple[str, ...] = option((), NAMES, "Only these: loss,entropy … [default: all]", _LOST, metavar="NAMES")
+    beta: Fraction = option(
+        Fraction(1), NOT_NEGATIVE, "Of height weights, 1/(j-1)^beta.", _LOST, metavar="NUMBER", shown="1", least=0
+    )
+    distance: str = option(
+        "equal",
+        one_of(*DISTANCES),
+        "How far apart sensitive values are, for the losses that need it.",
+        _LOST,
+        shown="equal",
+    )
+    noise_queries: int = option(
+        100, WHOLE, "For range-query-noise.", _LOST, metavar="N", shown="100", least=2, most=MOST_QUERIES
+    )
+    queries: tuple[str, ...] = option((), QUERIES, "Aggregate queries (SQL) to ask of both.", _USE, metavar="FILE")
+    workload: int = option(
+        100, WHOLE, "Random counting queries.", _USE, metavar="N", shown="100", least=0, most=MOST_QUERIES
+    )
+    seed: int = option(0, WHOLE, "The seed of everything random.", _USE, metavar="N")
+    show_values: bool = option(False, FLAG, "Name the groups of queries by their values.", _USE)
 
     def __post_init__(self) -> None:
+        check_bounds(self)
+        find_measures(self.measures)
         if not self.qi:
             raise UsageError(
                 f"Name the quasi-identifiers that original and release have in common, with {spelled('qi')}."
             )
         if self.key and self.by_position:
             raise UsageError(f"Rows are paired by {spelled('key')} or {spelled('by_position', True)}, not by both.")
-        if self.beta < 0:
-            raise UsageError(f"{spelled('beta')} is a number of 0 or more.")
-        if self.distance not in DISTANCES:
-            raise UsageError(f"{spelled('distance')} is one of {', '.join(DISTANCES)}.")
-        if not 2 <= self.noise_queries <= MOST_QUERIES:
-            raise UsageError(f"{spelled('noise_queries')} is a number between 2 and {MOST_QUERIES:,}.")
-        if not 0 <= self.workload <= MOST_QUERIES:
-            raise UsageError(f"{spelled('workload')} is a number between 0 and {MOST_QUERIES:,}.")
 
     @property
     def targets(self) -> tuple[Target, ...]:
