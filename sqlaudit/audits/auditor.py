@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from sqlaudit.audits.part import Opened, Wanted, audit_part
+from sqlaudit.audits.part import ClassesWanted, Opened, audit_part
 from sqlaudit.audits.persons import person_statements, persons_told
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.relation import Relation, Statement
@@ -56,7 +56,7 @@ class Auditor:
         """
         already = len(self.engine.executed)
         opened, published = self._opened(spec)
-        wanted = Wanted(self.failing_classes, self.worst_classes, self.show_values)
+        wanted = ClassesWanted(self.failing_classes, self.worst_classes, self.show_values)
         attributes = opened.roles.sensitive or (None,)
         parts = [audit_part(opened, attribute, position, wanted) for position, attribute in enumerate(attributes)]
         judged = parts[0].judged

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ClassesWanted:
     """What is told of classes: of how many that fall short (None = all), of how many of the worst ones how their
     sensitive values are spread, and whether the values of keys may be read."""
 
@@ -72,7 +72,7 @@ class Part:
     worst: WorstClasses | None = None
 
 
-def audit_part(opened: Opened, attribute: Resolved | None, position: int, wanted: Wanted) -> Part:
+def audit_part(opened: Opened, attribute: Resolved | None, position: int, wanted: ClassesWanted) -> Part:
     """The models over the classes of one sensitive attribute, which is the one at this position.
 
     Raises:

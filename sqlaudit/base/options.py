@@ -22,7 +22,7 @@ _OPTION = "option"
 
 
 @dataclass(frozen=True)
-class Kind:
+class OptionKind:
     """What an option takes.
 
     Args:
@@ -74,46 +74,46 @@ def _weights(name: str, value: Mapping[str, Any]) -> dict[str, Fraction]:
         raise UsageError(f"{spelled(name)} takes a number for a column. {error}") from None
 
 
-FLAG = Kind("flag", _as_it_is)
-SWITCH = Kind("switch", _as_it_is)
+FLAG = OptionKind("flag", _as_it_is)
+SWITCH = OptionKind("switch", _as_it_is)
 """True, False, or nothing said."""
-WHOLE = Kind("whole", _as_it_is)
+WHOLE = OptionKind("whole", _as_it_is)
 """A whole number."""
-MOST = Kind("most", _as_it_is)
+MOST = OptionKind("most", _as_it_is)
 """A whole number, or `all`."""
-SHARE = Kind("share", _share)
-NUMBER = Kind("number", _number)
-NOT_NEGATIVE = Kind("number", _not_negative)
-SECONDS = Kind("seconds", _as_it_is)
-MEMORY = Kind("memory", _as_it_is)
-RANGE = Kind("range", _as_it_is)
+SHARE = OptionKind("share", _share)
+NUMBER = OptionKind("number", _number)
+NOT_NEGATIVE = OptionKind("number", _not_negative)
+SECONDS = OptionKind("seconds", _as_it_is)
+MEMORY = OptionKind("memory", _as_it_is)
+RANGE = OptionKind("range", _as_it_is)
 """A whole number whose bounds the help page tells."""
-TEXT = Kind("text", _as_it_is)
-TEXTS = Kind("texts", lambda _, value: several(value))
-DELIMITER = Kind("delimiter", _as_it_is)
-VIEW = Kind("view", _as_it_is)
+TEXT = OptionKind("text", _as_it_is)
+TEXTS = OptionKind("texts", lambda _, value: several(value))
+DELIMITER = OptionKind("delimiter", _as_it_is)
+VIEW = OptionKind("view", _as_it_is)
 """The name of a view, which the command line takes when it is not empty."""
-COLUMN = Kind("column", _as_it_is)
+COLUMN = OptionKind("column", _as_it_is)
 """One column."""
-NAMES = Kind("names", lambda _, value: several(value))
+NAMES = OptionKind("names", lambda _, value: several(value))
 """Columns, or other names."""
-QUERIES = Kind("queries", lambda _, value: several(value))
+QUERIES = OptionKind("queries", lambda _, value: several(value))
 """Texts, which the command line reads from files."""
-ORDERED = Kind("ordered", lambda _, value: several(value))
+ORDERED = OptionKind("ordered", lambda _, value: several(value))
 """Columns in an order, which the command line takes once."""
-WEIGHTS = Kind("weights", _weights)
-FILE = Kind("file", lambda _, value: Path(value))
-FOLDER = Kind("file", lambda _, value: str(value))
-SOURCE = Kind("source", _as_it_is)
+WEIGHTS = OptionKind("weights", _weights)
+FILE = OptionKind("file", lambda _, value: Path(value))
+FOLDER = OptionKind("file", lambda _, value: str(value))
+SOURCE = OptionKind("source", _as_it_is)
 """A file or folder, or in Python what would be in it."""
 
 
-def listed(words: Iterable[str]) -> Kind:
+def listed(words: Iterable[str]) -> OptionKind:
     """One of some words, where the request itself says what is wrong with another."""
-    return Kind("choice", _as_it_is, tuple(words))
+    return OptionKind("choice", _as_it_is, tuple(words))
 
 
-def one_of(*words: str) -> Kind:
+def one_of(*words: str) -> OptionKind:
     """One of some words, as a text."""
 
     def read(name: str, value: Any) -> str:
@@ -121,10 +121,10 @@ def one_of(*words: str) -> Kind:
             raise UsageError(f"{spelled(name)} is one of {', '.join(words)}, not {str(value)[:60]!r}.")
         return str(value)
 
-    return Kind("choice", read, words)
+    return OptionKind("choice", read, words)
 
 
-def choice(of: type[StrEnum]) -> Kind:
+def choice(of: type[StrEnum]) -> OptionKind:
     """One of some words."""
 
     def read(name: str, value: Any) -> StrEnum:
@@ -134,7 +134,7 @@ def choice(of: type[StrEnum]) -> Kind:
             said = ", ".join(one.value for one in of)
             raise UsageError(f"{spelled(name)} is one of {said}, not {str(value)[:60]!r}.") from None
 
-    return Kind("choice", read, tuple(one.value for one in of))
+    return OptionKind("choice", read, tuple(one.value for one in of))
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ class Option:
     """
 
     name: str
-    kind: Kind
+    kind: OptionKind
     help: str
     section: str
     metavar: str | None = None
@@ -184,7 +184,7 @@ class Option:
         return f"a share of {said}" if self.kind is SHARE else said
 
 
-def option(default: Any, kind: Kind, help: str, section: str, **more: Any) -> Any:
+def option(default: Any, kind: OptionKind, help: str, section: str, **more: Any) -> Any:
     """A field that is an option.
 
     Args:

@@ -20,7 +20,7 @@ from sqlaudit.classes.export import failing_batches
 from sqlaudit.classes.found import FailingClass
 from sqlaudit.cli.exits import say, worst
 from sqlaudit.cli.options import (
-    Asked,
+    Demands,
     FailingOptions,
     Work,
     coverage_options,
@@ -58,7 +58,7 @@ def command(
     target: Target,
     db: str | None,
     roles: Roles,
-    asked: Asked,
+    asked: Demands,
     coverage: Coverage,
     failing: FailingOptions,
     output: Output,

@@ -10,7 +10,7 @@ from sqlaudit.base.errors import ExitCode, UsageError
 from sqlaudit.base.options import request_from
 from sqlaudit.base.spec import Limits, Target
 from sqlaudit.cli.options import (
-    Asked,
+    Demands,
     Work,
     limit_options,
     output_options,
@@ -62,7 +62,7 @@ def command(
     tables: dict[str, Any],
     db: str | None,
     comparison: dict[str, Any],
-    asked: Asked,
+    asked: Demands,
     output: Output,
     work: Work,
     limits: Limits,

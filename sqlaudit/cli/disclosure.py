@@ -30,7 +30,7 @@ _WORST = "worst"
 
 
 @dataclass(frozen=True)
-class Question:
+class CurveQuestion:
     """What is asked of the table, apart from roles."""
 
     first_k: int
@@ -107,7 +107,7 @@ def _question(
 
         check_destination(plot, PLOT_SUFFIXES)
         check_drawing()
-    return {"question": Question(*knowledge, threshold, witness, weakest, show_values, given, plot)}
+    return {"question": CurveQuestion(*knowledge, threshold, witness, weakest, show_values, given, plot)}
 
 
 _ask = in_section("What to ask")
@@ -158,7 +158,7 @@ question_options = shared(
 @work_options
 @limit_options
 def command(
-    target: Target, db: str | None, roles: Roles, question: Question, output: Output, work: Work, limits: Limits
+    target: Target, db: str | None, roles: Roles, question: CurveQuestion, output: Output, work: Work, limits: Limits
 ) -> int:
     """Tell what an attacker with k pieces of knowledge can learn about somebody in TARGET.
 

@@ -15,7 +15,7 @@ from sqlaudit.base.spec import Limits, Roles, Target
 from sqlaudit.cli.exits import say
 from sqlaudit.cli.last_resort import LastResort
 from sqlaudit.cli.options import (
-    Asked,
+    Demands,
     Work,
     limit_options,
     output_options,
@@ -52,7 +52,7 @@ def command(
     target: Target,
     db: str | None,
     roles: Roles,
-    asked: Asked,
+    asked: Demands,
     search: Mapping[str, Any],
     publication: LatticePublication,
     output: Output,

@@ -36,7 +36,7 @@ _SHOW = "Showing the work"
 
 
 @dataclass(frozen=True)
-class Asked:
+class Demands:
     """What must hold, and the further inputs of models."""
 
     requirements: tuple[Requirement, ...] = ()
@@ -86,7 +86,7 @@ def read_from(values: Mapping[str, Any]) -> ReadOptions:
 
 
 def _asked(*, require: tuple[str, ...], preset: tuple[str, ...], inputs: Path | None) -> dict[str, Any]:
-    return {"asked": Asked((*_presets(preset), *_requirements(require)), _inputs(inputs))}
+    return {"asked": Demands((*_presets(preset), *_requirements(require)), _inputs(inputs))}
 
 
 def _requirements(texts: tuple[str, ...]) -> tuple[Requirement, ...]:

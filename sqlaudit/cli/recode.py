@@ -13,7 +13,7 @@ from sqlaudit.base.publication import Publication
 from sqlaudit.base.spec import Limits, Roles, Target
 from sqlaudit.cli.exits import say
 from sqlaudit.cli.options import (
-    Asked,
+    Demands,
     Work,
     limit_options,
     output_options,
@@ -50,7 +50,7 @@ def command(
     target: Target,
     db: str | None,
     roles: Roles,
-    asked: Asked,
+    asked: Demands,
     recoding: Mapping[str, Any],
     publication: Publication,
     output: Output,

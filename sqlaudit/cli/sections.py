@@ -33,7 +33,7 @@ _YAML = (".yml", ".yaml")
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-class Option(click.Option):
+class SectionedOption(click.Option):
     """An option that knows the section of the help page it belongs to."""
 
     def __init__(self, *declarations: Any, section: str = "Options", **attributes: Any) -> None:
@@ -117,7 +117,7 @@ def in_section(section: str) -> Callable[..., Callable[[Command], Command]]:
     """`click.option` for one section of the help page: `option = in_section("Limits")`."""
 
     def option(*declarations: str, **attributes: Any) -> Callable[[Command], Command]:
-        return click.option(*declarations, cls=Option, section=section, **attributes)
+        return click.option(*declarations, cls=SectionedOption, section=section, **attributes)
 
     return option
 

@@ -25,7 +25,7 @@ class Ended(KeyboardInterrupt):
     """A signal that ends the command, as Ctrl-C does."""
 
 
-class Ending:
+class EndingSignal:
     """Which signal ends this process, and how.
 
     Before and after a command there is nothing to clean up, so that a signal ends the process at once. While one runs,
@@ -95,4 +95,4 @@ def heard() -> list[int]:
     return [number for number in NUMBERS if signal.getsignal(number) is not signal.SIG_IGN]
 
 
-ENDING = Ending()
+ENDING = EndingSignal()

@@ -12,7 +12,7 @@ from sqlaudit.base.options import request_from
 from sqlaudit.base.publication import Publication
 from sqlaudit.base.spec import Limits, Roles, Target
 from sqlaudit.cli.options import (
-    Asked,
+    Demands,
     Work,
     limit_options,
     output_options,
@@ -63,7 +63,7 @@ def command(
     target: Target,
     db: str | None,
     roles: Roles,
-    asked: Asked,
+    asked: Demands,
     how: How,
     chosen: Mapping[str, Any],
     published: Publication,

@@ -12,7 +12,7 @@ from sqlaudit.base.targets import make_target
 from sqlaudit.column_sets.records.request import RecordRequest
 from sqlaudit.column_sets.records.result import RecordRisk
 from sqlaudit.column_sets.records.search import find_records
-from sqlaudit.column_sets.request import ColumnRequest, Find, RankBy, Ratio
+from sqlaudit.column_sets.request import ColumnRequest, FindSets, RankBy, Ratio
 from sqlaudit.column_sets.result import ColumnSets
 from sqlaudit.column_sets.search import find_columns
 from sqlaudit.engines import opened
@@ -31,7 +31,7 @@ def columns(
     epsilon: Share = 0,
     ratio: Ratio | str = Ratio.DISTINCT,
     max_size: int | None = None,
-    find: Find | str = Find.ALL,
+    find: FindSets | str = FindSets.ALL,
     rank_by: RankBy | str = RankBy.AT_RISK,
     limit: int = 1000,
     start: Sequence[str] = (),

@@ -9,7 +9,7 @@ from sqlaudit.column_sets.masks import bits, maximal_only
 
 
 @dataclass
-class Border:
+class SetBorder:
     """Decided sets, kept as their border: minimal sets with the property, maximal ones without it."""
 
     positive: list[int] = field(default_factory=list)
@@ -46,7 +46,7 @@ class Border:
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundSets:
     """What a walker found.
 
     Args:

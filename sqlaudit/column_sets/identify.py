@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from itertools import combinations
 
 from sqlaudit.column_sets.agree_sets import AgreeSets, Words, as_words
-from sqlaudit.column_sets.border import Found, ordered
+from sqlaudit.column_sets.border import FoundSets, ordered
 from sqlaudit.column_sets.budget import BudgetSpent, Stop, never
 from sqlaudit.column_sets.counting import SetCounter
 from sqlaudit.column_sets.hitting_sets import minimal_hitting_sets
@@ -32,7 +32,7 @@ _KEYS_A_ROUND = 4
 
 def identifying_sets(
     counter: SetCounter, max_size: int | None, stop: Stop = never, tell: Tell = silent
-) -> tuple[Found, int]:
+) -> tuple[FoundSets, int]:
     """All minimal identifying sets up to a size, and how many agree sets were read.
 
     Returns:
@@ -43,12 +43,12 @@ def identifying_sets(
     agree = AgreeSets(counter.engine, counter.coded, counter.nulls, width, (whole.classes or 0) < counter.coded.rows)
     try:
         if stop():
-            return Found((), (), False, 0, None, 1), agree.read
+            return FoundSets((), (), False, 0, None, 1), agree.read
         agree.sample()
         try:
             search = _CoverSearch(counter, agree, width, max_size, stop)
         except BudgetSpent:
-            return Found((), ordered(agree.maximal()), False, 0, None, 1), agree.read
+            return FoundSets((), ordered(agree.maximal()), False, 0, None, 1), agree.read
         search.sample_selective()
         found = search.run(tell)
         counter.identifies_all(found.minimal, (1 << width) - 1)
@@ -77,7 +77,7 @@ class _CoverSearch:
             if pairs and not self.stop():
                 self.agree.above(1 << column, max(1, pairs // _SAMPLED_PAIRS))
 
-    def run(self, tell: Tell) -> Found:
+    def run(self, tell: Tell) -> FoundSets:
         """Read agree sets until every candidate contains a key that is read."""
         while True:
             candidates, exhausted = self._candidates()
@@ -87,10 +87,10 @@ class _CoverSearch:
             safe = self.agree.maximal()
             tell(len(candidates), len(proven) + len(safe))
             if not waiting and exhausted:
-                return Found(ordered(proven), ordered(safe), True, self.decided, self.max_size)
+                return FoundSets(ordered(proven), ordered(safe), True, self.decided, self.max_size)
             if self.stop():
                 waiting = waiting or [0]  # candidates that were not enumerated any more
-                return Found(ordered(proven), ordered(safe), False, self.decided, None, len(waiting))
+                return FoundSets(ordered(proven), ordered(safe), False, self.decided, None, len(waiting))
             self._read_above(waiting or candidates)
 
     def _candidates(self) -> tuple[list[int], bool]:

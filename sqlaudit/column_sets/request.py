@@ -12,7 +12,7 @@ from sqlaudit.base.options import FLAG, MOST, NAMES, ORDERED, SECONDS, SHARE, TE
 from sqlaudit.base.spec import NullPolicy
 
 
-class Find(StrEnum):
+class FindSets(StrEnum):
     """Which sets are wanted: all minimal ones, one smallest, some minimal ones, or all sets by a figure."""
 
     ALL = "all"
@@ -107,7 +107,7 @@ class ColumnRequest:
         below=1,
     )
     ratio: Ratio = option(Ratio.DISTINCT, choice(Ratio), "Of different values, or of row pairs.", _SETS)
-    find: Find = option(Find.ALL, choice(Find), "Which sets are wanted.", _SETS, shown="all")
+    find: FindSets = option(FindSets.ALL, choice(FindSets), "Which sets are wanted.", _SETS, shown="all")
     rank_by: RankBy = option(RankBy.AT_RISK, choice(RankBy), "The figure that a ranking sorts by.", _SETS)
     start: tuple[str, ...] = option(
         (), ORDERED, "The columns that the greedy search starts from, in order.", _SETS, metavar="COLUMNS"
@@ -141,14 +141,14 @@ class ColumnRequest:
             raise UsageError(
                 f"With wildcards there are no classes to rank by {self.rank_by}; rank by at-risk or unique."
             )
-        if self.start and self.find is not Find.GREEDY:
+        if self.start and self.find is not FindSets.GREEDY:
             raise UsageError("A start order is for the greedy search.")
-        if self.restarts and self.find is not Find.GREEDY:
+        if self.restarts and self.find is not FindSets.GREEDY:
             raise UsageError("Restarts are for the greedy search.")
 
     def size_limit(self, width: int) -> int | None:
         """The size limit that applies; violating sets of any size are searched only when asked for by a large limit."""
         if self.max_size is not None:
             return min(self.max_size, width)
-        bounded = self.find is Find.RANKING or (self.find is Find.ALL and not self.identifying)
+        bounded = self.find is FindSets.RANKING or (self.find is FindSets.ALL and not self.identifying)
         return min(DEFAULT_MAX_SIZE, width) if bounded else None

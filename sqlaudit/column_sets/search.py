@@ -10,7 +10,7 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.spec import Target
 from sqlaudit.base.sql import Raw
-from sqlaudit.column_sets.border import Found, ordered
+from sqlaudit.column_sets.border import FoundSets, ordered
 from sqlaudit.column_sets.budget import BudgetSpent, Stop
 from sqlaudit.column_sets.coding import Coded, code_columns, drop_codes, on_target
 from sqlaudit.column_sets.counting import Figures, SetCounter
@@ -18,7 +18,7 @@ from sqlaudit.column_sets.effects import column_effects, described
 from sqlaudit.column_sets.hitting_sets import minimum_hitting_set
 from sqlaudit.column_sets.identify import identifying_sets
 from sqlaudit.column_sets.masks import count_subsets, mask_of, names, subsets_up_to
-from sqlaudit.column_sets.request import ColumnRequest, Find, RankBy, Ratio
+from sqlaudit.column_sets.request import ColumnRequest, FindSets, RankBy, Ratio
 from sqlaudit.column_sets.result import ColumnSet, ColumnSets, Counts
 from sqlaudit.column_sets.selection import Chosen, choose_column, choose_columns
 from sqlaudit.column_sets.walks import Decide, Tell, all_by_border, all_by_levels, greedy_restarts, minimum, silent
@@ -162,14 +162,14 @@ class _SetSearch:
         budget = self.request.time_budget
         return budget is not None and time.monotonic() - self.began > budget
 
-    def run(self) -> tuple[Found, int]:
+    def run(self) -> tuple[FoundSets, int]:
         """What the walker found, and how many agree sets were read on the way."""
         request, decide, stop = self.request, self._decide(), self.stop
-        if request.find is Find.GREEDY:
+        if request.find is FindSets.GREEDY:
             return greedy_restarts(self._start(), request.restarts, request.seed, decide, stop), 0
-        if request.find is Find.MINIMUM:
+        if request.find is FindSets.MINIMUM:
             return minimum(self.width, self.limit, decide, stop, self.tell, seed=request.seed), 0
-        if request.find is Find.RANKING:
+        if request.find is FindSets.RANKING:
             return self._ranking(stop), 0
         if request.identifying and not request.epsilon and self.counter.coded.entity is None:
             return identifying_sets(self.counter, self.limit, stop, self.tell)
@@ -205,7 +205,7 @@ class _SetSearch:
 
         return distinct_enough
 
-    def _ranking(self, stop: Stop) -> Found:
+    def _ranking(self, stop: Stop) -> FoundSets:
         counted: list[int] = []
         batch: list[int] = []
         complete = True
@@ -225,7 +225,7 @@ class _SetSearch:
             counted += batch if complete else []
         total = count_subsets(self.width, self.limit) - 1
         size = self.limit if complete else max(0, min(counted[-1].bit_count(), 99) - 1 if counted else 0)
-        return Found(tuple(counted), (), complete, len(counted), size, total - len(counted))
+        return FoundSets(tuple(counted), (), complete, len(counted), size, total - len(counted))
 
     def _counts(self, masks: Sequence[int], stop: Stop) -> bool:
         """Count some sets; False when the budget ended first."""
@@ -237,10 +237,10 @@ class _SetSearch:
             return False
         return True
 
-    def result(self, target: str, found: Found, sampled: int) -> ColumnSets:
+    def result(self, target: str, found: FoundSets, sampled: int) -> ColumnSets:
         """The result with the figures of the reported sets."""
         request, counter = self.request, self.counter
-        minimal = self._ranked(found.minimal) if request.find is Find.RANKING else found.minimal
+        minimal = self._ranked(found.minimal) if request.find is FindSets.RANKING else found.minimal
         reported = minimal[: request.limit]
         counter.figures(reported)
         top = counter.figures([(1 << self.width) - 1])[0] if request.identifying else None
@@ -294,7 +294,7 @@ class _SetSearch:
 
         Of columns that identify there is always a set: the columns that are left tell apart whom they can.
         """
-        if self.request.find is not Find.ALL or not complete or self.request.identifying:
+        if self.request.find is not FindSets.ALL or not complete or self.request.identifying:
             return None
         try:
             chosen = minimum_hitting_set(minimal, self.stop)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Sequence
 
-from sqlaudit.column_sets.border import Border, Found, ordered, proof
+from sqlaudit.column_sets.border import FoundSets, SetBorder, ordered, proof
 from sqlaudit.column_sets.budget import NODES, BudgetSpent, Stop, never
 from sqlaudit.column_sets.hitting_sets import minimal_hitting_sets, minimum_hitting_set
 from sqlaudit.column_sets.masks import bits, mask_of, without_one
@@ -62,33 +62,33 @@ def greedy(start: Sequence[int], decide: Decide, stop: Stop = never) -> int | No
     return current
 
 
-def greedy_restarts(columns: Sequence[int], restarts: int, seed: int, decide: Decide, stop: Stop = never) -> Found:
+def greedy_restarts(columns: Sequence[int], restarts: int, seed: int, decide: Decide, stop: Stop = never) -> FoundSets:
     """The greedy walk from the given order and from random orders; deterministic for a seed.
 
     `complete` is never claimed: greedy finds some minimal sets, not all.
     """
     generator = random.Random(seed)
     found: set[int] = set()
-    border = Border()
+    border = SetBorder()
     asked = _Remembered(decide, border)
     order = list(columns)
     for _ in range(restarts + 1):
         try:
             one = greedy(order, asked, stop)
         except BudgetSpent:
-            return Found(ordered(found), proof(border.negative), False, asked.asked, None, 1)
+            return FoundSets(ordered(found), proof(border.negative), False, asked.asked, None, 1)
         if one is None:
-            return Found((), proof(border.negative), True, asked.asked)
+            return FoundSets((), proof(border.negative), True, asked.asked)
         found.add(one)
         generator.shuffle(order)
     whole = found == {0}
-    return Found(ordered(found), proof(border.negative), whole, asked.asked)
+    return FoundSets(ordered(found), proof(border.negative), whole, asked.asked)
 
 
 class _Remembered:
     """A `Decide` that asks only what the border does not know."""
 
-    def __init__(self, decide: Decide, border: Border) -> None:
+    def __init__(self, decide: Decide, border: SetBorder) -> None:
         self._decide = decide
         self.border = border
         self.asked = 0
@@ -104,7 +104,7 @@ class _Remembered:
 
 def all_by_levels(
     width: int, max_size: int, decide: Decide, stop: Stop = never, tell: Tell = silent, *, expect: Expect = unprepared
-) -> Found:
+) -> FoundSets:
     """All minimal sets of at most `max_size` columns, level by level; `expect` is told each level before it is decided.
 
     A set is asked about only when all its subsets with one column less lack the property; so what has it is minimal.
@@ -120,7 +120,7 @@ def all_by_levels(
             answers = _answers(batch, decide, stop)
             if answers is None:
                 safe = _uncovered(safe, lacking) + lacking
-                return Found(ordered(minimal), ordered(safe), False, asked, size - 1, len(level) - begin)
+                return FoundSets(ordered(minimal), ordered(safe), False, asked, size - 1, len(level) - begin)
             asked += len(batch)
             for mask, has_property in zip(batch, answers, strict=True):
                 (minimal if has_property else lacking).append(mask)
@@ -129,8 +129,8 @@ def all_by_levels(
         if size < min(max_size, width):
             level, complete = _next_level(lacking, width, stop)
         if not complete:
-            return Found(ordered(minimal), ordered(safe), False, asked, size, max(1, len(level)))
-    return Found(ordered(minimal), ordered(safe), True, asked, min(max_size, width))
+            return FoundSets(ordered(minimal), ordered(safe), False, asked, size, max(1, len(level)))
+    return FoundSets(ordered(minimal), ordered(safe), True, asked, min(max_size, width))
 
 
 def _answers(masks: Sequence[int], decide: Decide, stop: Stop) -> list[bool] | None:
@@ -163,7 +163,7 @@ def _next_level(safe: Sequence[int], width: int, stop: Stop) -> tuple[list[int],
 
 def all_by_border(
     width: int, max_size: int | None, decide: Decide, stop: Stop = never, tell: Tell = silent, *, seed: int = 0
-) -> Found:
+) -> FoundSets:
     """All minimal sets by advancing the border from both sides, for sets too wide to walk level by level.
 
     Every minimal set hits the complement of every set that lacks the property (Mannila and Toivonen's dualization). The
@@ -172,7 +172,7 @@ def all_by_border(
     """
     everything = (1 << width) - 1
     generator = random.Random(seed)
-    border = Border()
+    border = SetBorder()
     asked = _Remembered(decide, border)
     fresh: list[int] = []
     try:
@@ -181,12 +181,12 @@ def all_by_border(
             fresh, exhausted = _fresh_candidates(edges, max_size, set(border.positive), stop)
             if not fresh and exhausted:
                 minimal = ordered(_within(border.positive, max_size))
-                return Found(minimal, proof(border.negative), True, asked.asked, max_size)
+                return FoundSets(minimal, proof(border.negative), True, asked.asked, max_size)
             _advance(fresh, everything, asked, generator, stop, tell)
     except BudgetSpent:
         waiting = sum(border.lookup(mask) is None for mask in fresh)
         minimal = ordered(_within(_proven(border), max_size))
-        return Found(minimal, proof(border.negative), False, asked.asked, None, max(1, waiting))
+        return FoundSets(minimal, proof(border.negative), False, asked.asked, None, max(1, waiting))
 
 
 def _advance(
@@ -227,7 +227,7 @@ def _within(masks: Iterable[int], max_size: int | None) -> list[int]:
     return [mask for mask in masks if max_size is None or mask.bit_count() <= max_size]
 
 
-def _proven(border: Border) -> list[int]:
+def _proven(border: SetBorder) -> list[int]:
     """The sets with the property whose subsets with one column less are all known to lack it."""
     return [mask for mask in border.positive if all(border.lookup(smaller) is False for smaller in without_one(mask))]
 
@@ -252,7 +252,7 @@ def _widen(masks: Sequence[int], everything: int, asked: _Remembered, generator:
 
 def minimum(
     width: int, max_size: int | None, decide: Decide, stop: Stop = never, tell: Tell = silent, *, seed: int = 0
-) -> Found:
+) -> FoundSets:
     """A smallest set, proven: implicit hitting sets (Moreno-Centeno and Karp, *Operations Research* 2013).
 
     A smallest set that hits all known complements is a lower bound. When it has the property it is the minimum;
@@ -261,22 +261,22 @@ def minimum(
     """
     everything = (1 << width) - 1
     generator = random.Random(seed)
-    border = Border()
+    border = SetBorder()
     asked = _Remembered(decide, border)
     proven = -1
     try:
         while True:
             candidate = minimum_hitting_set((everything & ~negative for negative in border.negative), stop)
             if candidate is None:
-                return Found((), proof(border.negative), True, asked.asked, width)
+                return FoundSets((), proof(border.negative), True, asked.asked, width)
             proven = max(proven, candidate.bit_count() - 1)
             if max_size is not None and proven >= max_size:
-                return Found((), proof(border.negative), True, asked.asked, max_size)
+                return FoundSets((), proof(border.negative), True, asked.asked, max_size)
             if stop():
                 raise BudgetSpent
             if asked([candidate])[0]:
-                return Found((candidate,), proof(border.negative), True, asked.asked, proven)
+                return FoundSets((candidate,), proof(border.negative), True, asked.asked, proven)
             _widen([candidate] * _CHAINS, everything, asked, generator, stop)
             tell(asked.asked, len(border.positive) + len(border.negative))
     except BudgetSpent:
-        return Found((), proof(border.negative), False, asked.asked, proven, 1)
+        return FoundSets((), proof(border.negative), False, asked.asked, proven, 1)

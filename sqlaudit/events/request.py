@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.options import FLAG, NAMES, SECONDS, TEXT, WHOLE, Kind, check_bounds, choice, option
+from sqlaudit.base.options import FLAG, NAMES, SECONDS, TEXT, WHOLE, OptionKind, check_bounds, choice, option
 from sqlaudit.base.spec import NullPolicy
 from sqlaudit.base.words import spelled
 
@@ -52,7 +52,7 @@ class PersonsRequest:
     )
     known: int = option(
         2,
-        Kind("text", _known),
+        OptionKind("text", _known),
         f"Events of a person that somebody knows, at most {MOST_KNOWN}.",
         _KNOW,
         metavar="1..M",
@@ -64,7 +64,7 @@ class PersonsRequest:
     multiset: bool = option(False, FLAG, "Repeats count: two visits to one clinic are two events.", _KNOW)
     nulls: NullPolicy = option(
         NullPolicy.EQUAL,
-        Kind("choice", choice(NullPolicy).read, ("equal", "distinct")),
+        OptionKind("choice", choice(NullPolicy).read, ("equal", "distinct")),
         "Missing values are equal to each other, or equal to nothing.",
         _KNOW,
         shown="equal",

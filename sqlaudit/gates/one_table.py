@@ -15,7 +15,7 @@ from sqlaudit.base.result import Status, Warned
 from sqlaudit.base.spec import AuditSpec, Coverage, Requirement, Roles, Target
 from sqlaudit.classes.found import FailingClass
 from sqlaudit.classes.opening import resolve_roles
-from sqlaudit.column_sets.request import ColumnRequest, Find
+from sqlaudit.column_sets.request import ColumnRequest, FindSets
 from sqlaudit.column_sets.result import ColumnSet, ColumnSets, percent
 from sqlaudit.column_sets.search import find_columns
 from sqlaudit.engines.contract import Engine
@@ -188,7 +188,7 @@ class TableTests:
             k=limit.k,
             tolerance=limit.share,
             max_size=limit.max_size,
-            find=Find.ALL,
+            find=FindSets.ALL,
             limit=MOST_SETS,
             nulls=roles.nulls,
             effects=False,

@@ -14,7 +14,7 @@ from sqlaudit.base.sql import Raw, render
 from sqlaudit.engines.contract import Engine
 from sqlaudit.hierarchies.cell_levels import as_interval, has_label, is_of_level
 from sqlaudit.hierarchies.cell_text import read_cell
-from sqlaudit.hierarchies.cells import AnyValue, Cell, Exact, Interval, Mask, Node, Values, point_of
+from sqlaudit.hierarchies.cells import AnyValue, Cell, Exact, Interval, LabelNode, Mask, Values, point_of
 from sqlaudit.hierarchies.dictionary import Dictionary
 from sqlaudit.hierarchies.hierarchy import Hierarchy, Name
 from sqlaudit.hierarchies.levels import MappedLevel, SqlLevel, TopLevel
@@ -23,7 +23,7 @@ from sqlaudit.hierarchies.matching import matched_rows
 _FORMS = "a value, *, [20, 30), 20-30, <30, 13***, {a, b}, or a label of its hierarchy"
 
 
-class Order(StrEnum):
+class CellOrder(StrEnum):
     """How two cells of a column lie to each other."""
 
     EQUAL = "equal"
@@ -81,13 +81,13 @@ class CellReader:
             return Exact(None)
         levels = self._levels_of_label.get(text, ())
         if level and level in levels:
-            return Node(text, level)
+            return LabelNode(text, level)
         found = read_cell(text, self.kind)
         listed = isinstance(found, Exact) and found.key in self.labels
         if level == 0 and listed:
             return found
         if levels and not listed:
-            return Node(text, levels[0])
+            return LabelNode(text, levels[0])
         if text == self._top_label:
             return AnyValue()
         return found
@@ -100,7 +100,7 @@ class CellReader:
             return True
         if isinstance(cell, Exact):
             return cell.key == key
-        if isinstance(cell, Node):
+        if isinstance(cell, LabelNode):
             return self._label(key, cell.level) == cell.label
         return key is not None and self._holds(cell, key)
 
@@ -116,17 +116,17 @@ class CellReader:
         if isinstance(other, Exact | Values):
             keys = other.keys if isinstance(other, Values) else (other.key,)
             return all(self.contains(cell, key) for key in keys)
-        if isinstance(cell, Node) or isinstance(other, Node):
+        if isinstance(cell, LabelNode) or isinstance(other, LabelNode):
             mine, theirs = self._leaves(cell), self._leaves(other)
             return theirs <= mine and (bool(theirs) or self._rest(cell, other))
         return self._spans(cell, other)
 
-    def compare(self, cell: Cell, other: Cell) -> Order:
+    def compare(self, cell: Cell, other: Cell) -> CellOrder:
         """How two cells lie to each other: `COARSER` when the first one covers the second and more."""
         up, down = self.covers(cell, other), self.covers(other, cell)
         if up and down:
-            return Order.EQUAL
-        return Order.COARSER if up else Order.FINER if down else Order.NEITHER
+            return CellOrder.EQUAL
+        return CellOrder.COARSER if up else CellOrder.FINER if down else CellOrder.NEITHER
 
     def covered(self, text: str, others: Sequence[str]) -> list[str]:
         """The texts among `others` (values, or cells of another release) that a cell stands for.
@@ -146,7 +146,7 @@ class CellReader:
             return (top,) if top else ()
         if isinstance(cell, Exact):
             return (0, *(n for n in range(1, top) if self._label(None, n) is None)) if cell.key is None else (0,)
-        if isinstance(cell, Node):
+        if isinstance(cell, LabelNode):
             same = [level for level in self._levels_of_label[cell.label] if self._same_group(cell, level)]
             return tuple(same)
         return tuple(n for n, level in enumerate(self.hierarchy.levels, 1) if is_of_level(cell, level, self.kind))
@@ -233,7 +233,7 @@ class CellReader:
         return min(set.intersection(*fitting), default=None)
 
     def _leaves(self, cell: Cell) -> frozenset[str]:
-        if isinstance(cell, Node):
+        if isinstance(cell, LabelNode):
             return self._groups.get((cell.label, cell.level), frozenset())
         if cell not in self._leaves_of:
             found = frozenset(key for key in self.labels if key is not None and self.contains(cell, key))
@@ -243,9 +243,9 @@ class CellReader:
     def _rest(self, cell: Cell, other: Cell) -> bool:
         """For cells without listed values: the default's group at one level lies in itself at any other."""
         default = self.hierarchy.default
-        return isinstance(cell, Node) and isinstance(other, Node) and cell.label == other.label == default
+        return isinstance(cell, LabelNode) and isinstance(other, LabelNode) and cell.label == other.label == default
 
-    def _same_group(self, cell: Node, level: int) -> bool:
+    def _same_group(self, cell: LabelNode, level: int) -> bool:
         return self._groups.get((cell.label, level)) == self._groups.get((cell.label, cell.level))
 
     # --- cells that need no list ---

@@ -104,7 +104,7 @@ class Mask:
 
 
 @dataclass(frozen=True)
-class Node:
+class LabelNode:
     """A label of the column's hierarchy, with the level that it was found at."""
 
     label: str
@@ -118,7 +118,7 @@ class Values:
     keys: frozenset[str]
 
 
-Cell = AnyValue | Exact | Interval | Mask | Node | Values
+Cell = AnyValue | Exact | Interval | Mask | LabelNode | Values
 
 
 @functools.lru_cache(maxsize=1 << 17)

@@ -8,7 +8,7 @@ from fractions import Fraction
 from sqlaudit.base.relation import Kind, Relation, Row
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.engines.contract import Engine
-from sqlaudit.hierarchies.cells import AnyValue, Bound, Cell, Exact, Interval, Mask, Node, Values
+from sqlaudit.hierarchies.cells import AnyValue, Bound, Cell, Exact, Interval, LabelNode, Mask, Values
 from sqlaudit.hierarchies.dictionary import Dictionary
 
 NAME = "sqlaudit_membership"
@@ -72,7 +72,7 @@ def membership(workbench: Engine, dictionary: Dictionary, cells: Mapping[int, Ce
     rows = [row for code, cell in cells.items() for row in _rows(code, cell, point)]
     batches = (rows[start : start + _BATCH] for start in range(0, len(rows), _BATCH))
     kept = workbench.keep_rows(name + "_cells", _COLUMNS, batches)
-    levels = sorted({cell.level for cell in cells.values() if isinstance(cell, Node)})
+    levels = sorted({cell.level for cell in cells.values() if isinstance(cell, LabelNode)})
     statement = render(
         "hierarchies/hierarchy_membership.sql",
         workbench.dialect,
@@ -100,7 +100,7 @@ def _rows(code: int, cell: Cell, point: str) -> Iterator[Row]:
         yield _row(code, "mask", cell.pattern, _pattern(cell.pattern))
         if cell.of_dates:
             yield _row(code, "dates", cell.pattern, _pattern(cell.pattern))
-    elif isinstance(cell, Node):
+    elif isinstance(cell, LabelNode):
         yield _row(code, "node", cell.label, level=cell.level)
     elif point:
         yield _interval(code, cell, point)

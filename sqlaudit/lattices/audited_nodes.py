@@ -19,7 +19,7 @@ from sqlaudit.engines.workbench import keep
 from sqlaudit.hierarchies.dictionary import dictionary
 from sqlaudit.lattices.attributes import Attribute, decides
 from sqlaudit.lattices.audits import CodedTable, NodeAudits
-from sqlaudit.lattices.coded_rows import Source, coded_rows
+from sqlaudit.lattices.coded_rows import CodedSource, coded_rows
 from sqlaudit.lattices.coding import KeyColumn, KeyLayout, code_values
 from sqlaudit.lattices.parts import NodeLosses
 from sqlaudit.lattices.rollup import Chunk
@@ -44,11 +44,11 @@ class AuditedTable:
     inherits: bool = True
 
     @property
-    def source(self) -> Source:
+    def source(self) -> CodedSource:
         """The table as its rows are coded."""
         others = tuple(a.resolved.sql for a in self.attributes if a.resolved)
         entity = self.roles.entity.sql if self.roles.entity else None
-        return Source(self.relation.sql, tuple(column.column.sql for column in self.columns), others, entity)
+        return CodedSource(self.relation.sql, tuple(column.column.sql for column in self.columns), others, entity)
 
     @property
     def needs(self) -> set[str]:
@@ -143,7 +143,7 @@ def audited_nodes(
     losses = NodeLosses(table.workbench, table.layout, base, _AllFail(), rows, rows)
     nulls, source = table.given.nulls, table.source
     people = None
-    listed: tuple[Source, ...] = (source,)
+    listed: tuple[CodedSource, ...] = (source,)
     if population is not None and "population" in table.needs:
         people = _people(table, population)
         listed = (source, people)
@@ -164,7 +164,7 @@ def audited_nodes(
     return AuditedNodes(audits, table, losses, rows)
 
 
-def _people(table: AuditedTable, population: Relation) -> Source:
+def _people(table: AuditedTable, population: Relation) -> CodedSource:
     """The population as its rows are coded: the same columns, and the original ones where beliefs ask for them.
 
     Raises:
@@ -178,10 +178,10 @@ def _people(table: AuditedTable, population: Relation) -> Source:
         believed = [a.resolved for a in table.attributes if a.resolved]
         others = tuple(resolve(one.label, population, dialect, about("sensitive")).sql for one in believed)
         others += tuple(resolve(label, population, dialect, "original_qi").sql for label in table.originals)
-    return Source(population.sql, columns, others, quote(person.name, dialect) if person else None)
+    return CodedSource(population.sql, columns, others, quote(person.name, dialect) if person else None)
 
 
-def _with_values_of(table: AuditedTable, people: Source) -> AuditedTable:
+def _with_values_of(table: AuditedTable, people: CodedSource) -> AuditedTable:
     """The table with dictionaries and codes for the values of table and population together."""
     columns = []
     for position, column in enumerate(table.columns):
@@ -210,7 +210,7 @@ def _with_values_of(table: AuditedTable, people: Source) -> AuditedTable:
     return replace(table, columns=columns, layout=code_values(table.workbench, columns, "_both"))
 
 
-def _population(table: AuditedTable, people: Source, listed: Sequence[Source]) -> Population:
+def _population(table: AuditedTable, people: CodedSource, listed: Sequence[CodedSource]) -> Population:
     """The coded population; a node's keys are still to be filled in."""
     name = "sqlaudit_lattice_people"
     coded = coded_rows(table.engine, table.workbench, people, table.columns, table.layout, listed, name=name)

@@ -26,7 +26,7 @@ _NARROW = 2**62
 
 
 @dataclass(frozen=True)
-class Check:
+class ClassCheck:
     """A requirement over classes.
 
     Args:
@@ -46,12 +46,12 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Block:
+class AttributeBlock:
     """One sensitive attribute (or none) in a statement over classes: lanes, facts and checks."""
 
     attribute: Attribute
     facts: tuple[Fact, ...]
-    checks: tuple[Check, ...]
+    checks: tuple[ClassCheck, ...]
 
     @property
     def position(self) -> int:
@@ -78,17 +78,17 @@ class Block:
             "checks": [{"name": c.name, "failing": c.failing, "doubtful": c.doubtful} for c in self.checks],
         }
 
-    def with_checks(self, checks: Mapping[str, Check]) -> Block:
+    def with_checks(self, checks: Mapping[str, ClassCheck]) -> AttributeBlock:
         """The same with other predicates."""
         return replace(self, checks=tuple(checks.get(check.name, check) for check in self.checks))
 
 
-def blocks_of(attributes: Sequence[Attribute]) -> list[Block]:
+def blocks_of(attributes: Sequence[Attribute]) -> list[AttributeBlock]:
     """The blocks of all attributes with the requirements that decide by classes; never empty."""
     found = []
     number = 0
     for attribute in attributes:
-        checks: list[Check] = []
+        checks: list[ClassCheck] = []
         models: list[Model] = []
         for item in attribute.asked:
             if not decides(item) or item.model.verdict_by_level:
@@ -97,9 +97,9 @@ def blocks_of(attributes: Sequence[Attribute]) -> list[Block]:
             if item.model.by_signatures:
                 continue
             failing = expression("never") if item.model.by_combinations else item.model.failing()
-            checks.append(Check(f"r{number}", item, failing, item.model.doubtful()))
+            checks.append(ClassCheck(f"r{number}", item, failing, item.model.doubtful()))
             number += 1
-        found.append(Block(attribute, tuple(merged_facts(models)), tuple(checks)))
+        found.append(AttributeBlock(attribute, tuple(merged_facts(models)), tuple(checks)))
     return found
 
 

@@ -18,7 +18,7 @@ from sqlaudit.models.base import expression
 
 
 @dataclass(frozen=True)
-class Source:
+class CodedSource:
     """A table whose rows are coded: a FROM item, its quasi-identifiers, and what else is read of it."""
 
     sql: str
@@ -30,10 +30,10 @@ class Source:
 def coded_rows(
     engine: Engine,
     workbench: Engine,
-    source: Source,
+    source: CodedSource,
     columns: Sequence[KeyColumn],
     layout: KeyLayout,
-    listed: Sequence[Source] = (),
+    listed: Sequence[CodedSource] = (),
     *,
     numbered: bool = False,
     name: str = "sqlaudit_lattice_rows",

@@ -15,7 +15,7 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.classes.found import ClassSizes
 from sqlaudit.engines.contract import Engine
 from sqlaudit.lattices.attributes import Attribute, decides, inherited
-from sqlaudit.lattices.checks import Block, Check, blocks_of, placed, prepared, wide_type
+from sqlaudit.lattices.checks import AttributeBlock, ClassCheck, blocks_of, placed, prepared, wide_type
 from sqlaudit.lattices.node_disclosure import NodeDisclosure
 from sqlaudit.lattices.rollup import Chunk
 from sqlaudit.lattices.verdicts import Failure, Node, Verdict
@@ -88,7 +88,7 @@ class NodeFigures:
 
     # --- classes ---
 
-    def _figures(self, chunk: Chunk, blocks: Sequence[Block]) -> dict[int, dict[str, int]]:
+    def _figures(self, chunk: Chunk, blocks: Sequence[AttributeBlock]) -> dict[int, dict[str, int]]:
         key = tuple(check.failing for block in blocks for check in block.checks)
         if key not in self._prepared:
             every, prunable = self.names(), self.names(prunable=True)
@@ -109,7 +109,7 @@ class NodeFigures:
         """The chunk's classes as a FROM item."""
         return chunk.sql
 
-    def _columns(self, blocks: Sequence[Block]) -> list[str]:
+    def _columns(self, blocks: Sequence[AttributeBlock]) -> list[str]:
         names = ["classes", "smallest", "failing_rows"]
         names += [] if self.names() == self.names(prunable=True) else ["prunable_rows"]
         for block in blocks:
@@ -142,7 +142,7 @@ class NodeFigures:
 
     # --- predicates from combinations that were judged in Python ---
 
-    def _with_combinations(self, chunk: Chunk) -> list[Block]:
+    def _with_combinations(self, chunk: Chunk) -> list[AttributeBlock]:
         """The blocks, with a predicate for each model that combinations of its facts decide."""
         blocks = []
         for block in self.blocks:
@@ -157,7 +157,7 @@ class NodeFigures:
             blocks.append(block.with_checks(checks))
         return blocks
 
-    def _with_exact(self, chunk: Chunk, blocks: Sequence[Block]) -> list[Block]:
+    def _with_exact(self, chunk: Chunk, blocks: Sequence[AttributeBlock]) -> list[AttributeBlock]:
         """The blocks, with the classes that floats cannot tell decided by their counts."""
         decided = []
         for block in blocks:
@@ -175,7 +175,9 @@ class NodeFigures:
             decided.append(block.with_checks(checks))
         return decided
 
-    def _occurring(self, chunk: Chunk, block: Block, names: Sequence[str], condition: str) -> list[Combination]:
+    def _occurring(
+        self, chunk: Chunk, block: AttributeBlock, names: Sequence[str], condition: str
+    ) -> list[Combination]:
         statement = prepared(
             "lattices/lattice_combinations.sql",
             "combinations of facts",
@@ -191,13 +193,13 @@ class NodeFigures:
             )
         return [tuple(row) for row in found]
 
-    def _falls_short(self, check: Check, found: Combination) -> bool:
+    def _falls_short(self, check: ClassCheck, found: Combination) -> bool:
         key = (check.name, found)
         if key not in self._judged:
             self._judged[key] = check.model.falls_short(found)
         return self._judged[key]
 
-    def _holds(self, check: Check, block: Block, words: Combination) -> bool:
+    def _holds(self, check: ClassCheck, block: AttributeBlock, words: Combination) -> bool:
         key = (check.name, words)
         if key not in self._judged:
             packing = block.attribute.packing

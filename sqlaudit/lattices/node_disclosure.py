@@ -19,7 +19,7 @@ from sqlaudit.classes.facts import Fact
 from sqlaudit.classes.signatures import Signatures
 from sqlaudit.engines.contract import Engine
 from sqlaudit.lattices.attributes import Attribute
-from sqlaudit.lattices.checks import Block, placed, prepared
+from sqlaudit.lattices.checks import AttributeBlock, placed, prepared
 from sqlaudit.lattices.rollup import Chunk
 from sqlaudit.models.base import expression
 from sqlaudit.models.disclosure.program import maximum_disclosure
@@ -114,4 +114,4 @@ class NodeDisclosure:
         ]
 
     def _block(self, facts: Sequence[Fact]) -> dict[str, object]:
-        return Block(self.attribute, tuple(facts), ()).shown(self.wide)
+        return AttributeBlock(self.attribute, tuple(facts), ()).shown(self.wide)

@@ -36,7 +36,7 @@ KEPT = "sqlaudit_release"
 
 
 @dataclass(frozen=True)
-class Opened:
+class OpenedForRelease:
     """The table that is released, as it was opened.
 
     Args:
@@ -55,7 +55,7 @@ class Opened:
 
 
 @dataclass(frozen=True)
-class Release:
+class ReleaseSql:
     """A release as SQL.
 
     Args:
@@ -98,7 +98,9 @@ class _Layout:
         return wanted
 
 
-def release(opened: Opened, levels: Mapping[str, int], *, suppress: bool, star: bool, persons: bool = False) -> Release:
+def release(
+    opened: OpenedForRelease, levels: Mapping[str, int], *, suppress: bool, star: bool, persons: bool = False
+) -> ReleaseSql:
     """The release of a node.
 
     Args:
@@ -120,10 +122,10 @@ def release(opened: Opened, levels: Mapping[str, int], *, suppress: bool, star: 
     keys = tuple(column.name for column in layout.published if column.key)
     unnamed = tuple(name for name in columns if name not in {*keys, *named})
     source = opened.relation.sql
-    return Release(over(source, False), columns, keys, unnamed, over, over(source, True))
+    return ReleaseSql(over(source, False), columns, keys, unnamed, over, over(source, True))
 
 
-def _role_columns(opened: Opened) -> list[set[str]]:
+def _role_columns(opened: OpenedForRelease) -> list[set[str]]:
     """The columns behind the quasi-identifiers, the sensitive attributes, the identifiers and the entity."""
     roles = opened.roles
     entity = (roles.entity,) if roles.entity else ()
@@ -132,7 +134,7 @@ def _role_columns(opened: Opened) -> list[set[str]]:
     return [{name for role in group for name in columns_read(role, opened.relation, dialect)} for group in groups]
 
 
-def _layout(opened: Opened, levels: Mapping[str, int], persons: bool) -> _Layout:
+def _layout(opened: OpenedForRelease, levels: Mapping[str, int], persons: bool) -> _Layout:
     keys, sensitive, identifiers, entity = _role_columns(opened)
     both = sorted(keys & sensitive)
     if both:
@@ -155,7 +157,7 @@ def _layout(opened: Opened, levels: Mapping[str, int], persons: bool) -> _Layout
     return layout
 
 
-def _add(opened: Opened, layout: _Layout, name: str, sql: str, *, shown: bool = True) -> None:
+def _add(opened: OpenedForRelease, layout: _Layout, name: str, sql: str, *, shown: bool = True) -> None:
     """A column that stays as it is."""
     layout.given.append(_ReleasedColumn(name, sql))
     layout.coarsened.append(_ReleasedColumn(name, _of("given", name, opened)))
@@ -163,7 +165,7 @@ def _add(opened: Opened, layout: _Layout, name: str, sql: str, *, shown: bool = 
         layout.published.append(_ReleasedColumn(name, ""))
 
 
-def _add_key(opened: Opened, layout: _Layout, place: int, levels: Mapping[str, int]) -> None:
+def _add_key(opened: OpenedForRelease, layout: _Layout, place: int, levels: Mapping[str, int]) -> None:
     """A quasi-identifier at its level; one that is dropped is not in the release."""
     hierarchy, role = opened.hierarchies[place], opened.roles.quasi_identifiers[place]
     if hierarchy.use is Use.DROP:
@@ -180,11 +182,11 @@ def _add_key(opened: Opened, layout: _Layout, place: int, levels: Mapping[str, i
         layout.joins.append(found.join)
 
 
-def _of(table: str, name: str, opened: Opened) -> str:
+def _of(table: str, name: str, opened: OpenedForRelease) -> str:
     return f"{table}.{quote(name, opened.engine.dialect)}"
 
 
-def _render(opened: Opened, layout: _Layout, source: str, **parameters: Any) -> str:
+def _render(opened: OpenedForRelease, layout: _Layout, source: str, **parameters: Any) -> str:
     """The statement; text in the engine's dialect travels as it is."""
 
     def columns(listed: Sequence[_ReleasedColumn]) -> list[dict[str, Any]]:
@@ -216,7 +218,7 @@ def _render(opened: Opened, layout: _Layout, source: str, **parameters: Any) -> 
     return bare(statement)
 
 
-def _short(opened: Opened, layout: _Layout) -> dict[str, Any]:
+def _short(opened: OpenedForRelease, layout: _Layout) -> dict[str, Any]:
     """How the release tells which classes fall short."""
     keys = _class_keys(opened, layout)
     asked = [item for attribute in opened.attributes for item in attribute.asked if decides(item)]
@@ -230,7 +232,7 @@ def _short(opened: Opened, layout: _Layout) -> dict[str, Any]:
     return {"short": "facts", "flag": flag} | found if found["failing"] else {"short": ""}
 
 
-def _class_keys(opened: Opened, layout: _Layout) -> list[str]:
+def _class_keys(opened: OpenedForRelease, layout: _Layout) -> list[str]:
     """What rows of one class share; where missing values are equal to nothing, a row that lacks a label is alone."""
     keys = [column.name for column in layout.published if column.key]
     if opened.given.nulls is NullPolicy.DISTINCT and keys:
@@ -243,7 +245,7 @@ def _class_keys(opened: Opened, layout: _Layout) -> list[str]:
     return [quote(name, "duckdb") for name in keys]
 
 
-def _failing(opened: Opened, layout: _Layout, keys: Sequence[str]) -> dict[str, Any]:
+def _failing(opened: OpenedForRelease, layout: _Layout, keys: Sequence[str]) -> dict[str, Any]:
     """For each sensitive attribute the number of a class, and the statement of those that fall short."""
     sensitive = [_sensitive(opened, layout, attribute) for attribute in opened.attributes]
     entity = _entity(opened, layout)
@@ -264,7 +266,7 @@ def _failing(opened: Opened, layout: _Layout, keys: Sequence[str]) -> dict[str, 
     return {"classes": classes, "failing": failing}
 
 
-def _failing_statement(opened: Opened, attribute: Attribute, frame: Frame) -> str:
+def _failing_statement(opened: OpenedForRelease, attribute: Attribute, frame: Frame) -> str:
     """The statement of the numbers of the classes that fall short, over the release's own step; empty when none does.
 
     Raises:
@@ -296,7 +298,7 @@ def _failing_statement(opened: Opened, attribute: Attribute, frame: Frame) -> st
     return f"({bare(statement)})"
 
 
-def _sensitive(opened: Opened, layout: _Layout, attribute: Attribute) -> str | None:
+def _sensitive(opened: OpenedForRelease, layout: _Layout, attribute: Attribute) -> str | None:
     """The column of the release's step that holds a sensitive attribute; an expression gets one that is not shown."""
     role = attribute.resolved
     if role is None:
@@ -308,7 +310,7 @@ def _sensitive(opened: Opened, layout: _Layout, attribute: Attribute) -> str | N
     return quote(name, opened.engine.dialect)
 
 
-def _entity(opened: Opened, layout: _Layout) -> str | None:
+def _entity(opened: OpenedForRelease, layout: _Layout) -> str | None:
     role = opened.roles.entity
     if role is None:
         return None

@@ -22,7 +22,7 @@ from sqlaudit.classes.inputs import population_target, read_inputs
 from sqlaudit.classes.opening import ResolvedRoles
 from sqlaudit.hierarchies.dictionary import held
 from sqlaudit.hierarchies.hierarchy import Use
-from sqlaudit.lattices.publish import Opened, release
+from sqlaudit.lattices.publish import OpenedForRelease, release
 from sqlaudit.lattices.request import LatticeRequest
 from sqlaudit.lattices.result import Checked, LatticeNode, LatticeResult
 from sqlaudit.models.registry import REGISTRY
@@ -49,7 +49,7 @@ def levels_of(result: LatticeResult, node: LatticeNode) -> dict[str, int]:
     return {column.name: level for column, level in zip(result.searched, node.levels, strict=True)}
 
 
-def audit_release(opened: Opened, request: LatticeRequest, result: LatticeResult, *, star: bool) -> Checked:
+def audit_release(opened: OpenedForRelease, request: LatticeRequest, result: LatticeResult, *, star: bool) -> Checked:
     """What an audit says of the release, computed from the table in this session.
 
     Args:
@@ -95,7 +95,7 @@ def disagree(what: str) -> str:
     return contradiction("The release does not agree with the search", what, "search")
 
 
-def _audit(opened: Opened, request: LatticeRequest, result: LatticeResult, *, star: bool) -> AuditResult:
+def _audit(opened: OpenedForRelease, request: LatticeRequest, result: LatticeResult, *, star: bool) -> AuditResult:
     """An audit of the release in this session."""
     node = best_of(result)
     entity = opened.roles.entity
@@ -132,7 +132,9 @@ def _left_to_the_search(request: LatticeRequest) -> str:
     return f"It speaks of values that the release no longer has, so the search alone decided: {left}." if left else ""
 
 
-def coarsened_population(opened: Opened, request: LatticeRequest, levels: Mapping[str, int]) -> Relation | None:
+def coarsened_population(
+    opened: OpenedForRelease, request: LatticeRequest, levels: Mapping[str, int]
+) -> Relation | None:
     """The population table with the labels of a node, if a requirement compares with it.
 
     Raises:

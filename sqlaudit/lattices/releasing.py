@@ -11,11 +11,15 @@ from sqlaudit.lattices.publish import release
 from sqlaudit.lattices.release_audit import audit_release, best_of, disagree, levels_of
 from sqlaudit.lattices.request import LatticePublication, LatticeRequest
 from sqlaudit.lattices.result import LatticeResult, Published
-from sqlaudit.lattices.run import Table, opened_for_release
+from sqlaudit.lattices.run import SearchedTable, opened_for_release
 
 
 def publish(
-    engine: Engine, request: LatticeRequest, table: Table, result: LatticeResult, publication: LatticePublication
+    engine: Engine,
+    request: LatticeRequest,
+    table: SearchedTable,
+    result: LatticeResult,
+    publication: LatticePublication,
 ) -> Published:
     """The release of the best node: written as SQL, audited, and put into its file if it has one.
 

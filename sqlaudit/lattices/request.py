@@ -16,7 +16,7 @@ from sqlaudit.base.options import (
     SOURCE,
     VIEW,
     WEIGHTS,
-    Kind,
+    OptionKind,
     check_bounds,
     choice,
     listed,
@@ -97,7 +97,7 @@ class LatticeRequest:
     )
     chain: Sequence[Node] = option(
         (),
-        Kind("text", lambda _, value: _chain(value)),
+        OptionKind("text", lambda _, value: _chain(value)),
         'The nodes of a chain, from fine to coarse: "0,0 1,0 2,1".',
         _NODES,
         metavar="NODES",

@@ -31,7 +31,7 @@ from sqlaudit.lattices.coding import KeyColumn
 from sqlaudit.lattices.costs import CostedColumn, CostTable, Listed, cost_table, labels_of
 from sqlaudit.lattices.evaluate import open_evaluator
 from sqlaudit.lattices.losses import Losses, column_weights
-from sqlaudit.lattices.publish import Opened
+from sqlaudit.lattices.publish import OpenedForRelease
 from sqlaudit.lattices.request import LatticeRequest
 from sqlaudit.lattices.result import LatticeResult
 from sqlaudit.lattices.search.inquiry import Tell, silent
@@ -41,7 +41,7 @@ from sqlaudit.profiles.suspects import Written, written_as_they_are
 
 
 @dataclass(frozen=True)
-class Table:
+class SearchedTable:
     """The table of a search as it was opened: its roles, and the hierarchy of each quasi-identifier, in their order."""
 
     relation: Relation
@@ -62,7 +62,7 @@ class Table:
         return written_as_they_are(engine, self.relation, self.roles.not_published_as_they_are, keep)
 
 
-def open_table(engine: Engine, request: LatticeRequest) -> Table:
+def open_table(engine: Engine, request: LatticeRequest) -> SearchedTable:
     """The table, its roles and hierarchies.
 
     Raises:
@@ -72,11 +72,11 @@ def open_table(engine: Engine, request: LatticeRequest) -> Table:
     roles = resolve_roles(request.roles, relation, engine.dialect)
     refuse_unclear(read_inputs(request.inputs), [attribute.label for attribute in roles.sensitive])
     labels = [column.label for column in roles.quasi_identifiers]
-    return Table(relation, roles, read_hierarchies(request.hierarchies or {}).for_columns(labels))
+    return SearchedTable(relation, roles, read_hierarchies(request.hierarchies or {}).for_columns(labels))
 
 
 def find_nodes(
-    engine: Engine, request: LatticeRequest, *, tell: Tell = silent, table: Table | None = None
+    engine: Engine, request: LatticeRequest, *, tell: Tell = silent, table: SearchedTable | None = None
 ) -> LatticeResult:
     """Search the lattice.
 
@@ -146,13 +146,13 @@ def plan_lattice(engine: Engine, request: LatticeRequest) -> list[Statement]:
     return statements
 
 
-def opened_for_release(engine: Engine, request: LatticeRequest, table: Table) -> Opened:
+def opened_for_release(engine: Engine, request: LatticeRequest, table: SearchedTable) -> OpenedForRelease:
     """The table as its release needs it."""
     columns = table.roles.quasi_identifiers
     attributes = read_attributes(
         engine, table.relation, table.roles, request.roles, request.requirements, read_inputs(request.inputs)
     )
-    return Opened(
+    return OpenedForRelease(
         engine,
         table.relation,
         table.roles,
@@ -165,7 +165,7 @@ def opened_for_release(engine: Engine, request: LatticeRequest, table: Table) ->
 
 @contextmanager
 def _dictionaries(
-    engine: Engine, workbench: Engine, relation: Relation, roles: ResolvedRoles, table: Table
+    engine: Engine, workbench: Engine, relation: Relation, roles: ResolvedRoles, table: SearchedTable
 ) -> Iterator[dict[int, Dictionary]]:
     """The dictionary of every column that takes part, by its place; dropped afterwards."""
     made: dict[int, Dictionary] = {}

@@ -35,7 +35,7 @@ Piece = tuple[int, ...]
 _AHEAD = 4
 
 
-class Shown(StrEnum):
+class ShownAs(StrEnum):
     """How a value is published."""
 
     KEEP = "keep"
@@ -45,30 +45,30 @@ class Shown(StrEnum):
 
 
 @dataclass(frozen=True)
-class Level:
+class ColumnLevel:
     """What one level of a column means; made by `KEEP`, `STAR`, `RANGE` and `at`."""
 
-    shown: Shown
+    shown: ShownAs
     hierarchy: Hierarchy | None = None
     number: int = 0
     holds: Holds | None = None
 
 
-KEEP = Level(Shown.KEEP)
+KEEP = ColumnLevel(ShownAs.KEEP)
 """The value as it is."""
-STAR = Level(Shown.STAR)
+STAR = ColumnLevel(ShownAs.STAR)
 """`*`."""
-RANGE = Level(Shown.RANGE)
+RANGE = ColumnLevel(ShownAs.RANGE)
 """`[smallest, largest]` of the group; the value where they are one; `*` where some are NULL and some are not."""
 
 
-def at(hierarchy: Hierarchy, number: int, holds: Holds) -> Level:
+def at(hierarchy: Hierarchy, number: int, holds: Holds) -> ColumnLevel:
     """The label of a level of a hierarchy.
 
     Args:
         hierarchy: the column's. number: of the level, 0 = the value. holds: what the column holds.
     """
-    return Level(Shown.LABEL, hierarchy, number, holds) if number else KEEP
+    return ColumnLevel(ShownAs.LABEL, hierarchy, number, holds) if number else KEEP
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ _HEAD = """-- A release by sqlaudit. The numbers below are ranks, counts and lev
 def rewrite(
     table: RemedyTable,
     patterns: Patterns,
-    levels: Sequence[Sequence[Level]],
+    levels: Sequence[Sequence[ColumnLevel]],
     pieces: Sequence[Piece],
     *,
     salt: int,
@@ -188,7 +188,7 @@ def _dialect(table: RemedyTable) -> str:
     return table.engine.dialect
 
 
-def _check(patterns: Patterns, levels: Sequence[Sequence[Level]], pieces: Sequence[Piece]) -> None:
+def _check(patterns: Patterns, levels: Sequence[Sequence[ColumnLevel]], pieces: Sequence[Piece]) -> None:
     """Every copy of every pattern is in exactly one piece, at levels that there are."""
     reached = [0] * (len(patterns.sizes) + 1)
     for number, first, last, group, *chosen in sorted(pieces):
@@ -208,7 +208,7 @@ def _others(table: RemedyTable) -> list[str]:
     return [quote(column.name, _dialect(table)) for column in table.relation.columns]
 
 
-def _labels(table: RemedyTable, levels: Sequence[Sequence[Level]], pieces: Sequence[Piece]) -> dict[str, Any]:
+def _labels(table: RemedyTable, levels: Sequence[Sequence[ColumnLevel]], pieces: Sequence[Piece]) -> dict[str, Any]:
     """The columns as the template has them, and what is joined for their labels."""
     columns, joins, checked, spanned = [], ["rewritten"], [], []
     for place, known in enumerate(levels):
@@ -218,17 +218,17 @@ def _labels(table: RemedyTable, levels: Sequence[Sequence[Level]], pieces: Seque
         made = [
             _level(table, level if number in used else STAR, place, number, joins) for number, level in enumerate(known)
         ]
-        columns.append({"plain": shown <= {Shown.KEEP}, "levels": made})
-        if Shown.RANGE in shown:
+        columns.append({"plain": shown <= {ShownAs.KEEP}, "levels": made})
+        if ShownAs.RANGE in shown:
             spanned.append(place + 1)
-        if Shown.LABEL in shown:
+        if ShownAs.LABEL in shown:
             checked.append(place + 1)
     if spanned:
         joins.insert(1, "JOIN spans ON rewritten.group_number = spans.group_number")
     return {"columns": columns, "labelled": Raw("\n    ".join(joins)), "checked": checked, "spanned": spanned}
 
 
-def _level(table: RemedyTable, level: Level, place: int, number: int, joins: list[str]) -> dict[str, Any]:
+def _level(table: RemedyTable, level: ColumnLevel, place: int, number: int, joins: list[str]) -> dict[str, Any]:
     if level.hierarchy is None or level.holds is None:
         return {"kind": level.shown.value, "expression": ""}
     value, alias = f"rewritten.q{place + 1}", f"labels_{place + 1}_{number}"

@@ -15,7 +15,7 @@ from sqlaudit.base.options import Option, options_of, request_from
 from sqlaudit.base.publication import Publication
 from sqlaudit.base.spec import Requirement, Roles, Target
 from sqlaudit.column_sets.records.request import RecordRequest
-from sqlaudit.column_sets.request import ColumnRequest, Find
+from sqlaudit.column_sets.request import ColumnRequest, FindSets
 from sqlaudit.lattices.request import LatticePublication, LatticeRequest
 from sqlaudit.release.compare.request import CompareRequest
 from sqlaudit.remedies.recode.request import RecodeRequest
@@ -61,7 +61,7 @@ def test_a_function_takes_every_option_of_its_requests_with_the_same_default(
 
 def test_a_request_reads_what_its_options_say() -> None:
     made = request_from(ColumnRequest, {"tolerance": "1%", "find": "minimum", "columns": ["age"], "query": "passed"})
-    assert (made.tolerance, made.find, made.columns) == (Fraction(1, 100), Find.MINIMUM, ("age",))
+    assert (made.tolerance, made.find, made.columns) == (Fraction(1, 100), FindSets.MINIMUM, ("age",))
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from sqlaudit.column_sets.records.report import records_document
 from sqlaudit.column_sets.records.request import RecordRequest
 from sqlaudit.column_sets.records.search import find_records
 from sqlaudit.column_sets.report import columns_document
-from sqlaudit.column_sets.request import ColumnRequest, Find
+from sqlaudit.column_sets.request import ColumnRequest, FindSets
 from sqlaudit.column_sets.result import ColumnSets
 from sqlaudit.column_sets.search import find_columns
 from sqlaudit.engines import connect
@@ -75,12 +75,12 @@ ROWS = [(1, 1, 1), (1, 2, 2), (2, 1, 2), (2, 2, 1)]
 @pytest.mark.parametrize(
     "request_",
     [
-        {"find": Find.MINIMUM},
-        {"find": Find.GREEDY},
-        {"find": Find.RANKING, "max_size": 2},
+        {"find": FindSets.MINIMUM},
+        {"find": FindSets.GREEDY},
+        {"find": FindSets.RANKING, "max_size": 2},
         {"time_budget": 0},
         {"identifying": True},
-        {"identifying": True, "find": Find.MINIMUM},
+        {"identifying": True, "find": FindSets.MINIMUM},
     ],
     ids=str,
 )

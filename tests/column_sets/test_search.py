@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.spec import NullPolicy, Target
 from sqlaudit.column_sets import coding, hitting_sets, identify, search
-from sqlaudit.column_sets.request import ColumnRequest, Find, RankBy, Ratio
+from sqlaudit.column_sets.request import ColumnRequest, FindSets, RankBy, Ratio
 from sqlaudit.column_sets.result import ColumnSets
 from sqlaudit.column_sets.search import find_columns
 from sqlaudit.engines import connect
@@ -31,7 +31,7 @@ word = st.one_of(st.none(), st.sampled_from(["", "a", "B"]))
 number = st.one_of(st.none(), st.sampled_from([0.5, -1.0]))
 tables = st.lists(st.tuples(value, word, number, st.integers(0, 1), st.integers(0, 4)), min_size=1, max_size=10)
 searches = {
-    "find": st.sampled_from([Find.ALL, Find.MINIMUM, Find.GREEDY]),
+    "find": st.sampled_from([FindSets.ALL, FindSets.MINIMUM, FindSets.GREEDY]),
     "max_size": st.one_of(st.none(), st.integers(1, 4)),
     "k": st.integers(1, 4),
     "tolerance": st.sampled_from([Fraction(0), Fraction(1, 5)]),
@@ -42,12 +42,12 @@ def sets_of(found: ColumnSets) -> set[oracle.Columns]:
     return {tuple(NAMES.index(name) for name in one.columns) for one in found.sets}
 
 
-def compare(found: ColumnSets, expected: set[oracle.Columns], find: Find) -> None:
+def compare(found: ColumnSets, expected: set[oracle.Columns], find: FindSets) -> None:
     got = sets_of(found)
-    if find is Find.ALL:
+    if find is FindSets.ALL:
         assert found.complete
         assert got == expected
-    elif find is Find.MINIMUM:
+    elif find is FindSets.MINIMUM:
         assert found.complete
         assert len(got) == bool(expected)
         assert got <= expected
@@ -67,9 +67,9 @@ def violating(
     def has(chosen: oracle.Columns) -> bool:
         return oracle.violates(rows, chosen, request.k, request.tolerance, nulls, entity=person)
 
-    limit = request.max_size if request.find is not Find.GREEDY else None
+    limit = request.max_size if request.find is not FindSets.GREEDY else None
     compare(found, oracle.minimal_sets(4, has, limit), request.find)
-    if request.find is Find.ALL:
+    if request.find is FindSets.ALL:
         border = {tuple(NAMES.index(name) for name in names) for names in found.border}
         assert border == oracle.maximal_lacking(4, has, limit or 4)
     for one in found.sets:
@@ -107,7 +107,7 @@ def test_violating_sets_on_duckdb(nulls: NullPolicy, entity: bool) -> None:
 def test_identifying_sets_on_duckdb(nulls: NullPolicy, entity: bool) -> None:
     @quick(25)
     @given(tables, searches["find"], searches["max_size"])
-    def run(rows: list[tuple[Any, ...]], find: Find, max_size: int | None) -> None:
+    def run(rows: list[tuple[Any, ...]], find: FindSets, max_size: int | None) -> None:
         with connect() as engine:
             identifying(engine, Target(frame=frame(rows, NAMES)), rows, find, max_size, nulls.value, entity=entity)
 
@@ -118,7 +118,7 @@ def identifying(
     engine: Engine,
     target: Target,
     rows: list[tuple[Any, ...]],
-    find: Find,
+    find: FindSets,
     max_size: int | None,
     nulls: str,
     *,
@@ -138,8 +138,8 @@ def identifying(
     def has(chosen: oracle.Columns) -> bool:
         return oracle.identifies(rows, 4, chosen, nulls, 4 if entity else None)
 
-    compare(found, oracle.minimal_sets(4, has, None if find is Find.GREEDY else max_size), find)
-    if find is Find.ALL and not entity:
+    compare(found, oracle.minimal_sets(4, has, None if find is FindSets.GREEDY else max_size), find)
+    if find is FindSets.ALL and not entity:
         if max_size is None:
             border = {tuple(NAMES.index(name) for name in names) for names in found.border}
             assert border == oracle.maximal_lacking(4, has)
@@ -212,11 +212,11 @@ def test_the_papers_example_5_2_with_its_step_corrected() -> None:
     with connect() as engine:
         every = find_columns(engine, target, ColumnRequest(identifying=True))
         assert ["".join(one.columns) for one in every.sets] == ["ad", "bc", "be", "cd", "de"]
-        start = ColumnRequest(identifying=True, find=Find.GREEDY, start=("a", "b", "c"))
+        start = ColumnRequest(identifying=True, find=FindSets.GREEDY, start=("a", "b", "c"))
         assert [one.columns for one in find_columns(engine, target, start).sets] == [("b", "c")]
-        smallest = find_columns(engine, target, ColumnRequest(identifying=True, find=Find.MINIMUM))
+        smallest = find_columns(engine, target, ColumnRequest(identifying=True, find=FindSets.MINIMUM))
         assert [len(one.columns) for one in smallest.sets] == [2]
-        many = find_columns(engine, target, ColumnRequest(identifying=True, find=Find.GREEDY, restarts=30, seed=1))
+        many = find_columns(engine, target, ColumnRequest(identifying=True, find=FindSets.GREEDY, restarts=30, seed=1))
         assert {one.columns for one in many.sets} == {one.columns for one in every.sets}
 
 
@@ -249,7 +249,7 @@ def test_the_minimum_is_a_smallest_set_cover(case: tuple[int, list[set[int]]]) -
         if set().union(*(family[j] for j in chosen)) == set(range(elements))
     ]
     with connect() as engine:
-        request = ColumnRequest(identifying=True, find=Find.MINIMUM, effects=False)
+        request = ColumnRequest(identifying=True, find=FindSets.MINIMUM, effects=False)
         found = find_columns(engine, Target(frame=cover_table(elements, family)), request)
     assert found.complete
     assert len(found.sets[0].columns) == min(map(len, covers))
@@ -258,11 +258,11 @@ def test_the_minimum_is_a_smallest_set_cover(case: tuple[int, list[set[int]]]) -
 def test_ranking_counts_every_set_up_to_a_size() -> None:
     data = pd.DataFrame({"a": [1, 1, 2, 2], "b": [1, 2, 1, 2], "c": [1, 2, 3, 4], "d": [0, 0, 0, 0]})
     with connect() as engine:
-        request = ColumnRequest(find=Find.RANKING, k=2, max_size=2, rank_by=RankBy.UNIQUE, limit=3)
+        request = ColumnRequest(find=FindSets.RANKING, k=2, max_size=2, rank_by=RankBy.UNIQUE, limit=3)
         found = find_columns(engine, Target(frame=data), request)
         assert (found.sets_found, found.counts.candidates, found.complete) == (10, 11, True)
         assert [one.columns for one in found.sets] == [("c",), ("a", "b"), ("a", "c")]
-        by_pairs = ColumnRequest(find=Find.RANKING, max_size=1, rank_by=RankBy.SEPARATION)
+        by_pairs = ColumnRequest(find=FindSets.RANKING, max_size=1, rank_by=RankBy.SEPARATION)
         ranked = find_columns(engine, Target(frame=data), by_pairs)
         assert [(one.columns[0], one.separation) for one in ranked.sets] == [
             ("c", 1),
@@ -313,8 +313,8 @@ HURRIED: list[dict[str, Any]] = [
     {"k": 2},
     {"k": 2, "max_size": 1 << 30},
     {"k": 2, "nulls": NullPolicy.WILDCARD},
-    {"k": 2, "find": Find.MINIMUM},
-    {"k": 2, "find": Find.GREEDY, "restarts": 2},
+    {"k": 2, "find": FindSets.MINIMUM},
+    {"k": 2, "find": FindSets.GREEDY, "restarts": 2},
     {"identifying": True},
     {"identifying": True, "epsilon": Fraction(1, 4)},
 ]
@@ -332,7 +332,7 @@ def test_whenever_the_budget_ends_what_is_said_is_right(
     with connect() as engine:
         relation = engine.open(Target(frame=data))
         every = find_columns(
-            engine, relation, ColumnRequest(**{**options, "find": Find.ALL, "restarts": 0}, effects=False)
+            engine, relation, ColumnRequest(**{**options, "find": FindSets.ALL, "restarts": 0}, effects=False)
         )
         right, whole = (
             {one.columns: one for one in every.sets},
@@ -350,7 +350,7 @@ def test_whenever_the_budget_ends_what_is_said_is_right(
                 assert (found.sets, found.border_found) == (whole.sets, whole.border_found)
     assert ended[0] is False
     assert ended == sorted(ended)
-    assert ended[-1] is (options.get("find") is not Find.GREEDY)
+    assert ended[-1] is (options.get("find") is not FindSets.GREEDY)
 
 
 @pytest.mark.parametrize(

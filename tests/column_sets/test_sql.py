@@ -16,7 +16,7 @@ from sqlaudit.column_sets import cuboids
 from sqlaudit.column_sets.records.request import RecordRequest
 from sqlaudit.column_sets.records.result import RecordRisk
 from sqlaudit.column_sets.records.search import find_records
-from sqlaudit.column_sets.request import ColumnRequest, Find, Ratio
+from sqlaudit.column_sets.request import ColumnRequest, FindSets, Ratio
 from sqlaudit.column_sets.result import ColumnSets
 from sqlaudit.column_sets.search import find_columns
 from sqlaudit.engines import connect
@@ -81,7 +81,7 @@ WAYS: dict[str, Callable[[Engine, Relation], Found]] = {
     "identifying_nulls_apart": searching(ColumnRequest(identifying=True, nulls=NullPolicy.DISTINCT)),
     "identifying_persons": searching(ColumnRequest(identifying=True), entity="person"),
     "nearly_identifying": searching(
-        ColumnRequest(identifying=True, epsilon=Fraction(1, 5), ratio=Ratio.SEPARATION, find=Find.ALL)
+        ColumnRequest(identifying=True, epsilon=Fraction(1, 5), ratio=Ratio.SEPARATION, find=FindSets.ALL)
     ),
     "records": recording(RecordRequest(key=("person",), weights="person", max_size=2, show_values=True, top=3)),
     "records_nulls_apart": recording(RecordRequest(max_size=2, nulls=NullPolicy.DISTINCT)),

@@ -12,7 +12,7 @@ from sqlaudit.column_sets import hitting_sets
 from sqlaudit.column_sets.budget import BudgetSpent
 from sqlaudit.column_sets.hitting_sets import minimal_hitting_sets, minimum_hitting_set
 from sqlaudit.column_sets.masks import bits, count_subsets, mask_of, maximal_only, minimal_only
-from sqlaudit.column_sets.walks import Found, all_by_border, all_by_levels, greedy, greedy_restarts, minimum
+from sqlaudit.column_sets.walks import FoundSets, all_by_border, all_by_levels, greedy, greedy_restarts, minimum
 from tests.column_sets import oracle
 
 WIDTH = 7
@@ -141,7 +141,7 @@ class Budget:
 def test_a_stopped_walk_says_what_is_proven() -> None:
     ask = Lacking([0b0011, 0b1110])
     found = all_by_levels(4, 4, ask, Budget(3))
-    assert found == Found((0b0101, 0b1001), (0b0011, 0b0110, 0b1010, 0b1100), False, 11, 2, 1)
+    assert found == FoundSets((0b0101, 0b1001), (0b0011, 0b0110, 0b1010, 0b1100), False, 11, 2, 1)
     found = all_by_border(4, None, ask, Budget(1))
     assert not found.complete
     assert found.open_sets > 0
@@ -151,7 +151,7 @@ def test_a_stopped_walk_says_what_is_proven() -> None:
     found = greedy_restarts(range(4), 0, 0, ask, Budget(2))
     assert (found.minimal, found.complete, found.open_sets) == ((), False, 1)
     found = all_by_levels(4, 4, ask, Budget(0))
-    assert found == Found((), (), False, 0, -1, 1)
+    assert found == FoundSets((), (), False, 0, -1, 1)
 
 
 @quick(60)

@@ -17,7 +17,7 @@ from sqlaudit.base.relation import Statement
 from sqlaudit.base.spec import Limits, Target
 from sqlaudit.engines import connect
 from sqlaudit.engines.duckdb.engine import DuckDBEngine
-from sqlaudit.engines.duckdb.errors import Place, translate
+from sqlaudit.engines.duckdb.errors import ErrorPlace, translate
 from tests.engines.duckdb_helpers import SECRET, sentence, written
 
 SLOW = Statement("slow", "SELECT count(*) FROM range(100000) a(i), range(1000000) b(j) WHERE (i * j) % 7 = 3")
@@ -198,7 +198,7 @@ def test_the_deadline_ends_with_the_engine() -> None:
     ],
 )
 def test_what_can_not_be_brought_about_here(error: duckdb.Error, kind: type[EngineError], expected: str) -> None:
-    found = translate(error, Place("classes"))
+    found = translate(error, ErrorPlace("classes"))
     assert isinstance(found, kind)
     assert str(found) == expected
 

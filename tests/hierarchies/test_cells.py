@@ -19,9 +19,9 @@ from sqlaudit.base.relation import Kind, Statement
 from sqlaudit.base.spec import Target
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.workbench import workbench_of
-from sqlaudit.hierarchies.cell_reader import CellReader, Order, plain_reader, reader_of
+from sqlaudit.hierarchies.cell_reader import CellOrder, CellReader, plain_reader, reader_of
 from sqlaudit.hierarchies.cell_text import read_cell
-from sqlaudit.hierarchies.cells import AnyValue, Cell, Exact, Interval, Mask, Node, Values
+from sqlaudit.hierarchies.cells import AnyValue, Cell, Exact, Interval, LabelNode, Mask, Values
 from sqlaudit.hierarchies.dictionary import dictionary
 from sqlaudit.hierarchies.membership import membership
 from sqlaudit.hierarchies.read import read_hierarchies
@@ -129,18 +129,22 @@ def reader(asked: Any, kind: Kind) -> CellReader:
 def test_labels_win_over_spellings_and_the_level_that_fits_all_cells_wins() -> None:
     table = {"values": {"1": ["0-4", "0-9"], "7": ["5-9", "0-9"], "12": ["10+", "10+"]}}
     ages = reader(table, Kind.INTEGER)
-    assert ages.read_all(["0-4", "*", None]) == {"0-4": Node("0-4", 1), "*": AnyValue(), None: Exact(None)}
-    assert ages.read_all(["0-9", "10+"]) == {"0-9": Node("0-9", 2), "10+": Node("10+", 2)}
-    assert ages.read("10+") == Node("10+", 1)
-    assert ages.levels(Node("10+", 1)) == (1, 2)
+    assert ages.read_all(["0-4", "*", None]) == {"0-4": LabelNode("0-4", 1), "*": AnyValue(), None: Exact(None)}
+    assert ages.read_all(["0-9", "10+"]) == {"0-9": LabelNode("0-9", 2), "10+": LabelNode("10+", 2)}
+    assert ages.read("10+") == LabelNode("10+", 1)
+    assert ages.levels(LabelNode("10+", 1)) == (1, 2)
     assert ages.read("0-3") == Interval(F(0), F(3))
-    assert ages.contains(Node("0-4", 1), "1")
-    assert not ages.contains(Node("0-4", 1), "3")
-    assert (ages.leaves(Node("0-9", 2)), ages.share(Node("0-9", 2)), ages.share(AnyValue())) == (2, F(2, 3), 1)
+    assert ages.contains(LabelNode("0-4", 1), "1")
+    assert not ages.contains(LabelNode("0-4", 1), "3")
+    assert (ages.leaves(LabelNode("0-9", 2)), ages.share(LabelNode("0-9", 2)), ages.share(AnyValue())) == (
+        2,
+        F(2, 3),
+        1,
+    )
     race = reader({"values": {"White": ["White"], "Other": ["Other"], "Black": ["Other"]}}, Kind.TEXT)
     assert race.read_all(["White", "Other", "Black"])["Other"] == Exact("Other")
     clear = reader({"values": {"W": ["White"], "Other": ["Other"], "Black": ["Other"]}}, Kind.TEXT)
-    assert clear.read_all(["White", "Other"])["Other"] == Node("Other", 1)
+    assert clear.read_all(["White", "Other"])["Other"] == LabelNode("Other", 1)
     assert clear.read_all(["W", "White", "Other"])["Other"] == Exact("Other")
 
 
@@ -148,8 +152,8 @@ def test_a_named_top_and_a_default_are_labels_too(tmp_path: Any) -> None:
     (tmp_path / "h.csv").write_text("a;x;Any\nb;y;Any\n", encoding="utf-8")
     named = reader({"csv": str(tmp_path / "h.csv"), "default": "rest"}, Kind.TEXT)
     assert named.read("Any") == named.read("*") == AnyValue()
-    assert named.read("rest") == Node("rest", 1)
-    assert [named.contains(Node("rest", 1), key) for key in ("a", "zz", None)] == [False, True, False]
+    assert named.read("rest") == LabelNode("rest", 1)
+    assert [named.contains(LabelNode("rest", 1), key) for key in ("a", "zz", None)] == [False, True, False]
     assert named.levels(AnyValue()) == (2,)
 
 
@@ -165,32 +169,34 @@ def test_what_cannot_be_read_is_counted_by_column_and_not_told() -> None:
 @pytest.mark.parametrize(
     ("asked", "kind", "cell", "other", "order"),
     [
-        ({"widths": [5]}, Kind.INTEGER, "20-29", "[20, 30)", Order.EQUAL),
-        ({"widths": [5]}, Kind.INTEGER, "2*", "[20, 30)", Order.EQUAL),
-        ({"widths": [5]}, Kind.FLOAT, "20-29", "[20, 30)", Order.FINER),
-        ({"widths": [5]}, Kind.INTEGER, "<30", "20-29", Order.COARSER),
-        ({"widths": [5]}, Kind.INTEGER, "<30", "20-30", Order.NEITHER),
-        ({"widths": [5]}, Kind.INTEGER, "*", ">=0", Order.COARSER),
-        ({"widths": [5]}, Kind.INTEGER, "{1, 2}", "2", Order.COARSER),
-        ({"widths": [5]}, Kind.INTEGER, "1-3", "{1, 2}", Order.COARSER),
-        ({"mask": [1]}, Kind.TEXT, "13***", "1305*", Order.COARSER),
-        ({"mask": [1]}, Kind.TEXT, "13**", "1305*", Order.NEITHER),
-        ({"mask": [1]}, Kind.TEXT, "1305*", "13053", Order.COARSER),
-        (DISEASES, Kind.TEXT, "chest", "acute", Order.COARSER),
-        (DISEASES, Kind.TEXT, "acute", "long", Order.NEITHER),
-        (DISEASES, Kind.TEXT, "acute", "{flu, cold}", Order.EQUAL),
-        (DISEASES, Kind.TEXT, "skin", "rash", Order.COARSER),
-        ({"dates": ["month", "year"]}, Kind.DATE, "2024", "2024-02", Order.COARSER),
-        ({"dates": ["month", "year"]}, Kind.DATE, "2024-02", "2024-02-29", Order.COARSER),
+        ({"widths": [5]}, Kind.INTEGER, "20-29", "[20, 30)", CellOrder.EQUAL),
+        ({"widths": [5]}, Kind.INTEGER, "2*", "[20, 30)", CellOrder.EQUAL),
+        ({"widths": [5]}, Kind.FLOAT, "20-29", "[20, 30)", CellOrder.FINER),
+        ({"widths": [5]}, Kind.INTEGER, "<30", "20-29", CellOrder.COARSER),
+        ({"widths": [5]}, Kind.INTEGER, "<30", "20-30", CellOrder.NEITHER),
+        ({"widths": [5]}, Kind.INTEGER, "*", ">=0", CellOrder.COARSER),
+        ({"widths": [5]}, Kind.INTEGER, "{1, 2}", "2", CellOrder.COARSER),
+        ({"widths": [5]}, Kind.INTEGER, "1-3", "{1, 2}", CellOrder.COARSER),
+        ({"mask": [1]}, Kind.TEXT, "13***", "1305*", CellOrder.COARSER),
+        ({"mask": [1]}, Kind.TEXT, "13**", "1305*", CellOrder.NEITHER),
+        ({"mask": [1]}, Kind.TEXT, "1305*", "13053", CellOrder.COARSER),
+        (DISEASES, Kind.TEXT, "chest", "acute", CellOrder.COARSER),
+        (DISEASES, Kind.TEXT, "acute", "long", CellOrder.NEITHER),
+        (DISEASES, Kind.TEXT, "acute", "{flu, cold}", CellOrder.EQUAL),
+        (DISEASES, Kind.TEXT, "skin", "rash", CellOrder.COARSER),
+        ({"dates": ["month", "year"]}, Kind.DATE, "2024", "2024-02", CellOrder.COARSER),
+        ({"dates": ["month", "year"]}, Kind.DATE, "2024-02", "2024-02-29", CellOrder.COARSER),
     ],
 )
-def test_cells_are_compared_by_what_they_stand_for(asked: Any, kind: Kind, cell: str, other: str, order: Order) -> None:
+def test_cells_are_compared_by_what_they_stand_for(
+    asked: Any, kind: Kind, cell: str, other: str, order: CellOrder
+) -> None:
     column = reader(asked, kind)
     first, second = column.read(cell), column.read(other)
     assert first is not None
     assert second is not None
     assert column.compare(first, second) is order
-    back = {Order.COARSER: Order.FINER, Order.FINER: Order.COARSER}.get(order, order)
+    back = {CellOrder.COARSER: CellOrder.FINER, CellOrder.FINER: CellOrder.COARSER}.get(order, order)
     assert column.compare(second, first) is back
 
 
@@ -293,7 +299,7 @@ def test_sql_and_python_agree_on_what_lies_in_a_cell(engine: Engine, kind: str) 
             }
         for code, cell in cells.items():
             for other_code, other in cells.items():
-                if column.covers(cell, other) and not isinstance(cell, Node) and not isinstance(other, Node):
+                if column.covers(cell, other) and not isinstance(cell, LabelNode) and not isinstance(other, LabelNode):
                     inside = {id for at, id in pairs if at == other_code}
                     assert inside <= {id for at, id in pairs if at == code}
 

@@ -20,7 +20,7 @@ from sqlaudit.engines.contract import Engine
 from sqlaudit.hierarchies.dictionary import held
 from sqlaudit.hierarchies.read import read_hierarchies
 from sqlaudit.lattices.attributes import read_attributes
-from sqlaudit.lattices.publish import Opened, Release, release
+from sqlaudit.lattices.publish import OpenedForRelease, ReleaseSql, release
 from sqlaudit.models.requirements import requirement_from
 from tests import oracle
 from tests.audit_values import values_query
@@ -51,11 +51,11 @@ def opened(
     required: Sequence[Requirement],
     hierarchies: Mapping[str, Any] = HIERARCHIES,
     target: Target | None = None,
-) -> Opened:
+) -> OpenedForRelease:
     relation = engine.open(target or Target(query=values_query(rows, COLUMNS)))
     resolved = resolve_roles(roles, relation, engine.dialect)
     columns = resolved.quasi_identifiers
-    return Opened(
+    return OpenedForRelease(
         engine,
         relation,
         resolved,
@@ -66,7 +66,7 @@ def opened(
     )
 
 
-def rows_of(engine: Engine, made: Release) -> Counter[tuple[Any, ...]]:
+def rows_of(engine: Engine, made: ReleaseSql) -> Counter[tuple[Any, ...]]:
     return Counter(engine.run(Statement("release", made.sql)))
 
 

@@ -46,14 +46,14 @@ def test_a_class_of_the_page_is_where_it_says() -> None:
     assert '"k_anonymity"' in k
 
 
-def test_a_private_class_name_occurs_once() -> None:
-    """Somebody who looks for `_Search` finds one."""
+def test_a_class_name_occurs_once() -> None:
+    """Somebody who looks for `Release` or `_Search` finds one."""
     names = Counter(
         name
         for path in (REPOSITORY / "sqlaudit").rglob("*.py")
-        for name in re.findall(r"^class (_\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
+        for name in re.findall(r"^class (\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
     )
-    assert names.total() > 50
+    assert names.total() > 500
     assert {name for name, times in names.items() if times > 1} == set()
 
 

@@ -20,7 +20,7 @@ from sqlaudit.engines.contract import Engine
 from sqlaudit.remedies.cloak.grid import Divide
 from sqlaudit.remedies.cloak.messages import messages_statement, open_messages
 from sqlaudit.remedies.cloak.request import CloakRequest, Places, Tolerances
-from sqlaudit.remedies.cloak.result import Outcome
+from sqlaudit.remedies.cloak.result import MessageOutcome
 from sqlaudit.remedies.cloak.run import levels_tried
 from tests.audit_values import values_query
 from tests.remedies import oracle_cloak as oracle
@@ -200,7 +200,7 @@ def test_decimals_are_read_as_they_print(engine: Engine) -> None:
     columns = {"id": "int", "user": "text", "x": "decimal", "y": "decimal", "t": "int"}
     request = request_of(rows, columns=columns, k=1, smallest_box=Fraction(100), smallest_interval=Fraction(60))
     found = boxes_on(engine, request)
-    assert [found[i][0] for i in range(6)] == [0, 0, 0, 0, 0, Outcome.NO_PLACE]
+    assert [found[i][0] for i in range(6)] == [0, 0, 0, 0, 0, MessageOutcome.NO_PLACE]
     assert [found[i][2][0] for i in range(5)] == [0, -100, 0, 100, -100]
 
 

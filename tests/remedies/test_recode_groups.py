@@ -17,7 +17,7 @@ from sqlaudit.remedies.recode import nearest
 from sqlaudit.remedies.recode.classes import Classes, Flags, common_nodes, unique_classes
 from sqlaudit.remedies.recode.kaca import Merged, Order, merge_classes
 from sqlaudit.remedies.recode.mondrian import Axis, split_classes
-from sqlaudit.remedies.recode.trees import Integers, Tree, rises, tree_of, whole_heights
+from sqlaudit.remedies.recode.trees import ColumnTree, Integers, rises, tree_of, whole_heights
 from tests.remedies import oracle_recode
 from tests.remedies.oracle_recode import Row
 from tests.strategies import run
@@ -108,7 +108,7 @@ def _values(rows: Sequence[Row], name: str) -> list[Any]:
     return sorted(known - {None}) + [None] * (None in known)
 
 
-def _tree(values: list[Any], hierarchy: Hierarchy, heights: Integers) -> Tree:
+def _tree(values: list[Any], hierarchy: Hierarchy, heights: Integers) -> ColumnTree:
     labels = [list(range(len(values)))]
     labels += [[list(level.values()).index(level[value]) for value in values] for level in hierarchy]
     return tree_of(np.array(labels), heights, kept=not hierarchy)

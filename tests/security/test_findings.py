@@ -12,7 +12,7 @@ from sqlaudit.base.errors import Incomplete, UsageError
 from sqlaudit.base.guard import guard_expression, guard_query
 from sqlaudit.base.nodes import load_nodes
 from sqlaudit.base.spec import Limits
-from sqlaudit.engines.duckdb.session import Session
+from sqlaudit.engines.duckdb.session import DuckDBSession
 from sqlaudit.release.compare.query_text import read_queries
 from tests.cli.runner import run, write_csv
 
@@ -90,10 +90,10 @@ def test_a_session_that_does_not_start_leaves_nothing(
     def fails(*_: object) -> None:
         raise raised
 
-    monkeypatch.setattr(Session, "fetch", fails)
+    monkeypatch.setattr(DuckDBSession, "fetch", fails)
     before = set(threading.enumerate())
     with pytest.raises(type(raised)):
-        Session(Limits(timeout=600, temp_directory=str(tmp_path)))
+        DuckDBSession(Limits(timeout=600, temp_directory=str(tmp_path)))
     for thread in set(threading.enumerate()) - before:
         thread.join(timeout=10)
     assert set(threading.enumerate()) <= before

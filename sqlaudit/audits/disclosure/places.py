@@ -15,7 +15,7 @@ _COUNT_BITS = 40
 
 
 @dataclass(frozen=True)
-class Place:
+class WorstPlace:
     """A class of the table: its quasi-identifier values, and its sensitive values, most frequent first."""
 
     key: Mapping[str, Any]
@@ -28,7 +28,7 @@ def places_of(
     wanted: Mapping[int, int],
     labels: Sequence[str],
     collated: Sequence[bool],
-) -> dict[int, list[Place]]:
+) -> dict[int, list[WorstPlace]]:
     """Classes with certain signatures, as many of each as are wanted or there are.
 
     Args:
@@ -52,10 +52,10 @@ def places_of(
         keep=", ".join(keys + cells),
         most=max(wanted.values()),
     )
-    found: dict[int, list[Place]] = {position: [] for position in positions}
+    found: dict[int, list[WorstPlace]] = {position: [] for position in positions}
     for number, _, *row in histogram.engine.run(statement):
         key = dict(zip(labels, row, strict=False))
-        found[positions[number]].append(Place(key, _values(histogram, tuple(row[len(keys) :]))))
+        found[positions[number]].append(WorstPlace(key, _values(histogram, tuple(row[len(keys) :]))))
     return {position: places[: wanted[position]] for position, places in found.items()}
 
 

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from sqlaudit.audits.disclosure.attribute import Disclosure, Failing, WeakClasses
-from sqlaudit.audits.disclosure.places import Place
+from sqlaudit.audits.disclosure.places import WorstPlace
 from sqlaudit.base.documents import AS_FLOAT, HERE, LEFT_OUT, Documented, exact_text, key, told
 from sqlaudit.base.result import MeasuredResult, Warned, under_verdict
 from sqlaudit.models.disclosure.witness import Person, RankedAtom, Witness
@@ -27,7 +27,7 @@ class ShownWitness(Documented):
 
     witness: Witness = field(metadata=LEFT_OUT)
     sizes: tuple[int, ...] = field(metadata=LEFT_OUT)
-    places: tuple[Place, ...] = field(default=(), metadata=LEFT_OUT)
+    places: tuple[WorstPlace, ...] = field(default=(), metadata=LEFT_OUT)
 
     @property
     @told("_found")

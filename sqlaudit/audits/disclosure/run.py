@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from sqlaudit.audits.disclosure.attribute import MAX_KNOWLEDGE, Disclosure, Failing, WeakClasses, depth_for
-from sqlaudit.audits.disclosure.places import Place, places_of
+from sqlaudit.audits.disclosure.places import WorstPlace, places_of
 from sqlaudit.audits.disclosure.results import AttributeResult, DisclosureResult, ShownWitness
 from sqlaudit.base.columns_of import Resolved
 from sqlaudit.base.errors import UsageError
@@ -258,12 +258,12 @@ def _with_values(
     return _with_weakest(replace(result, witness=_placed(result.witness, found)), named)
 
 
-def _named(classes: WeakClasses, places: Sequence[Place]) -> WeakClasses:
+def _named(classes: WeakClasses, places: Sequence[WorstPlace]) -> WeakClasses:
     values = tuple(place.values[: len(classes.largest)] for place in places)
     return replace(classes, keys=tuple(place.key for place in places), values=values)
 
 
-def _placed(witness: ShownWitness | None, found: Mapping[int, Sequence[Place]]) -> ShownWitness | None:
+def _placed(witness: ShownWitness | None, found: Mapping[int, Sequence[WorstPlace]]) -> ShownWitness | None:
     if witness is None:
         return None
     return replace(witness, places=tuple(found[position][copy] for position, copy in witness.witness.classes))

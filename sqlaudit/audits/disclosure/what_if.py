@@ -36,7 +36,7 @@ _NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
 
 
 @dataclass(frozen=True)
-class Answer(Documented):
+class WhatIfAnswer(Documented):
     """How probable one statement is.
 
     Args:
@@ -72,7 +72,7 @@ class WhatIfResult(MeasuredResult, Shown):
     pieces: int
     classes: int
     knowledge: Fraction = field(metadata=key("knowledge.probability") | exactly("knowledge.exact"))
-    answers: tuple[Answer, ...]
+    answers: tuple[WhatIfAnswer, ...]
 
 
 def answer(
@@ -150,11 +150,11 @@ def _attribute(roles: ResolvedRoles, knowledge: Knowledge) -> Resolved:
     )
 
 
-def _answer(asked: NamedAtom, result: WhatIf, show_values: bool) -> Answer:
+def _answer(asked: NamedAtom, result: WhatIf, show_values: bool) -> WhatIfAnswer:
     if not show_values:
-        return Answer(asked.place, result.probability, result.prior)
+        return WhatIfAnswer(asked.place, result.probability, result.prior)
     value = "no value" if asked.value is None else asked.value
-    return Answer(asked.place, result.probability, result.prior, asked.person, value)
+    return WhatIfAnswer(asked.place, result.probability, result.prior, asked.person, value)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from sqlaudit.reports.figures import figure, plural
 from sqlaudit.reports.moments import made
 
 if TYPE_CHECKING:
-    from sqlaudit.audits.disclosure.what_if import Answer, WhatIfResult
+    from sqlaudit.audits.disclosure.what_if import WhatIfAnswer, WhatIfResult
 
 _LONGEST = 24
 _WHAT = (
@@ -40,7 +40,7 @@ def what_if_document(result: WhatIfResult) -> Document:
     )
 
 
-def _row(answer: Answer) -> tuple[Words, ...]:
+def _row(answer: WhatIfAnswer) -> tuple[Words, ...]:
     said = answer.place if answer.person is None else f"{answer.person} has {answer.value}"
     return said, figure(answer.probability), _exact(answer.probability), figure(answer.prior)
 

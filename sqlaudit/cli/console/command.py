@@ -23,7 +23,7 @@ from sqlaudit.cli.console.wording import sentence
 from sqlaudit.cli.console.words import StatementError
 from sqlaudit.cli.console.workspace import Workspace
 from sqlaudit.cli.exits import worst
-from sqlaudit.cli.options import Asked, limit_options, require_options, role_options, several_options
+from sqlaudit.cli.options import Demands, limit_options, require_options, role_options, several_options
 from sqlaudit.cli.output import output_for
 from sqlaudit.cli.sections import Sectioned, in_section, shared
 from sqlaudit.cli.session import ProgressBar
@@ -79,7 +79,7 @@ def command(
     read: ReadOptions,
     texts: tuple[str, ...],
     roles: Roles,
-    asked: Asked,
+    asked: Demands,
     layout: str,
     file: Path | None,
     show_values: bool,
@@ -127,7 +127,7 @@ def command(
         return code
 
 
-def _first_state(workspace: Workspace, names: Sequence[str], read: ReadOptions, roles: Roles, asked: Asked) -> State:
+def _first_state(workspace: Workspace, names: Sequence[str], read: ReadOptions, roles: Roles, asked: Demands) -> State:
     targets = [workspace.target(name) for name in names]
     for target in targets:
         workspace.describe(target)

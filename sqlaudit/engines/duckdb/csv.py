@@ -22,7 +22,7 @@ from sqlaudit.base.sql import Raw, expression
 from sqlaudit.base.words import spelled
 from sqlaudit.engines.duckdb.calls import called, hive
 from sqlaudit.engines.duckdb.paths import Files
-from sqlaudit.engines.duckdb.session import DIALECT, Session
+from sqlaudit.engines.duckdb.session import DIALECT, DuckDBSession
 
 _DELIMITERS = ",;\t|"
 _NEVER = "\x1f\x1e\x1d\x1c"
@@ -57,7 +57,7 @@ class Shape:
 
 
 def csv_source(
-    session: Session, files: Files, options: ReadOptions, folders: Sequence[str] = ()
+    session: DuckDBSession, files: Files, options: ReadOptions, folders: Sequence[str] = ()
 ) -> tuple[str, list[str], tuple[Remark, ...]]:
     """A call of read_csv that reads the files as they are, the names that their header has, and what to say of it.
 
@@ -122,7 +122,7 @@ def _null_texts(options: ReadOptions) -> list[str]:
     return list(dict.fromkeys(texts))
 
 
-def _find_shape(session: Session, files: Files, options: ReadOptions, common: dict[str, Any]) -> Shape:
+def _find_shape(session: DuckDBSession, files: Files, options: ReadOptions, common: dict[str, Any]) -> Shape:
     """The shape of the first file: with RFC 4180 quotes if that works, else with those that DuckDB finds."""
     first = _first_line(session, files, common)
     given = _delimiter(options.delimiter)
@@ -140,7 +140,12 @@ def _find_shape(session: Session, files: Files, options: ReadOptions, common: di
 
 
 def _sniff(
-    session: Session, files: Files, options: ReadOptions, common: dict[str, Any], delimiter: str, quotes: dict[str, str]
+    session: DuckDBSession,
+    files: Files,
+    options: ReadOptions,
+    common: dict[str, Any],
+    delimiter: str,
+    quotes: dict[str, str],
 ) -> Shape | None:
     """What DuckDB finds in the first file under these constraints; None when nothing fits."""
     arguments = {
@@ -192,7 +197,7 @@ def _guess(first: str) -> str:
     return max(_DELIMITERS, key=first.count) if any(c in first for c in _DELIMITERS) else ","
 
 
-def _first_line(session: Session, files: Files, common: dict[str, Any]) -> str:
+def _first_line(session: DuckDBSession, files: Files, common: dict[str, Any]) -> str:
     """The first line as it stands in the file; it is looked at for delimiters and never shown."""
     arguments = {"auto_detect": False, "delim": _NEVER, "quote": "", "escape": "", "header": False, "skip": 0}
     tolerant = {"strict_mode": False, "ignore_errors": True, "null_padding": True}
@@ -201,7 +206,7 @@ def _first_line(session: Session, files: Files, common: dict[str, Any]) -> str:
     return str(rows[0][0] or "") if rows else ""
 
 
-def _read_through(session: Session, files: Files, delimiter: str, first: str, common: dict[str, Any]) -> None:
+def _read_through(session: DuckDBSession, files: Files, delimiter: str, first: str, common: dict[str, Any]) -> None:
     """Read all lines with the plainest dialect, so that the error names the line that does not fit."""
     width = first.count(delimiter) + 1
     columns = {f"c{i}": "VARCHAR" for i in range(width)}
@@ -212,7 +217,7 @@ def _read_through(session: Session, files: Files, delimiter: str, first: str, co
     session.fetch("SELECT count(COLUMNS(*)) FROM " + call, "open " + files.label)
 
 
-def _header(session: Session, files: Files, shape: Shape, common: dict[str, Any]) -> list[str]:
+def _header(session: DuckDBSession, files: Files, shape: Shape, common: dict[str, Any]) -> list[str]:
     """The names as the first line writes them; all files must have the same ones in the same order."""
     if not shape.header:
         return [name for name, _ in shape.columns]
@@ -238,7 +243,7 @@ def _as_text(shape: Shape, names: set[str]) -> Shape:
     return replace(shape, columns=columns, formats=shape.formats if dated else ())
 
 
-def _changed(session: Session, files: Files, shape: Shape, common: dict[str, Any]) -> set[str]:
+def _changed(session: DuckDBSession, files: Files, shape: Shape, common: dict[str, Any]) -> set[str]:
     """The columns with a value that their type would change: 1.4 among whole numbers, or digits that a DOUBLE lacks.
 
     The types come from a sample of a large file, and a DOUBLE takes numbers of any length; so all lines are looked at.
@@ -255,7 +260,7 @@ def _changed(session: Session, files: Files, shape: Shape, common: dict[str, Any
 
 
 def _guess_told(
-    session: Session, files: Files, shape: Shape, names: list[str], common: dict[str, Any]
+    session: DuckDBSession, files: Files, shape: Shape, names: list[str], common: dict[str, Any]
 ) -> tuple[Remark, ...]:
     """What to say of a first line that was taken for the header and may be a person, where all columns are text.
 
@@ -283,7 +288,7 @@ def _guess_told(
 
 
 def _common_types(
-    session: Session, files: Files, shape: Shape, common: dict[str, Any], options: ReadOptions
+    session: DuckDBSession, files: Files, shape: Shape, common: dict[str, Any], options: ReadOptions
 ) -> tuple[tuple[str, str], ...]:
     """Types that fit all files: what DuckDB says when it looks into each of them."""
     arguments = {**shape.arguments(), **common, **dict(shape.formats), "files_to_sniff": -1}

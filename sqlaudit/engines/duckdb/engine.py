@@ -25,10 +25,10 @@ from sqlaudit.base.words import about, spelled
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.duckdb.catalog import UNNAMED, Name, alias_for, find, relations, unknown
 from sqlaudit.engines.duckdb.catalog import spelled as in_sql
-from sqlaudit.engines.duckdb.inputs import Source, file_source, frame_source, refuse_read_options, refuse_twins
+from sqlaudit.engines.duckdb.inputs import InputSource, file_source, frame_source, refuse_read_options, refuse_twins
 from sqlaudit.engines.duckdb.paths import Files, exists, find_files, looks_like_path
 from sqlaudit.engines.duckdb.readings import Readings
-from sqlaudit.engines.duckdb.session import DIALECT, INPUTS, MEMORY, Session, types_of
+from sqlaudit.engines.duckdb.session import DIALECT, INPUTS, MEMORY, DuckDBSession, types_of
 from sqlaudit.engines.duckdb.types import (
     as_arrays,
     columns_of,
@@ -81,7 +81,7 @@ class DuckDBEngine(Engine):
         super().__init__(limits)
         place = whereabouts(db) if db else None
         path = _database(place) if place else None
-        self._session = Session(self.limits)
+        self._session = DuckDBSession(self.limits)
         self._db = place.label if place else ""
         self._secret = place is not None and place.file is None
         self._catalog = ""
@@ -264,7 +264,7 @@ class DuckDBEngine(Engine):
         self._session.allow((path, files.label) for path in files.paths)
         return files
 
-    def _source(self, target: Target) -> Source:
+    def _source(self, target: Target) -> InputSource:
         if target.query:
             return self._query(target)
         if target.frame is not None:
@@ -274,7 +274,7 @@ class DuckDBEngine(Engine):
         if table is not None:
             refuse_read_options(target.read, "a table of a database")
             self._session.seal()  # a view may read files
-            return Source(in_sql(table), (), (f"{table[1]}.{table[2]}",))
+            return InputSource(in_sql(table), (), (f"{table[1]}.{table[2]}",))
         return self._file(target.relation, target)
 
     def _table(self, name: str) -> Name | None:
@@ -283,7 +283,7 @@ class DuckDBEngine(Engine):
             return next((known for known in self._known if known[2] == name), None)
         return find(name, self._known, self._db)
 
-    def _file(self, name: str, target: Target) -> Source:
+    def _file(self, name: str, target: Target) -> InputSource:
         if self._catalog and not exists(name):
             raise unknown(name, self._known, self._db)
         if not lies_there(name) and not looks_like_path(name):
@@ -294,7 +294,7 @@ class DuckDBEngine(Engine):
         self._readings.note(source.sql, stamped)
         return source
 
-    def _query(self, target: Target) -> Source:
+    def _query(self, target: Target) -> InputSource:
         """The query with the files it names replaced by views over them."""
         from sqlaudit.base.guard import guard_query
         from sqlaudit.engines.duckdb.queries import named_tables, put_in_full, put_view
@@ -319,9 +319,9 @@ class DuckDBEngine(Engine):
         self._session.seal()
         sql = root.sql(dialect=DIALECT)
         names = tuple(row[0] for row in self._session.describe(sql, "query"))
-        return Source("(" + sql + ")", names, tuple(dict.fromkeys(tables)), parsed, tuple(dict.fromkeys(remarks)))
+        return InputSource("(" + sql + ")", names, tuple(dict.fromkeys(tables)), parsed, tuple(dict.fromkeys(remarks)))
 
-    def _view(self, target: Target, source: Source, condition: exp.Expression | None) -> str:
+    def _view(self, target: Target, source: InputSource, condition: exp.Expression | None) -> str:
         view = self._qualified(INPUTS, self._fresh(_stem(target)))
         body = "SELECT * FROM " + source.sql
         if condition is not None:

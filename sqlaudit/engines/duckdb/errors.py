@@ -42,7 +42,7 @@ _JSON = re.compile(
 
 
 @dataclass(frozen=True)
-class Place:
+class ErrorPlace:
     """What is known where an error happens.
 
     Args:
@@ -76,7 +76,7 @@ class Place:
         return [name for columns in self.columns.values() for name in columns]
 
 
-def translate(error: duckdb.Error, place: Place) -> SqlauditError:
+def translate(error: duckdb.Error, place: ErrorPlace) -> SqlauditError:
     """The error to raise instead, without cause, for an error of DuckDB.
 
     Example:
@@ -98,13 +98,13 @@ def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _interrupted(place: Place) -> SqlauditError:
+def _interrupted(place: ErrorPlace) -> SqlauditError:
     if place.timeout is not None:
         return Incomplete(f"The time limit of {place.timeout:g} seconds was reached in the step {place.step!r}.")
     return Interrupted(f"Stopped in the step {place.step!r}.")
 
 
-def _memory(text: str, place: Place) -> SqlauditError:
+def _memory(text: str, place: ErrorPlace) -> SqlauditError:
     if "max_temp_directory_size" in text or "temp_directory" in text.casefold():
         return _disk(place)
     return Incomplete(
@@ -113,14 +113,14 @@ def _memory(text: str, place: Place) -> SqlauditError:
     )
 
 
-def _disk(place: Place) -> SqlauditError:
+def _disk(place: ErrorPlace) -> SqlauditError:
     return Incomplete(
         f"There is no room left on disk for what the step {place.step!r} spills; name a larger "
         f"{about('temp_directory')}."
     )
 
 
-def _csv(text: str, place: Place) -> SqlauditError | None:
+def _csv(text: str, place: ErrorPlace) -> SqlauditError | None:
     """Whatever is wrong with a line of a CSV file, with the line's number and the column's."""
     line = _LINE.match(text)
     if line is None:
@@ -167,7 +167,7 @@ _CSV_SIGNS = {
 }
 
 
-def _file(text: str, place: Place) -> SqlauditError | None:
+def _file(text: str, place: ErrorPlace) -> SqlauditError | None:
     """What DuckDB says about files as a whole."""
     if not place.files:
         return None
@@ -200,7 +200,7 @@ _FILE_SIGNS = {
 }
 
 
-def _io(text: str, place: Place) -> SqlauditError | None:
+def _io(text: str, place: ErrorPlace) -> SqlauditError | None:
     if missing := _NO_CATALOG.match(text):
         return UsageError(f"There is no database or schema {missing[1]!r}, which the step {place.step!r} names.")
     for signs, raised, sentence in _IO_SIGNS:
@@ -238,7 +238,7 @@ _IO_SIGNS: tuple[tuple[tuple[str, ...], type[SqlauditError], str], ...] = (
 )
 
 
-def _binder(text: str, place: Place) -> SqlauditError | None:
+def _binder(text: str, place: ErrorPlace) -> SqlauditError | None:
     """A name or a type in the SQL that does not fit the relation."""
     if missing := _NO_COLUMN.match(text) or _NO_FIELD.match(text):
         return UsageError(f"There is no column {missing[1]!r}.{closest(missing[1], place.names)}")
@@ -253,7 +253,7 @@ def _binder(text: str, place: Place) -> SqlauditError | None:
     return None
 
 
-def _own_function(name: str, place: Place) -> str:
+def _own_function(name: str, place: ErrorPlace) -> str:
     """How a macro of the database is called, since none of them stands for a function of DuckDB's."""
     if not place.catalog:
         return ""
@@ -261,11 +261,11 @@ def _own_function(name: str, place: Place) -> str:
     return f"; a macro of the database is called by its full name, {full}.{name}(…)"
 
 
-def _not_planned(_: str, place: Place) -> SqlauditError:
+def _not_planned(_: str, place: ErrorPlace) -> SqlauditError:
     return UsageError(f"DuckDB could not read the SQL of the step {place.step!r}.")
 
 
-def _value(text: str, place: Place) -> SqlauditError:
+def _value(text: str, place: ErrorPlace) -> SqlauditError:
     if "read-only mode" in text or "configuration has been locked" in text:
         return EngineError(f"The step {place.step!r} would change something; an audit only reads.")
     return UsageError(
@@ -274,19 +274,19 @@ def _value(text: str, place: Place) -> SqlauditError:
     )
 
 
-def _permission(_: str, place: Place) -> SqlauditError:
+def _permission(_: str, place: ErrorPlace) -> SqlauditError:
     return PermissionDenied(
         f"The step {place.step!r} reaches for a file that is not an input; access is closed to everything else."
     )
 
 
-def _damaged(text: str, place: Place) -> SqlauditError | None:
+def _damaged(text: str, place: ErrorPlace) -> SqlauditError | None:
     if "Corrupt database file" in text:
         return InputError(_capital(f"{place.called(text)} is a damaged DuckDB database."))
     return None
 
 
-def _log(text: str, place: Place) -> SqlauditError | None:
+def _log(text: str, place: ErrorPlace) -> SqlauditError | None:
     """A write-ahead log that DuckDB itself refuses."""
     if "WAL" not in text:
         return None
@@ -296,12 +296,12 @@ def _log(text: str, place: Place) -> SqlauditError | None:
     )
 
 
-def _internal(_: str, place: Place) -> SqlauditError:
+def _internal(_: str, place: ErrorPlace) -> SqlauditError:
     return EngineError(f"DuckDB failed inside in the step {place.step!r}; nothing was changed.")
 
 
 _EXPLANATIONS: tuple[
-    tuple[type[Exception] | tuple[type[Exception], ...], Callable[[str, Place], SqlauditError | None]], ...
+    tuple[type[Exception] | tuple[type[Exception], ...], Callable[[str, ErrorPlace], SqlauditError | None]], ...
 ] = (
     (duckdb.OutOfMemoryException, _memory),
     (duckdb.PermissionException, _permission),

@@ -14,7 +14,7 @@ from sqlaudit.engines.duckdb.frames import arrow_files, scannable
 from sqlaudit.engines.duckdb.json import json_source
 from sqlaudit.engines.duckdb.parquet import parquet_names
 from sqlaudit.engines.duckdb.paths import Files
-from sqlaudit.engines.duckdb.session import Session
+from sqlaudit.engines.duckdb.session import DuckDBSession
 from sqlaudit.engines.hive import partition_columns, refuse_same
 
 _CSV_ONLY = ("delimiter", "encoding", "null_values", "header")
@@ -22,7 +22,7 @@ PARSED = ("csv", "json")
 
 
 @dataclass(frozen=True)
-class Source:
+class InputSource:
     """Something to select from.
 
     Args:
@@ -40,7 +40,7 @@ class Source:
     remarks: tuple[Remark, ...] = ()
 
 
-def file_source(session: Session, files: Files, options: ReadOptions, frame_name: str) -> Source:
+def file_source(session: DuckDBSession, files: Files, options: ReadOptions, frame_name: str) -> InputSource:
     """A FROM item over files.
 
     Args:
@@ -68,10 +68,10 @@ def file_source(session: Session, files: Files, options: ReadOptions, frame_name
         session.register(frame_name, frame)
         sql = frame_name
     refuse_same(names, folders, files.label)
-    return Source(sql, (*names, *folders), (files.label,), files.format in PARSED, remarks)
+    return InputSource(sql, (*names, *folders), (files.label,), files.format in PARSED, remarks)
 
 
-def frame_source(session: Session, frame: object, frame_name: str) -> Source:
+def frame_source(session: DuckDBSession, frame: object, frame_name: str) -> InputSource:
     """A FROM item over a frame.
 
     Raises:
@@ -79,7 +79,7 @@ def frame_source(session: Session, frame: object, frame_name: str) -> Source:
     """
     readable, names = scannable(frame)
     session.register(frame_name, readable)
-    return Source(frame_name, tuple(names), ())
+    return InputSource(frame_name, tuple(names), ())
 
 
 def refuse_twins(names: Sequence[str], described: Sequence[Row], label: str) -> None:

@@ -17,14 +17,14 @@ from sqlaudit.base.spec import ReadOptions
 from sqlaudit.base.sql import Raw, expression
 from sqlaudit.engines.duckdb.calls import called, hive
 from sqlaudit.engines.duckdb.paths import Files
-from sqlaudit.engines.duckdb.session import DIALECT, Session
+from sqlaudit.engines.duckdb.session import DIALECT, DuckDBSession
 
 _WHOLE = 32_000_000
 _NESTED = ("STRUCT(", "MAP(", "JSON", "[")
 
 
 def json_source(
-    session: Session, files: Files, options: ReadOptions, folders: Sequence[str] = ()
+    session: DuckDBSession, files: Files, options: ReadOptions, folders: Sequence[str] = ()
 ) -> tuple[str, list[str]]:
     """A FROM item over the files, and the keys of their objects.
 
@@ -49,7 +49,7 @@ def json_source(
 
 
 def _changed(
-    session: Session, files: Files, described: Sequence[Row], names: Sequence[str], records: str
+    session: DuckDBSession, files: Files, described: Sequence[Row], names: Sequence[str], records: str
 ) -> tuple[bool, ...]:
     """Which columns have a number, or a time, that their type would change.
 

@@ -10,13 +10,13 @@ from sqlaudit.base.errors import InputError
 from sqlaudit.base.relation import Row
 from sqlaudit.engines.duckdb.calls import called
 from sqlaudit.engines.duckdb.paths import Files
-from sqlaudit.engines.duckdb.session import Session
+from sqlaudit.engines.duckdb.session import DuckDBSession
 
 _WANTED = "file_name, name, num_children, duckdb_type, precision"
 _WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
 
 
-def parquet_names(session: Session, files: Files) -> list[str]:
+def parquet_names(session: DuckDBSession, files: Files) -> list[str]:
     """The names of the top-level columns, which are the same in all files.
 
     DuckDB takes the first file's columns and types for all: a column that only another file has would not be read, and

@@ -21,7 +21,7 @@ from sqlaudit.base.relation import Row
 from sqlaudit.base.spec import Limits
 from sqlaudit.base.words import spelled
 from sqlaudit.engines.contract import ProgressHook
-from sqlaudit.engines.duckdb.errors import Place, translate
+from sqlaudit.engines.duckdb.errors import ErrorPlace, translate
 from sqlaudit.engines.duckdb.types import has_zoned, with_zones, without_zones
 from sqlaudit.engines.spill import SpillFolder
 from sqlaudit.engines.watch import Deadline, Worker, reporting
@@ -56,7 +56,7 @@ _SCOPED = {
 }
 
 
-class Session:
+class DuckDBSession:
     """A connection with its settings, its spill folder and its deadline.
 
     Args:
@@ -198,9 +198,9 @@ class Session:
             return None
         return done / 100 if 0 <= done <= 100 else None
 
-    def _place(self, step: str) -> Place:
+    def _place(self, step: str) -> ErrorPlace:
         timeout = self._deadline.seconds if self._deadline.over else None
-        return Place(step, self.columns, self.files, timeout, self._catalog)
+        return ErrorPlace(step, self.columns, self.files, timeout, self._catalog)
 
 
 def _connected(limits: Limits, spill: Path) -> duckdb.DuckDBPyConnection:

@@ -13,7 +13,7 @@ from sqlaudit.base.errors import EngineError, UsageError
 from sqlaudit.base.names import quote
 from sqlaudit.base.whereabouts import whereabouts
 from sqlaudit.engines.duckdb.catalog import alias_for
-from sqlaudit.engines.duckdb.errors import Place, translate
+from sqlaudit.engines.duckdb.errors import ErrorPlace, translate
 from sqlaudit.engines.view import View, taken
 
 _KIND = """
@@ -49,7 +49,7 @@ def make_view(db: str, view: View, replace: bool) -> None:
             f"{whereabouts(db).subject} cannot be written: it is open elsewhere, or this user may not write it."
         ) from None
     except duckdb.Error as error:
-        raise translate(error, Place(during, files={str(path): whereabouts(db).label})) from None
+        raise translate(error, ErrorPlace(during, files={str(path): whereabouts(db).label})) from None
 
 
 def _make(connection: duckdb.DuckDBPyConnection, alias: str, view: View, replace: bool) -> None:

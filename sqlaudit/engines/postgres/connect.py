@@ -72,7 +72,7 @@ class OneStatementCursor(psycopg.Cursor[tuple[Any, ...]]):
 
 
 @dataclass(frozen=True)
-class Session:
+class ServerFacts:
     """What the server says about itself; its own time limit for this role is in milliseconds, 0 = none."""
 
     version: str

@@ -27,7 +27,7 @@ from psycopg.pq import TransactionStatus
 from sqlaudit.engines.postgres import connect as connecting
 from sqlaudit.engines.postgres.catalog import describe
 from sqlaudit.engines.postgres.errors import CANCELLED, NO_COLUMN, NO_TABLE, sentence
-from sqlaudit.engines.postgres.open import Described, Names, Opener
+from sqlaudit.engines.postgres.open import Described, Names, PostgresOpener
 from sqlaudit.engines.postgres.values import as_array
 from sqlaudit.engines.watch import Deadline
 
@@ -83,7 +83,7 @@ class PostgresEngine(Engine):
             on_failure.callback(self.close)
             with self._at_work("the start of the audit"):
                 ((self._path, self._settings["role"], _),) = self._catalog("pin.sql", {})
-            self._session = connecting.Session(*self._ask("session.sql", {})[0])
+            self._session = connecting.ServerFacts(*self._ask("session.sql", {})[0])
             with self._at_work("the start of the audit"):
                 self._connection.execute(b"SAVEPOINT sqlaudit")
             on_failure.pop_all()
@@ -106,7 +106,7 @@ class PostgresEngine(Engine):
             PermissionDenied: a GRANT is missing, or row-level security hides rows.
             EngineError: a materialized view without data, or another failure of the server.
         """
-        relation = Opener(self._ask, self._probe, self._session, self._respelled).open(target)
+        relation = PostgresOpener(self._ask, self._probe, self._session, self._respelled).open(target)
         self._columns += [column.name for column in relation.columns]
         return relation
 

@@ -17,7 +17,7 @@ from sqlaudit.base.relation import ColumnInfo, Kind, Relation
 from sqlaudit.base.spec import ReadOptions, Target
 from sqlaudit.base.words import about, spelled
 from sqlaudit.engines.postgres import catalog
-from sqlaudit.engines.postgres.connect import Session
+from sqlaudit.engines.postgres.connect import ServerFacts
 from sqlaudit.engines.postgres.errors import NO_TABLE
 
 DIALECT = catalog.DIALECT
@@ -54,7 +54,7 @@ class _Read:
 
 
 @dataclass(frozen=True)
-class Opener:
+class PostgresOpener:
     """Opens targets on one connection.
 
     Args:
@@ -64,7 +64,7 @@ class Opener:
 
     ask: catalog.Ask
     probe: Probe
-    session: Session
+    session: ServerFacts
     respelled: Callable[[str, Sequence[str]], Sequence[bool]]
 
     def open(self, target: Target) -> Relation:

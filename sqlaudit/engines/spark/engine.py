@@ -24,7 +24,7 @@ from sqlaudit.engines.spark import catalog as spark_catalog
 from sqlaudit.engines.spark import session as spark_session
 from sqlaudit.engines.spark.errors import condition, is_cancelled, sentence
 from sqlaudit.engines.spark.keeping import checkpoint, empty_frame, free, with_rows
-from sqlaudit.engines.spark.open import DIALECT, Opener, bound
+from sqlaudit.engines.spark.open import DIALECT, SparkOpener, bound
 from sqlaudit.engines.spark.progress import TasksDone
 from sqlaudit.engines.spark.settings import fit_partitions, settle
 from sqlaudit.engines.spark.silence import quietly
@@ -79,7 +79,7 @@ class SparkEngine(Engine):
             on_failure.callback(self.close)
             self._do("the start of the audit", lambda: settle(self._session))
             on_failure.pop_all()
-        self._opener = Opener(self._session, self._do, self._keep_view)
+        self._opener = SparkOpener(self._session, self._do, self._keep_view)
 
     # --- targets ---
 

@@ -32,7 +32,7 @@ Do = Callable[..., Any]
 
 
 @dataclass(frozen=True)
-class Opener:
+class SparkOpener:
     """Opens targets in a session.
 
     Args:

@@ -10,7 +10,7 @@ import numpy as np
 from sqlaudit.lattices.search.board import Board
 from sqlaudit.lattices.search.border import Border
 from sqlaudit.lattices.search.inquiry import Inquiry
-from sqlaudit.lattices.search.loss import Best, Incumbent, lowered, rounded
+from sqlaudit.lattices.search.loss import BestNode, Incumbent, lowered, rounded
 from sqlaudit.lattices.search.tags import ASKED, SAFE, UNSAFE, Bools, Tags, strictly_above
 from sqlaudit.lattices.verdicts import Node, Verdict
 
@@ -70,7 +70,7 @@ class Found:
     counts: NodeCounts
     minimal: tuple[Node, ...]
     all_minimal: bool
-    best: Best | None
+    best: BestNode | None
     best_proven: bool
     lower_bound: float | None
     complete: bool
@@ -166,7 +166,7 @@ def found_by_border(ending: Ending, border: Border, minimal: list[Node] | None, 
 
 
 def found_on_chain(
-    ending: Ending, heights: Node, inquiry: Inquiry, length: int, best: Best | None, known: Known
+    ending: Ending, heights: Node, inquiry: Inquiry, length: int, best: BestNode | None, known: Known
 ) -> Found:
     """The answer of a search along a chain."""
     done = not ending.stopped
@@ -217,7 +217,7 @@ def _counts(tags: Tags, inquiry: Inquiry, incumbent: Incumbent | None) -> NodeCo
     )
 
 
-def _proven_loss(best: Best | None) -> float | None:
+def _proven_loss(best: BestNode | None) -> float | None:
     return best.loss if best is not None else None
 
 
@@ -230,7 +230,7 @@ def _is_proven(ending: Ending, incumbent: Incumbent | None, all_minimal: bool) -
     return not ending.stopped
 
 
-def _best_of(incumbent: Incumbent, tags: Tags, safe: Bools) -> Best | None:
+def _best_of(incumbent: Incumbent, tags: Tags, safe: Bools) -> BestNode | None:
     """The best node of those that are known to be safe, also when the search stopped before it looked at them."""
     if incumbent.loss.exact is not None and incumbent.best is not None:
         return incumbent.best
@@ -242,10 +242,10 @@ def _best_of(incumbent: Incumbent, tags: Tags, safe: Bools) -> Best | None:
     keyed = min(
         (rounded(float(bound)), node) for bound, node in zip(bounds[close], tags.nodes(indexes[close]), strict=True)
     )
-    return Best(keyed[1], incumbent.loss.lower(keyed[1]) if incumbent.loss.exact is None else None)
+    return BestNode(keyed[1], incumbent.loss.lower(keyed[1]) if incumbent.loss.exact is None else None)
 
 
-def _lower_bound(incumbent: Incumbent, unsafe: Bools, safe: Bools, best: Best | None) -> float | None:
+def _lower_bound(incumbent: Incumbent, unsafe: Bools, safe: Bools, best: BestNode | None) -> float | None:
     """The least that a node may lose that is not known to be unsafe and whose loss is not known."""
     maybe = ~unsafe
     if incumbent.loss.never_falls:

@@ -19,13 +19,13 @@ from sqlaudit.lattices.search.chains import WIDTH, settle, settle_all, settle_by
 from sqlaudit.lattices.search.finish import Cheap, decide_rest, price_safe_nodes
 from sqlaudit.lattices.search.found import Ending, Found, found_by_border, found_by_tags, found_on_chain, within
 from sqlaudit.lattices.search.inquiry import Inquiry, Tell, silent
-from sqlaudit.lattices.search.loss import Best, Incumbent, NodeLoss
+from sqlaudit.lattices.search.loss import BestNode, Incumbent, NodeLoss
 from sqlaudit.lattices.search.tags import SAFE, UNSAFE, Tags
 from sqlaudit.lattices.search.transversals import MinimalSearch
 from sqlaudit.lattices.verdicts import Node, Verdict
 
 
-class Answers(Protocol):
+class NodeAnswers(Protocol):
     """What is searched: a lattice, and whoever decides its nodes."""
 
     @property
@@ -64,7 +64,7 @@ _PLAIN = SearchOptions()
 
 
 def search_lattice(
-    answers: Answers,
+    answers: NodeAnswers,
     find: str = "best",
     *,
     loss: NodeLoss | None = None,
@@ -120,7 +120,7 @@ class _NodeSearch:
     """One search: the parts that all algorithms need."""
 
     def __init__(
-        self, answers: Answers, find: str, loss: NodeLoss | None, stop: Stop, tell: Tell, options: SearchOptions
+        self, answers: NodeAnswers, find: str, loss: NodeLoss | None, stop: Stop, tell: Tell, options: SearchOptions
     ) -> None:
         self.heights: Node = tuple(answers.heights)
         self.monotone, self.find, self.options = answers.monotone, find, options
@@ -185,7 +185,7 @@ class _NodeSearch:
         loss = self.incumbent.loss if self.incumbent is not None else None
         nodes = checked_chain(chain, self.heights) if chain else climb(self.heights, loss.terms if loss else ())
         search = ChainSearch(nodes, self.inquiry, monotone=self.monotone)
-        best: list[Best] = []
+        best: list[BestNode] = []
 
         def run() -> None:
             search.run()
@@ -196,7 +196,7 @@ class _NodeSearch:
         finest = search.finest()
         if finest is not None:
             prices = self.incumbent.prices if self.incumbent is not None else {}
-            best.append(Best(finest, prices.get(finest)))
+            best.append(BestNode(finest, prices.get(finest)))
         ending = Ending(self.find, choice.CHAIN, stopped)
         return found_on_chain(ending, self.heights, self.inquiry, len(nodes), best[0] if best else None, search.known)
 

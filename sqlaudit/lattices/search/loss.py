@@ -102,7 +102,7 @@ class NodeLoss:
 
 
 @dataclass(frozen=True)
-class Best:
+class BestNode:
     """The best safe node known: its levels, and its loss; None when nobody was asked for it yet."""
 
     node: Node
@@ -119,7 +119,7 @@ class Incumbent:
     def __init__(self, loss: NodeLoss, stop: Stop = never) -> None:
         self.loss = loss
         self.prices: dict[Node, float] = {}
-        self.best: Best | None = None
+        self.best: BestNode | None = None
         self.key: tuple[float, Node] = (math.inf, ())
         self._stop = stop
 
@@ -143,6 +143,6 @@ class Incumbent:
         losses = self.loss.exact(nodes) if self.loss.exact is not None else [self.loss.lower(node) for node in nodes]
         for node, value in zip(nodes, losses, strict=True):
             if (key := (rounded(value), node)) < self.key:
-                self.best, self.key = Best(node, value), key
+                self.best, self.key = BestNode(node, value), key
             # last, so that whenever the work is interrupted a node that has a price is no better than the best
             self.prices[node] = value

@@ -23,12 +23,12 @@ from numpy.typing import NDArray
 from sqlaudit.classes.signatures import IntArray, Signatures
 from sqlaudit.models.disclosure.candidates import gather, wanted_classes
 from sqlaudit.models.disclosure.curve import exact_threshold
-from sqlaudit.models.disclosure.lowest import Role, scan
+from sqlaudit.models.disclosure.lowest import Purpose, scan
 from sqlaudit.models.disclosure.products import (
     SMALLEST,
     UNCERTAIN,
-    Block,
     FloatArray,
+    SignatureBlock,
     blocks,
     exact_products,
     tolerance,
@@ -141,7 +141,7 @@ def _others(signatures: Signatures, k: int) -> tuple[Others, dict[int, Others]]:
     """G(0 … k) over all classes; and without one class of the signature, for the positions where that differs."""
     if k == 0:
         return (Fraction(1),), {}
-    wanted = [want for want in wanted_classes(k + 1) if want.role is Role.OTHERS]
+    wanted = [want for want in wanted_classes(k + 1) if want.role is Purpose.OTHERS]
     candidates = gather(signatures, zip(wanted, scan(signatures, wanted), strict=True))
     worst = WorstCase(candidates, k)
     without = {}
@@ -152,7 +152,7 @@ def _others(signatures: Signatures, k: int) -> tuple[Others, dict[int, Others]]:
     return worst.values(worst.everyone), without
 
 
-def _least(block: Block, others: Others) -> FloatArray:
+def _least(block: SignatureBlock, others: Others) -> FloatArray:
     """The least ratio of the classes in a block, given what the other classes can do."""
     factors = [np.inf if value is None else max(float(value), SMALLEST) for value in reversed(others)]
     return np.asarray((block.products[1:] * np.array(factors)[:, None]).min(axis=0) * block.weight)

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sqlaudit.classes.signatures import Signatures
-from sqlaudit.models.disclosure.lowest import Positions, Role, Wanted
+from sqlaudit.models.disclosure.lowest import Positions, Purpose, Wanted
 
 
 @dataclass(frozen=True)
@@ -41,9 +41,9 @@ def wanted_classes(atoms: int, slack: int = 0) -> list[Wanted]:
     With `slack`, so many classes more in every list.
     """
     return [
-        *(Wanted(Role.OTHERS, j, atoms + 1 - j + slack) for j in range(1, atoms)),
-        *(Wanted(Role.OWN, j, atoms + 1 - j + slack) for j in range(1, atoms + 1)),
-        *(Wanted(Role.NEGATED, j, 1 + slack) for j in range(1, atoms + 1)),
+        *(Wanted(Purpose.OTHERS, j, atoms + 1 - j + slack) for j in range(1, atoms)),
+        *(Wanted(Purpose.OWN, j, atoms + 1 - j + slack) for j in range(1, atoms + 1)),
+        *(Wanted(Purpose.NEGATED, j, 1 + slack) for j in range(1, atoms + 1)),
     ]
 
 
@@ -52,10 +52,10 @@ def gather(signatures: Signatures, found: Iterable[tuple[Wanted, Positions]]) ->
     copies: dict[int, int] = {}
     own: set[int] = set()
     for want, positions in found:
-        for position in positions.tolist() if want.role is not Role.NEGATED else []:
-            times = min(want.classes, int(signatures.multiplicity[position])) if want.role is Role.OTHERS else 0
+        for position in positions.tolist() if want.role is not Purpose.NEGATED else []:
+            times = min(want.classes, int(signatures.multiplicity[position])) if want.role is Purpose.OTHERS else 0
             copies[position] = max(copies.get(position, 0), times)
-            if want.role is Role.OWN:
+            if want.role is Purpose.OWN:
                 own.add(position)
     chosen = np.array(sorted(copies), dtype=np.int64)
     return Candidates(
@@ -75,5 +75,5 @@ def negated_maxima(signatures: Signatures, found: Iterable[tuple[Wanted, Positio
     return [
         1 / min(want.exact(*signatures.signature(position)) for position in positions.tolist())
         for want, positions in found
-        if want.role is Role.NEGATED
+        if want.role is Purpose.NEGATED
     ]

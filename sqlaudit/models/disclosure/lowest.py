@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sqlaudit.classes.signatures import Signatures
-from sqlaudit.models.disclosure.products import UNCERTAIN, Block, FloatArray, blocks, exact_products, tolerance
+from sqlaudit.models.disclosure.products import UNCERTAIN, FloatArray, SignatureBlock, blocks, exact_products, tolerance
 
 Positions = NDArray[np.int64]
 
@@ -22,7 +22,7 @@ _PIVOTS = 128
 _QUOTIENTS_DIFFER = 2**20
 
 
-class Role(Enum):
+class Purpose(Enum):
     """What a class with j atoms is wanted for, and so by which value it is chosen.
 
     OTHERS: antecedents; M(j). OWN: the consequent and j - 1 antecedents; (n / r1) * M(j). NEGATED: a person with
@@ -38,24 +38,24 @@ class Role(Enum):
 class Wanted:
     """The `classes` classes with the lowest value for a role and a number of atoms."""
 
-    role: Role
+    role: Purpose
     atoms: int
     classes: int
 
-    def values(self, block: Block) -> FloatArray:
+    def values(self, block: SignatureBlock) -> FloatArray:
         """The values of the signatures in a block, in floats."""
-        if self.role is Role.NEGATED:
+        if self.role is Purpose.NEGATED:
             quotient: FloatArray = 1 + (block.n - block.cumulative[self.atoms - 1]) / block.cumulative[0]
             return quotient
         products: FloatArray = block.products[self.atoms]
-        return products * block.weight if self.role is Role.OWN else products
+        return products * block.weight if self.role is Purpose.OWN else products
 
     def exact(self, n: int, counts: tuple[int, ...]) -> Fraction:
         """The value of one signature."""
-        if self.role is Role.NEGATED:
+        if self.role is Purpose.NEGATED:
             return Fraction(n - sum(counts[1 : self.atoms]), counts[0])
         value = exact_products(n, counts[: self.atoms], self.atoms)[self.atoms].value
-        return value * Fraction(n, counts[0]) if self.role is Role.OWN else value
+        return value * Fraction(n, counts[0]) if self.role is Purpose.OWN else value
 
 
 class LowestClasses:
@@ -72,7 +72,7 @@ class LowestClasses:
         self._values: list[FloatArray] = []
         self._pending = 0
         self._limit = np.inf
-        simple = wanted.role is Role.NEGATED or wanted.atoms == 1
+        simple = wanted.role is Purpose.NEGATED or wanted.atoms == 1
         self._near_is_equal = simple and signatures.n.max(initial=0) <= _QUOTIENTS_DIFFER
 
     def offer(self, start: int, values: FloatArray) -> None:

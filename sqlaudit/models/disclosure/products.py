@@ -48,7 +48,7 @@ def tolerance(atoms: int) -> float:
 
 
 @dataclass(frozen=True)
-class Block:
+class SignatureBlock:
     """M(0 … J) of some consecutive signatures.
 
     start: position of the first. n, weight (n / r1): shape (rows,). cumulative: R(1 … J), shape (J, rows).
@@ -112,7 +112,7 @@ class ProductKernel:
         return products
 
 
-def blocks(signatures: Signatures, atoms: int) -> Iterator[Block]:
+def blocks(signatures: Signatures, atoms: int) -> Iterator[SignatureBlock]:
     """M(0 … atoms) of all signatures, block by block, so that memory does not grow with their number; atoms >= 1."""
     kernel = ProductKernel(atoms)
     for start in range(0, len(signatures), kernel.block):
@@ -121,7 +121,7 @@ def blocks(signatures: Signatures, atoms: int) -> Iterator[Block]:
         cumulative = signatures.counts[start:stop, :atoms].T.astype(np.float64, order="C")
         for rank in range(1, atoms):  # several times faster than cumsum along the first axis
             cumulative[rank] += cumulative[rank - 1]
-        yield Block(start, n, n / cumulative[0], cumulative, kernel(n, cumulative))
+        yield SignatureBlock(start, n, n / cumulative[0], cumulative, kernel(n, cumulative))
 
 
 @dataclass(frozen=True)

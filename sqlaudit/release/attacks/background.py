@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 from sqlaudit.models.base import expression
 from sqlaudit.models.diversity import DISTINCT, LARGEST, head
 from sqlaudit.models.judge import MAX_VECTORS
-from sqlaudit.release.attacks.base import MACHANAVAJJHALA, Attribute, ClassAttack, Scene, chance, of_all, some
+from sqlaudit.release.attacks.base import MACHANAVAJJHALA, AttackedAttribute, ClassAttack, Scene, chance, of_all, some
 from sqlaudit.release.attacks.result import Example, Exposure, Figure
 
 MAX_CHOICES = 100_000
@@ -43,7 +43,7 @@ class BackgroundKnowledge(ClassAttack):
     title: ClassVar[str] = "Background knowledge"
     source: ClassVar[str] = MACHANAVAJJHALA
 
-    def attack(self, scene: Scene, attribute: Attribute) -> Exposure:
+    def attack(self, scene: Scene, attribute: AttackedAttribute) -> Exposure:
         """Members who are certain at every m, and what the worst common choice of values does."""
         pieces = min(scene.request.pieces, max(attribute.table.distinct - 1, 0))
         found = _instance(scene, attribute, pieces)
@@ -68,7 +68,7 @@ class BackgroundKnowledge(ClassAttack):
         )
 
 
-def _instance(scene: Scene, attribute: Attribute, pieces: int) -> dict[str, Any]:
+def _instance(scene: Scene, attribute: AttackedAttribute, pieces: int) -> dict[str, Any]:
     heads = [head(m + 1) for m in range(pieces + 1)]
     names = ["members"] + [f"{what}_{m}" for m in range(pieces + 1) for what in _PER_STEP]
     return attribute.figures(
@@ -80,7 +80,7 @@ def _instance(scene: Scene, attribute: Attribute, pieces: int) -> dict[str, Any]
     )
 
 
-def _demographic(attribute: Attribute, pieces: int) -> list[Choice] | None:
+def _demographic(attribute: AttackedAttribute, pieces: int) -> list[Choice] | None:
     """The worst choice of at most m values for m = 0 … pieces; None when there are too many kinds of classes."""
     if not attribute.table.distinct:
         return worst_choices((), pieces)
@@ -148,7 +148,7 @@ def _step(found: Mapping[str, Any], m: int, common: list[Choice] | None) -> dict
     return step
 
 
-def _shown(scene: Scene, attribute: Attribute, common: list[Choice] | None) -> tuple[Example, ...]:
+def _shown(scene: Scene, attribute: AttackedAttribute, common: list[Choice] | None) -> tuple[Example, ...]:
     """The values whose ruling out for everybody does most harm."""
     if not scene.request.show_values or common is None:
         return ()

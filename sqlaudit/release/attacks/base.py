@@ -35,7 +35,7 @@ FIRST = Fact("first_lane", "first_lane")
 
 
 @dataclass(frozen=True)
-class Attribute:
+class AttackedAttribute:
     """One sensitive attribute of the release, its classes, and what is known of its values.
 
     `labels` are what the user calls the columns of the class key.
@@ -74,7 +74,7 @@ class Scene:
     roles: ResolvedRoles
     given: Roles
     request: AttackRequest
-    attributes: Sequence[Attribute]
+    attributes: Sequence[AttackedAttribute]
     rows: int
     identified: Relation | None = None
     other: Relation | None = None
@@ -138,11 +138,13 @@ class ClassAttack(Attack):
             yield self.attack(scene, attribute)
 
     @abstractmethod
-    def attack(self, scene: Scene, attribute: Attribute) -> Exposure:
+    def attack(self, scene: Scene, attribute: AttackedAttribute) -> Exposure:
         """What is learned about one attribute."""
 
 
-def shown_classes(scene: Scene, attribute: Attribute, condition: str, facts: Sequence[Fact]) -> tuple[Example, ...]:
+def shown_classes(
+    scene: Scene, attribute: AttackedAttribute, condition: str, facts: Sequence[Fact]
+) -> tuple[Example, ...]:
     """Some classes that satisfy a condition, smallest first, with the values in the lanes that facts called `…_lane`
     give; none unless values may be shown."""
     if not scene.request.show_values or not scene.request.top:

@@ -10,7 +10,7 @@ from sqlaudit.models.diversity import DISTINCT, LARGEST
 from sqlaudit.release.attacks.base import (
     FIRST,
     MACHANAVAJJHALA,
-    Attribute,
+    AttackedAttribute,
     ClassAttack,
     Scene,
     of_all,
@@ -29,7 +29,7 @@ class Homogeneity(ClassAttack):
     title: ClassVar[str] = "Homogeneity"
     source: ClassVar[str] = MACHANAVAJJHALA
 
-    def attack(self, scene: Scene, attribute: Attribute) -> Exposure:
+    def attack(self, scene: Scene, attribute: AttackedAttribute) -> Exposure:
         """Members of classes with one value, and how often guessing the most frequent value of a class is right."""
         found = attribute.figures(
             "release/attacks/attack_homogeneity.sql", (DISTINCT, LARGEST), sure=scene.request.sure, names=_NAMES

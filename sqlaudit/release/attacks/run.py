@@ -18,7 +18,7 @@ from sqlaudit.classes.opening import ResolvedRoles, frame_of, key_labels, load_c
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.provenance import provenance
 from sqlaudit.release.attacks.background import BackgroundKnowledge
-from sqlaudit.release.attacks.base import Attack, Attribute, CannotTry, Scene
+from sqlaudit.release.attacks.base import Attack, AttackedAttribute, CannotTry, Scene
 from sqlaudit.release.attacks.complementary import ComplementaryReleases
 from sqlaudit.release.attacks.homogeneity import Homogeneity
 from sqlaudit.release.attacks.linkage import AttributeLinkage, Linkage
@@ -169,13 +169,13 @@ def _attribute(
     attribute: Resolved,
     part: int,
     inputs: Mapping[str, Any],
-) -> Attribute:
+) -> AttackedAttribute:
     frame = frame_of(relation, where, attribute, roles)
     builder = HistogramBuilder(engine, frame, roles.nulls, part)
     table, _ = sensitive_table(builder, attribute)
     if table is None:
         raise AssertionError("a sensitive attribute has a table")
-    return Attribute(
+    return AttackedAttribute(
         attribute,
         table,
         builder.build(attribute.sql, table),

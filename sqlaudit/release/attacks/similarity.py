@@ -14,7 +14,7 @@ from sqlaudit.classes.attribute_inputs import Categories
 from sqlaudit.classes.facts import Fact
 from sqlaudit.models.base import expression
 from sqlaudit.models.diversity import DISTINCT
-from sqlaudit.release.attacks.base import FIRST, LI, Attribute, ClassAttack, Scene, of_all, shown_classes, some
+from sqlaudit.release.attacks.base import FIRST, LI, AttackedAttribute, ClassAttack, Scene, of_all, shown_classes, some
 from sqlaudit.release.attacks.result import Exposure, Figure
 
 LAST = Fact("last_lane", "last_lane")
@@ -50,7 +50,7 @@ class Similarity(ClassAttack):
         if scene.request.width is not None and not any(one.table.ordered for one in scene.attributes):
             raise UsageError(f"{spelled('width')} measures numbers and dates; the sensitive columns hold neither.")
 
-    def attack(self, scene: Scene, attribute: Attribute) -> Exposure:
+    def attack(self, scene: Scene, attribute: AttackedAttribute) -> Exposure:
         """Members of classes with all values in one category; the don't-care set is none."""
         categories: Categories = attribute.inputs["categories"]
         shares = [Fact(f"category_{i}", "members", {"lanes": list(lanes)}) for i, lanes in enumerate(categories.lanes)]
@@ -84,7 +84,7 @@ class Similarity(ClassAttack):
             source=self.source,
         )
 
-    def _within(self, scene: Scene, attribute: Attribute, width: Fraction) -> Exposure:
+    def _within(self, scene: Scene, attribute: AttackedAttribute, width: Fraction) -> Exposure:
         """Members of classes whose values lie no further apart than the width; a class with a NULL never counts."""
         table = attribute.table
         statement = attribute.histogram.statement(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from sqlaudit.classes.facts import Fact
-from sqlaudit.release.attacks.base import LI, Attribute, ClassAttack, Scene, of_all
+from sqlaudit.release.attacks.base import LI, AttackedAttribute, ClassAttack, Scene, of_all
 from sqlaudit.release.attacks.result import Exposure
 
 TIMES = (2, 5, 10)
@@ -19,7 +19,7 @@ class Skewness(ClassAttack):
     title: ClassVar[str] = "Skewness"
     source: ClassVar[str] = LI
 
-    def attack(self, scene: Scene, attribute: Attribute) -> Exposure:
+    def attack(self, scene: Scene, attribute: AttackedAttribute) -> Exposure:
         """Members whose own value became more than twice, five and ten times as likely."""
         lift = Fact("largest_lift", "largest_lift")
         above = [

@@ -14,7 +14,7 @@ from sqlaudit.base.relation import Relation
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.base.words import spelled
 from sqlaudit.release.compare.bench import Bench
-from sqlaudit.release.compare.coding import Coded
+from sqlaudit.release.compare.coding import CodedPair
 from sqlaudit.release.compare.covers import Covered
 from sqlaudit.release.compare.pairing import Pairing, Side
 from sqlaudit.release.compare.result import Coarser, Recoding
@@ -24,18 +24,18 @@ _LOCAL = "a value has several cells, so that it takes to know which rows belong 
 
 
 @dataclass(frozen=True)
-class Read:
+class ReadRelease:
     """One release as it was read: its cells and classes, how it was recoded and how it pairs with the original."""
 
     side: Side
-    coded: Coded
+    coded: CodedPair
     covered: Sequence[Covered]
     classes: Relation
     recoding: Recoding
     pairing: Pairing
 
 
-def coarser(bench: Bench, release: Read, other: Read, name: str) -> Coarser:
+def coarser(bench: Bench, release: ReadRelease, other: ReadRelease, name: str) -> Coarser:
     """Which of two releases is coarser, with counts of what is not.
 
     Args:
@@ -63,7 +63,7 @@ def coarser(bench: Bench, release: Read, other: Read, name: str) -> Coarser:
     return _said(name, *(int(count or 0) for count in rows))
 
 
-def _of_pairs(bench: Bench, release: Read, other: Read) -> Relation:
+def _of_pairs(bench: Bench, release: ReadRelease, other: ReadRelease) -> Relation:
     """Rows that both releases have, by their cells in both."""
     keys = [
         {"own": Raw(own), "other": Raw(them)}
@@ -91,7 +91,7 @@ def _of_pairs(bench: Bench, release: Read, other: Read) -> Relation:
     return bench.make("beside", "release/compare/release_beside_coded.sql", _STEP, seen=seen, cells=cells)
 
 
-def _of_values(bench: Bench, release: Read, other: Read) -> Relation:
+def _of_values(bench: Bench, release: ReadRelease, other: ReadRelease) -> Relation:
     """Original rows by the cells that their values have in both releases."""
     places = [one.column.place for one in release.covered]
     covers = [

@@ -21,7 +21,7 @@ _NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
 
 
 @dataclass(frozen=True)
-class Column:
+class PairedColumn:
     """One quasi-identifier in both tables.
 
     Args:
@@ -60,7 +60,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Attribute:
+class PairedAttribute:
     """One sensitive attribute in both tables; `lanes` is a relation: lane, v, t, total, released."""
 
     label: str
@@ -73,7 +73,7 @@ class Attribute:
 
 
 @dataclass(frozen=True)
-class Coded:
+class CodedPair:
     """Both tables on the workbench.
 
     Args:
@@ -81,8 +81,8 @@ class Coded:
         rows, released: rows of the two tables. matched: released rows whose original is known, all without pairing.
     """
 
-    columns: tuple[Column, ...]
-    sensitive: tuple[Attribute, ...]
+    columns: tuple[PairedColumn, ...]
+    sensitive: tuple[PairedAttribute, ...]
     original: Relation
     release: Relation
     paired: bool
@@ -101,7 +101,9 @@ class Coded:
         return self.released - self.matched if self.paired else max(0, self.released - self.rows)
 
 
-def read_columns(bench: Bench, original: Side, release: Side, hierarchies: Sequence[Hierarchy]) -> tuple[Column, ...]:
+def read_columns(
+    bench: Bench, original: Side, release: Side, hierarchies: Sequence[Hierarchy]
+) -> tuple[PairedColumn, ...]:
     """The dictionaries of all quasi-identifiers.
 
     Raises:
@@ -114,7 +116,7 @@ def read_columns(bench: Bench, original: Side, release: Side, hierarchies: Seque
         words = dictionary(bench.engine, bench.workbench, original.relation, own, hierarchy, bench.prefix + name)
         bench.kept[name] = words.relation
         cells, count = _texts(bench, release, other, f"cells_{place}")
-        found.append(Column(hierarchy.column, place, own, other, words, cells, count))
+        found.append(PairedColumn(hierarchy.column, place, own, other, words, cells, count))
     return tuple(found)
 
 
@@ -133,7 +135,7 @@ def _texts(bench: Bench, side: Side, column: Resolved, name: str) -> tuple[Relat
     return cells, int(largest or 0) + 1
 
 
-def read_sensitive(bench: Bench, original: Side, release: Side) -> tuple[Attribute, ...]:
+def read_sensitive(bench: Bench, original: Side, release: Side) -> tuple[PairedAttribute, ...]:
     """The sensitive values of both tables.
 
     Raises:
@@ -167,7 +169,7 @@ def _sensitive(bench: Bench, side: Side, column: Resolved, name: str) -> Relatio
     return bench.count(name, statement, types)
 
 
-def _attribute(bench: Bench, own: Resolved, other: Resolved, place: int, lanes: Relation) -> Attribute:
+def _attribute(bench: Bench, own: Resolved, other: Resolved, place: int, lanes: Relation) -> PairedAttribute:
     rows = bench.ask(
         "release/compare/release_lane_rows.sql", f"values of {own.label}", lanes=lanes, limit=MAX_VALUES_READ + 1
     )
@@ -181,7 +183,7 @@ def _attribute(bench: Bench, own: Resolved, other: Resolved, place: int, lanes: 
     table = SensitiveTable(
         own.label, tuple(int(row[2]) for row in rows), has_null, own.kind.has_natural_order, own.collated, values
     )
-    return Attribute(own.label, place, own, other, lanes, table, len(rows) - 1 if has_null else -1)
+    return PairedAttribute(own.label, place, own, other, lanes, table, len(rows) - 1 if has_null else -1)
 
 
 def code_rows(
@@ -189,22 +191,22 @@ def code_rows(
     pairing: Pairing,
     original: Side,
     release: Side,
-    columns: Sequence[Column],
-    sensitive: Sequence[Attribute],
-) -> Coded:
+    columns: Sequence[PairedColumn],
+    sensitive: Sequence[PairedAttribute],
+) -> CodedPair:
     """Both tables as numbers, counted; paired when the pairing says how."""
     coder = _Coder(bench, original, release, columns, sensitive)
     if pairing.by == "containment":
         own, other = coder.side("original"), coder.side("release")
         rows, released = coder.total(own), coder.total(other)
-        return Coded(tuple(columns), tuple(sensitive), own, other, False, rows, released, released)
+        return CodedPair(tuple(columns), tuple(sensitive), own, other, False, rows, released, released)
     both = coder.pairs(pairing)
     rows, released, matched = (
         int(x or 0) for x in bench.ask("release/compare/release_matched.sql", "rows that match", coded=both)[0]
     )
     kept = bench.make("both", "release/compare/release_originals.sql", "rows with an original", coded=both)
     bench.forget("coded")
-    return Coded(tuple(columns), tuple(sensitive), kept, kept, True, rows, released, matched)
+    return CodedPair(tuple(columns), tuple(sensitive), kept, kept, True, rows, released, matched)
 
 
 @dataclass(frozen=True)
@@ -214,8 +216,8 @@ class _Coder:
     bench: Bench
     original: Side
     release: Side
-    columns: Sequence[Column]
-    sensitive: Sequence[Attribute]
+    columns: Sequence[PairedColumn]
+    sensitive: Sequence[PairedAttribute]
 
     def pairs(self, pairing: Pairing) -> Relation:
         """Both sides together, rows of one side alone included."""
@@ -280,7 +282,7 @@ class _Coder:
         bench.forget(name + "_seen")
         return made
 
-    def _column(self, column: Column) -> dict[str, Any]:
+    def _column(self, column: PairedColumn) -> dict[str, Any]:
         by = "v" if self.bench.is_local else "float" if column.kind is Kind.FLOAT else "key"
         return {"words": column.words.relation, "cells": column.cells, "null_value": column.null_value, "by": by}
 

@@ -16,7 +16,7 @@ from sqlaudit.hierarchies.cell_reader import reader_of
 from sqlaudit.hierarchies.cells import Exact
 from sqlaudit.hierarchies.membership import membership
 from sqlaudit.release.compare.bench import Bench
-from sqlaudit.release.compare.coding import Coded, Column
+from sqlaudit.release.compare.coding import CodedPair, PairedColumn
 
 
 @dataclass(frozen=True)
@@ -29,12 +29,12 @@ class Covered:
             covered_values, entropy, width, is_whole.
     """
 
-    column: Column
+    column: PairedColumn
     cover: Relation
     cells: Relation
 
 
-def read_cover(bench: Bench, column: Column) -> Relation:
+def read_cover(bench: Bench, column: PairedColumn) -> Relation:
     """Which values each cell of a column stands for.
 
     Raises:
@@ -63,12 +63,12 @@ def read_cover(bench: Bench, column: Column) -> Relation:
     )
 
 
-def measured_cells(bench: Bench, coded: Coded, covers: Sequence[Relation]) -> tuple[Covered, ...]:
+def measured_cells(bench: Bench, coded: CodedPair, covers: Sequence[Relation]) -> tuple[Covered, ...]:
     """The facts of all cells, column by column."""
     return tuple(_measured(bench, coded, column, cover) for column, cover in zip(coded.columns, covers, strict=True))
 
 
-def _measured(bench: Bench, coded: Coded, column: Column, cover: Relation) -> Covered:
+def _measured(bench: Bench, coded: CodedPair, column: PairedColumn, cover: Relation) -> Covered:
     levels = levels_of(column)
     cells = bench.make(
         f"facts_{column.place}",
@@ -87,7 +87,7 @@ def _measured(bench: Bench, coded: Coded, column: Column, cover: Relation) -> Co
     return Covered(column, cover, cells)
 
 
-def levels_of(column: Column) -> list[int]:
+def levels_of(column: PairedColumn) -> list[int]:
     """The numbers of a column's levels above its values."""
     return list(range(1, column.words.hierarchy.height + 1))
 
@@ -109,7 +109,7 @@ class Parsed:
     exact: Relation | None = None
 
 
-def parsed(bench: Bench, column: Column, readings: Relation) -> Parsed:
+def parsed(bench: Bench, column: PairedColumn, readings: Relation) -> Parsed:
     """What the cells of a column say that are neither values nor labels.
 
     Raises:

@@ -12,7 +12,7 @@ from sqlaudit.base.relation import Relation
 from sqlaudit.base.words import spelled
 from sqlaudit.classes.attribute_inputs import inputs_of
 from sqlaudit.release.compare.bench import Bench
-from sqlaudit.release.compare.coding import Attribute
+from sqlaudit.release.compare.coding import PairedAttribute
 
 MOST_ORDERED = 2_000
 """Values that the ordered distance is offered for at most: it compares every beginning of the order."""
@@ -31,7 +31,7 @@ class Distance:
     weight: Fraction
 
 
-def distance_of(bench: Bench, attribute: Attribute, name: str, inputs: Mapping[str, Any]) -> Distance:
+def distance_of(bench: Bench, attribute: PairedAttribute, name: str, inputs: Mapping[str, Any]) -> Distance:
     """The distance of that name for one attribute.
 
     Raises:
@@ -47,11 +47,11 @@ def distance_of(bench: Bench, attribute: Attribute, name: str, inputs: Mapping[s
 Groups = tuple[list[list[int]], Fraction]
 
 
-def _equal(attribute: Attribute, _: Mapping[str, Any]) -> Groups:
+def _equal(attribute: PairedAttribute, _: Mapping[str, Any]) -> Groups:
     return [[lane] for lane in range(attribute.table.distinct)], Fraction(1, 2)
 
 
-def _ordered(attribute: Attribute, inputs: Mapping[str, Any]) -> Groups:
+def _ordered(attribute: PairedAttribute, inputs: Mapping[str, Any]) -> Groups:
     """Every beginning of the order is a group; the whole of it says nothing."""
     table = attribute.table
     if "order" in inputs:
@@ -75,7 +75,7 @@ def _ordered(attribute: Attribute, inputs: Mapping[str, Any]) -> Groups:
     return beginnings, Fraction(1, max(1, len(order) - 1))
 
 
-def _hierarchical(attribute: Attribute, inputs: Mapping[str, Any]) -> Groups:
+def _hierarchical(attribute: PairedAttribute, inputs: Mapping[str, Any]) -> Groups:
     if "tree" not in inputs:
         raise UsageError(
             f"{spelled('distance', 'hierarchical')}: give a tree over the values of {attribute.label} in a file "

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.words import spelled
 from sqlaudit.release.compare.bench import Bench
-from sqlaudit.release.compare.coding import Attribute, Coded
+from sqlaudit.release.compare.coding import CodedPair, PairedAttribute
 from sqlaudit.release.compare.covers import Covered
 from sqlaudit.release.compare.regions import Regions
 from sqlaudit.release.compare.result import Answer, ColumnFit, Generalization, Recoding
@@ -23,7 +23,7 @@ _STEP = "is it a generalization"
 
 
 @dataclass(frozen=True)
-class Found:
+class GeneralizationFound:
     """The answer, and for each column the rows whose cell is another value than their own."""
 
     generalization: Generalization
@@ -31,16 +31,16 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Check:
+class GeneralizationCheck:
     """What the check looks at; `classes` and `regions` as `sqlaudit.release.compare.regions` makes them."""
 
     bench: Bench
-    coded: Coded
+    coded: CodedPair
     covered: Sequence[Covered]
     classes: Relation
     regions: Regions | None
 
-    def found(self) -> Found:
+    def found(self) -> GeneralizationFound:
         """The whole answer."""
         misfits = [self._misfits(one) for one in self.covered] if self.coded.paired else None
         columns = tuple(
@@ -63,7 +63,7 @@ class Check:
             suppressed,
             self._recoding(columns, suppressed),
         )
-        return Found(general, tuple(of for _, of in misfits) if misfits else (0,) * len(columns))
+        return GeneralizationFound(general, tuple(of for _, of in misfits) if misfits else (0,) * len(columns))
 
     def _misfits(self, one: Covered) -> tuple[int, int]:
         rows, of_values = self.bench.ask(
@@ -118,7 +118,7 @@ class Check:
         )
         return int(found[0][0])
 
-    def _changed(self, attribute: Attribute) -> int:
+    def _changed(self, attribute: PairedAttribute) -> int:
         if self.coded.paired:
             found = self.bench.ask(
                 "release/compare/release_changed.sql", _STEP, source=self.coded.original, place=attribute.place
@@ -184,7 +184,9 @@ class Check:
         return Recoding.GLOBAL
 
 
-def _wrong(coded: Coded, columns: Sequence[ColumnFit], rows: int | None, too_many: int, changed: dict[str, int]) -> str:
+def _wrong(
+    coded: CodedPair, columns: Sequence[ColumnFit], rows: int | None, too_many: int, changed: dict[str, int]
+) -> str:
     """What refutes that the release is a generalization, as a sentence; empty when nothing does."""
     empty = ", ".join(column.name for column in columns if column.empty_cells)
     verb = "were changed" if coded.paired else "are more than the original has of their value"

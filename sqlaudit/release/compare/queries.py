@@ -21,7 +21,7 @@ from sqlaudit.base.words import about
 from sqlaudit.hierarchies.cell_reader import CellReader, reader_of
 from sqlaudit.hierarchies.cells import AnyValue, Cell
 from sqlaudit.release.compare.bench import Bench
-from sqlaudit.release.compare.coding import Coded, packed
+from sqlaudit.release.compare.coding import CodedPair, packed
 from sqlaudit.release.compare.covers import MOST_CELLS, Covered
 from sqlaudit.release.compare.pairing import Side
 from sqlaudit.release.compare.query_text import AggregateQuery
@@ -36,11 +36,11 @@ _COUNTS = [("n", "BIGINT"), ("total", "DOUBLE"), ("present", "BIGINT")]
 
 
 @dataclass(frozen=True)
-class Asked:
+class QueriedTables:
     """Both tables, for queries."""
 
     bench: Bench
-    coded: Coded
+    coded: CodedPair
     covered: tuple[Covered, ...]
     regions: Regions | None
     original: Side

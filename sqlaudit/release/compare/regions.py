@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sqlaudit.base.relation import Relation
 from sqlaudit.release.compare.bench import Bench
-from sqlaudit.release.compare.coding import Coded
+from sqlaudit.release.compare.coding import CodedPair
 from sqlaudit.release.compare.covers import Covered
 
 MOST_PAIRS = 40_000_000
@@ -34,7 +34,7 @@ class Regions:
     disjoint: bool
 
 
-def find_classes(bench: Bench, coded: Coded, covered: Sequence[Covered]) -> tuple[Relation, Relation]:
+def find_classes(bench: Bench, coded: CodedPair, covered: Sequence[Covered]) -> tuple[Relation, Relation]:
     """The different tuples of the original, and the classes of the release."""
     places = [one.column.place for one in covered]
     tuples = bench.make(
@@ -66,7 +66,7 @@ def find_classes(bench: Bench, coded: Coded, covered: Sequence[Covered]) -> tupl
 
 
 def find_regions(
-    bench: Bench, coded: Coded, covered: Sequence[Covered], tuples: Relation, classes: Relation
+    bench: Bench, coded: CodedPair, covered: Sequence[Covered], tuples: Relation, classes: Relation
 ) -> Regions | None:
     """The regions, or None when too many tuples lie in too many of them."""
     covers = [one.cover for one in covered]
@@ -95,7 +95,7 @@ def find_regions(
     return Regions(classes, tuples, inside, places, table, disjoint)
 
 
-def assigned(bench: Bench, coded: Coded, covered: Sequence[Covered], regions: Regions) -> Relation | None:
+def assigned(bench: Bench, coded: CodedPair, covered: Sequence[Covered], regions: Regions) -> Relation | None:
     """The original rows beside the classes that they must have gone to; None when counts leave a choice."""
     if not regions.disjoint:
         return None

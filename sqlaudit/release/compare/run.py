@@ -25,13 +25,13 @@ from sqlaudit.release.attacks.request import AttackRequest
 from sqlaudit.release.attacks.result import AttackResult
 from sqlaudit.release.attacks.run import attack_release
 from sqlaudit.release.compare.bench import Bench
-from sqlaudit.release.compare.coarser import Read, coarser
-from sqlaudit.release.compare.coding import Attribute, Coded, code_rows, read_columns, read_sensitive
+from sqlaudit.release.compare.coarser import ReadRelease, coarser
+from sqlaudit.release.compare.coding import CodedPair, PairedAttribute, code_rows, read_columns, read_sensitive
 from sqlaudit.release.compare.covers import Covered, measured_cells, read_cover
 from sqlaudit.release.compare.distances import Distance, distance_of
-from sqlaudit.release.compare.generalization_check import Check, Found
+from sqlaudit.release.compare.generalization_check import GeneralizationCheck, GeneralizationFound
 from sqlaudit.release.compare.pairing import Pairing, Side, alike, copied, find_pairing, open_side
-from sqlaudit.release.compare.queries import Asked
+from sqlaudit.release.compare.queries import QueriedTables
 from sqlaudit.release.compare.query_text import read_queries
 from sqlaudit.release.compare.regions import Regions, assigned, find_classes, find_regions
 from sqlaudit.release.compare.request import CompareRequest
@@ -40,7 +40,7 @@ from sqlaudit.release.compare.workload import random_workload
 from sqlaudit.release.losses.columns import column_costs, column_losses
 from sqlaudit.release.losses.noise import MEASURE as NOISE
 from sqlaudit.release.losses.noise import noise_loss
-from sqlaudit.release.losses.views import Scene, View, blocks_of, class_losses, views_of
+from sqlaudit.release.losses.views import LossScene, LossView, blocks_of, class_losses, views_of
 
 _ON_RELEASE = ("homogeneity", "background_knowledge", "skewness", "similarity")
 """Attacks that need nothing but the release."""
@@ -103,10 +103,10 @@ class _OpenedTables:
     side: Side
     by: Pairing
     classes: Relation
-    coded: Coded
+    coded: CodedPair
     covered: tuple[Covered, ...]
     regions: Regions | None
-    found: Found
+    found: GeneralizationFound
     pairs: Relation | None
     pairing: str
 
@@ -122,7 +122,7 @@ def open_tables(
     covered = measured_cells(bench, coded, covers)
     tuples, classes = find_classes(bench, coded, covered)
     regions = find_regions(bench, coded, covered, tuples, classes)
-    found = Check(bench, coded, covered, classes, regions).found()
+    found = GeneralizationCheck(bench, coded, covered, classes, regions).found()
     read = (release, pairing, classes, coded, covered, regions, found)
     if coded.paired:
         return _OpenedTables(*read, coded.original, pairing.by)
@@ -131,9 +131,9 @@ def open_tables(
     return _OpenedTables(*read, pairs, "none" if pairs is None else "containment")
 
 
-def _read(opened: _OpenedTables) -> Read:
+def _read(opened: _OpenedTables) -> ReadRelease:
     recoding = opened.found.generalization.recoding
-    return Read(opened.side, opened.coded, opened.covered, opened.classes, recoding, opened.by)
+    return ReadRelease(opened.side, opened.coded, opened.covered, opened.classes, recoding, opened.by)
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,9 @@ class _Comparison:
         pairing = find_pairing(bench, request, original, release)
         opened = open_tables(bench, request, original, release, pairing)
         beside = None if request.other is None else self._beside(request.other, original, opened)
-        asked = Asked(bench, opened.coded, opened.covered, opened.regions, original, release, request.show_values)
+        asked = QueriedTables(
+            bench, opened.coded, opened.covered, opened.regions, original, release, request.show_values
+        )
         return CompareResult(
             original=request.original.name,
             release=request.release.name,
@@ -231,10 +233,10 @@ class _Comparison:
         if not wanted:
             return
         coded, bench = opened.coded, self.bench
-        scene = Scene(bench, coded, opened.pairs)
+        scene = LossScene(bench, coded, opened.pairs)
         inputs = read_inputs(self.request.inputs)
         refuse_unclear(inputs, [attribute.label for attribute in coded.sensitive])
-        attributes: list[tuple[Attribute | None, Distance | None]] = [
+        attributes: list[tuple[PairedAttribute | None, Distance | None]] = [
             (attribute, distance_of(bench, attribute, self.request.distance, inputs))
             for attribute in coded.sensitive
             if any(measure.sensitive for measure in wanted)
@@ -247,9 +249,9 @@ class _Comparison:
 
     def _of_view(
         self,
-        scene: Scene,
-        view: View,
-        attribute: Attribute | None,
+        scene: LossScene,
+        view: LossView,
+        attribute: PairedAttribute | None,
         distance: Distance | None,
         measures: Sequence[Measure],
     ) -> Iterator[Loss]:

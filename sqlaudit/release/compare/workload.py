@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlaudit.base.relation import Relation
 from sqlaudit.release.compare.bench import Bench
-from sqlaudit.release.compare.coding import Attribute, Coded
+from sqlaudit.release.compare.coding import CodedPair, PairedAttribute
 from sqlaudit.release.compare.covers import Covered
 from sqlaudit.release.compare.regions import Regions
 from sqlaudit.release.compare.result import METHODS, Errors, Workload
@@ -63,7 +63,7 @@ _AT_ONCE = 50
 
 
 def random_workload(
-    bench: Bench, coded: Coded, covered: Sequence[Covered], regions: Regions | None, queries: int, seed: int
+    bench: Bench, coded: CodedPair, covered: Sequence[Covered], regions: Regions | None, queries: int, seed: int
 ) -> Workload:
     """Relative errors of random queries: COUNT(*) over ranges of a random number of quasi-identifiers.
 
@@ -97,7 +97,7 @@ def domains_of(covered: Sequence[Covered]) -> list[tuple[int, int]]:
     return [(one.column.place, one.column.words.values - bool(one.column.words.missing_rows)) for one in covered]
 
 
-def random_lanes(attribute: Attribute | None, queries: int, seed: int) -> list[int | None]:
+def random_lanes(attribute: PairedAttribute | None, queries: int, seed: int) -> list[int | None]:
     """For each query a sensitive value, drawn by its frequency in the original."""
     if attribute is None or not attribute.table.total:
         return [None] * queries
@@ -107,11 +107,11 @@ def random_lanes(attribute: Attribute | None, queries: int, seed: int) -> list[i
 
 def answers_of(
     bench: Bench,
-    coded: Coded,
+    coded: CodedPair,
     covered: Sequence[Covered],
     regions: Regions | None,
     queries: Sequence[RangeQuery],
-    attribute: Attribute | None,
+    attribute: PairedAttribute | None,
     lanes: Sequence[int | None],
 ) -> list[tuple[float, ...]]:
     """(truth, non-corrected, by conditional probability, independently corrected) of each query.

@@ -11,7 +11,7 @@ from typing import Any
 from sqlaudit.base.result import Number
 from sqlaudit.models.measures import Measure
 from sqlaudit.release.compare.bench import Bench
-from sqlaudit.release.compare.coding import Coded
+from sqlaudit.release.compare.coding import CodedPair
 from sqlaudit.release.compare.covers import Covered
 from sqlaudit.release.compare.result import Loss
 
@@ -34,7 +34,7 @@ class CellCosts:
     most: dict[str, Number]
 
 
-def column_costs(bench: Bench, coded: Coded, covered: Covered, beta: Fraction, changed_values: int) -> CellCosts:
+def column_costs(bench: Bench, coded: CodedPair, covered: Covered, beta: Fraction, changed_values: int) -> CellCosts:
     """What the cells of one column cost.
 
     Args:
@@ -62,7 +62,7 @@ def column_costs(bench: Bench, coded: Coded, covered: Covered, beta: Fraction, c
     return _costs(column.label, rows, column.height, parts, whole, modified, float(value_bits), beta)
 
 
-def _whole(coded: Coded, values: int, value_bits: float, width: float | None) -> dict[str, Any]:
+def _whole(coded: CodedPair, values: int, value_bits: float, width: float | None) -> dict[str, Any]:
     """What one cell costs that may be anything."""
     bits = math.log2(coded.rows) if coded.rows else 0.0
     entropy = bits - value_bits / coded.rows if coded.rows else 0.0

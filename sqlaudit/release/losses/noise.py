@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from sqlaudit.release.compare.coding import Attribute
+from sqlaudit.release.compare.coding import PairedAttribute
 from sqlaudit.release.compare.distances import Distance
 from sqlaudit.release.compare.result import Loss
 from sqlaudit.release.compare.workload import RangeQuery, random_ranges
-from sqlaudit.release.losses.views import Scene, View, no_pairs, no_sensitive
+from sqlaudit.release.losses.views import LossScene, LossView, no_pairs, no_sensitive
 
 MEASURE = "range-query-noise"
 _AT_ONCE = 50
@@ -21,7 +21,12 @@ _AT_ONCE = 50
 
 
 def noise_loss(
-    scene: Scene, view: View, attribute: Attribute | None, distance: Distance | None, queries: int, seed: int
+    scene: LossScene,
+    view: LossView,
+    attribute: PairedAttribute | None,
+    distance: Distance | None,
+    queries: int,
+    seed: int,
 ) -> Loss:
     """The noise of a view for one sensitive attribute."""
     if attribute is None or distance is None:
@@ -35,7 +40,7 @@ def noise_loss(
     return Loss(MEASURE, view.name, mean, sensitive=attribute.label, standard_error=error)
 
 
-def drawn(view: View, queries: int, seed: int) -> list[RangeQuery]:
+def drawn(view: LossView, queries: int, seed: int) -> list[RangeQuery]:
     """The queries of a view: over all of its columns."""
     domains = [
         (one.column.place, one.column.words.values - bool(one.column.words.missing_rows)) for one in view.covered
@@ -44,7 +49,7 @@ def drawn(view: View, queries: int, seed: int) -> list[RangeQuery]:
 
 
 def noises(
-    scene: Scene, view: View, attribute: Attribute, distance: Distance, queries: Sequence[RangeQuery]
+    scene: LossScene, view: LossView, attribute: PairedAttribute, distance: Distance, queries: Sequence[RangeQuery]
 ) -> list[float]:
     """The noise of each query."""
     bench = scene.bench

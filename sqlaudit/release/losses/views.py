@@ -12,7 +12,7 @@ from sqlaudit.base.result import Number
 from sqlaudit.base.words import spelled
 from sqlaudit.models.measures import Measure
 from sqlaudit.release.compare.bench import Bench
-from sqlaudit.release.compare.coding import Attribute, Coded
+from sqlaudit.release.compare.coding import CodedPair, PairedAttribute
 from sqlaudit.release.compare.covers import Covered
 from sqlaudit.release.compare.distances import Distance
 from sqlaudit.release.compare.result import Loss
@@ -35,7 +35,7 @@ def no_sensitive() -> str:
 
 
 @dataclass(frozen=True)
-class View:
+class LossView:
     """Original and release seen through some of the quasi-identifiers: one column (named), or all of them.
 
     Args:
@@ -56,23 +56,23 @@ class View:
         return "all" if self.name is None else str(self.covered[0].column.place)
 
 
-def views_of(bench: Bench, covered: Sequence[Covered], regions: Relation | None) -> Iterator[View]:
+def views_of(bench: Bench, covered: Sequence[Covered], regions: Relation | None) -> Iterator[LossView]:
     """All columns together, then each column."""
-    yield View(None, "q", "c", tuple(covered), regions)
+    yield LossView(None, "q", "c", tuple(covered), regions)
     for one in covered:
         place = one.column.place
         cells = bench.make(
             f"regions_{place}", "release/losses/release_cell_regions.sql", "regions of cells", cells=one.cells
         )
-        yield View(one.column.label, f"v{place}", f"g{place}", (one,), cells)
+        yield LossView(one.column.label, f"v{place}", f"g{place}", (one,), cells)
 
 
 @dataclass(frozen=True)
-class Scene:
+class LossScene:
     """What the losses of classes are computed from; `pairs` = original rows beside their classes, None if not known."""
 
     bench: Bench
-    coded: Coded
+    coded: CodedPair
     pairs: Relation | None
 
 
@@ -80,14 +80,14 @@ class Scene:
 class Blocks:
     """The tuples and classes of a view for one sensitive attribute: key, n, deviation (and region, of classes)."""
 
-    view: View
-    attribute: Attribute | None
+    view: LossView
+    attribute: PairedAttribute | None
     distance: Distance | None
     tuples: Relation
     classes: Relation
 
 
-def blocks_of(scene: Scene, view: View, attribute: Attribute | None, distance: Distance | None) -> Blocks:
+def blocks_of(scene: LossScene, view: LossView, attribute: PairedAttribute | None, distance: Distance | None) -> Blocks:
     """The blocks of a view, with their distance from the original's mixture of sensitive values."""
     bench, coded, end = scene.bench, scene.coded, view.suffix
     lane = "" if attribute is None else str(attribute.place)
@@ -126,7 +126,7 @@ def blocks_of(scene: Scene, view: View, attribute: Attribute | None, distance: D
     return Blocks(view, attribute, distance, *made)
 
 
-def class_losses(scene: Scene, blocks: Blocks, measures: Sequence[Measure]) -> Iterator[Loss]:
+def class_losses(scene: LossScene, blocks: Blocks, measures: Sequence[Measure]) -> Iterator[Loss]:
     """The losses that follow from the classes of both tables, and those that take pairs of rows."""
     wanted = {measure.name for measure in measures}
     found = _class_figures(scene, blocks) if wanted & _BY_CLASSES else {}
@@ -136,7 +136,7 @@ def class_losses(scene: Scene, blocks: Blocks, measures: Sequence[Measure]) -> I
             yield _MAKERS[measure.name](scene.coded, blocks, measure, {**found, **joint})
 
 
-def _class_figures(scene: Scene, blocks: Blocks) -> dict[str, Any]:
+def _class_figures(scene: LossScene, blocks: Blocks) -> dict[str, Any]:
     return scene.bench.tell(
         "release/losses/release_class_losses.sql",
         "losses of classes",
@@ -146,7 +146,7 @@ def _class_figures(scene: Scene, blocks: Blocks) -> dict[str, Any]:
     )
 
 
-def _joint_figures(scene: Scene, blocks: Blocks) -> dict[str, Any]:
+def _joint_figures(scene: LossScene, blocks: Blocks) -> dict[str, Any]:
     view, bench, rows = blocks.view, scene.bench, scene.coded.rows
     if scene.pairs is None or view.regions is None or not rows:
         return {}
@@ -172,17 +172,17 @@ def _joint_figures(scene: Scene, blocks: Blocks) -> dict[str, Any]:
     return {**found, **apart}
 
 
-def _discernibility(coded: Coded, blocks: Blocks, measure: Measure, found: dict[str, Any]) -> Loss:
+def _discernibility(coded: CodedPair, blocks: Blocks, measure: Measure, found: dict[str, Any]) -> Loss:
     value = int(found["squares"]) + coded.missing * coded.rows
     return _loss(coded, blocks, measure, value, coded.rows**2)
 
 
-def _class_size(coded: Coded, blocks: Blocks, measure: Measure, found: dict[str, Any]) -> Loss:
+def _class_size(coded: CodedPair, blocks: Blocks, measure: Measure, found: dict[str, Any]) -> Loss:
     value = ratio(coded.matched, int(found["classes"]))
     return Loss(measure.name, blocks.view.name, value)
 
 
-def _variance(coded: Coded, blocks: Blocks, measure: Measure, found: dict[str, Any]) -> Loss:
+def _variance(coded: CodedPair, blocks: Blocks, measure: Measure, found: dict[str, Any]) -> Loss:
     if blocks.distance is None or not coded.rows:
         return _without(blocks, measure, no_sensitive())
     scale = blocks.distance.weight / coded.rows
@@ -190,7 +190,7 @@ def _variance(coded: Coded, blocks: Blocks, measure: Measure, found: dict[str, A
     return _loss(coded, blocks, measure, before - after, before)
 
 
-def _entropy_inflation(coded: Coded, blocks: Blocks, measure: Measure, found: dict[str, Any]) -> Loss:
+def _entropy_inflation(coded: CodedPair, blocks: Blocks, measure: Measure, found: dict[str, Any]) -> Loss:
     if found["region_bits"] is None:
         return _without(blocks, measure, NO_REGIONS)
     whole = coded.rows * math.log2(coded.rows) if coded.rows else 0.0
@@ -201,7 +201,7 @@ def _entropy_inflation(coded: Coded, blocks: Blocks, measure: Measure, found: di
 
 
 def _joint(name: str, most: str = "", *, about: bool = False) -> Any:
-    def make(coded: Coded, blocks: Blocks, measure: Measure, found: dict[str, Any]) -> Loss:
+    def make(coded: CodedPair, blocks: Blocks, measure: Measure, found: dict[str, Any]) -> Loss:
         if about and blocks.distance is None:
             return _without(blocks, measure, no_sensitive())
         if name not in found:
@@ -212,7 +212,7 @@ def _joint(name: str, most: str = "", *, about: bool = False) -> Any:
     return make
 
 
-def _loss(coded: Coded, blocks: Blocks, measure: Measure, value: Number, most: Number | None) -> Loss:
+def _loss(coded: CodedPair, blocks: Blocks, measure: Measure, value: Number, most: Number | None) -> Loss:
     share = None if most is None else ratio(value, most)
     return Loss(
         measure.name,

@@ -93,7 +93,7 @@ class Divide(StrEnum):
 
 
 @dataclass(frozen=True)
-class Level:
+class GridLevel:
     """One level of the grid.
 
     Args:
@@ -116,7 +116,7 @@ def grid(
     smallest_interval: Fraction,
     divide: Divide,
     whole_microseconds: bool,
-) -> tuple[Level, ...]:
+) -> tuple[GridLevel, ...]:
     """The levels, from the largest cell to the smallest.
 
     Args:
@@ -133,7 +133,8 @@ def grid(
     if whole_microseconds:
         in_time = min(in_time, _twos(interval * 1_000_000))
     return tuple(
-        Level(box / 2**s, interval / 2**t, in_space - s, in_time - t, 2**s) for s, t in _walk(in_space, in_time, divide)
+        GridLevel(box / 2**s, interval / 2**t, in_space - s, in_time - t, 2**s)
+        for s, t in _walk(in_space, in_time, divide)
     )
 
 

@@ -17,7 +17,7 @@ from sqlaudit.base.words import about, spelled
 from sqlaudit.engines.contract import Engine
 from sqlaudit.hierarchies.dictionary import held
 from sqlaudit.profiles.suspects import Written, written_as_they_are
-from sqlaudit.remedies.cloak.grid import Level
+from sqlaudit.remedies.cloak.grid import GridLevel
 from sqlaudit.remedies.cloak.request import BOUNDS, CloakRequest
 
 LIMIT = 10**12
@@ -45,7 +45,7 @@ class Messages:
     roles: dict[str, Resolved]
     kinds: dict[str, Kind]
     columns: tuple[str, ...]
-    levels: tuple[Level, ...]
+    levels: tuple[GridLevel, ...]
     timestamps: bool
 
     def written(self, keep: Sequence[str]) -> Written:
@@ -170,7 +170,7 @@ def release_statement(messages: Messages, item: str, *, ordered: bool) -> Statem
     )
 
 
-def _level(level: Level, messages: Messages) -> dict[str, Any]:
+def _level(level: GridLevel, messages: Messages) -> dict[str, Any]:
     """A level as the template needs it: numbers that are exact as they are written."""
     length = str(int(level.seconds * 1_000_000)) if messages.timestamps else _written(level.seconds)
     return {

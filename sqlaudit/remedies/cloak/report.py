@@ -12,8 +12,8 @@ from sqlaudit.remedies.cloak.result import (
     BoxAudit,
     CloakResult,
     Holding,
+    MessageOutcome,
     Observed,
-    Outcome,
     RestrictedSpace,
     Spread,
 )
@@ -23,11 +23,11 @@ from sqlaudit.reports.moments import made
 from sqlaudit.reports.statements import statements_code
 
 _REASONS = {
-    Outcome.MISSING: "user, place or time is missing",
-    Outcome.NO_PLACE: "the place or time is infinite, not a number, or beyond all bounds",
-    Outcome.NO_TOLERANCE: "it tolerates not even the smallest box",
-    Outcome.TOO_FEW: "too few users in any box that it tolerates",
-    Outcome.GIVEN_UP: "given up, so that others have finer boxes",
+    MessageOutcome.MISSING: "user, place or time is missing",
+    MessageOutcome.NO_PLACE: "the place or time is infinite, not a number, or beyond all bounds",
+    MessageOutcome.NO_TOLERANCE: "it tolerates not even the smallest box",
+    MessageOutcome.TOO_FEW: "too few users in any box that it tolerates",
+    MessageOutcome.GIVEN_UP: "given up, so that others have finer boxes",
 }
 _AXES = {
     "alternately": "in space and in time by turns",

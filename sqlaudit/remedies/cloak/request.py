@@ -9,7 +9,7 @@ from fractions import Fraction
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.spec import Target
 from sqlaudit.base.words import about, spelled
-from sqlaudit.remedies.cloak.grid import Divide, Level, check_smallest, grid
+from sqlaudit.remedies.cloak.grid import Divide, GridLevel, check_smallest, grid
 
 BOUNDS = ("x_min", "x_max", "y_min", "y_max", "t_min", "t_max")
 """The names of a box's bounds, in this order, as they are published and as they are looked for."""
@@ -117,7 +117,7 @@ class CloakRequest:
                 f"{spelled('lonlat', True)} takes a {about('box')} of at most 1000km; larger ones are not flat."
             )
 
-    def levels(self, whole_microseconds: bool) -> tuple[Level, ...]:
+    def levels(self, whole_microseconds: bool) -> tuple[GridLevel, ...]:
         """The grid, from the largest cell to the smallest; intervals of timestamps are whole microseconds."""
         smallest_box = self.smallest_box or self.box / FINEST
         smallest_interval = self.smallest_interval or self.interval / FINEST

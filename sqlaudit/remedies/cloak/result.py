@@ -13,7 +13,7 @@ from sqlaudit.base.result import MeasuredResult
 from sqlaudit.reports.notebook import Shown
 
 
-class Outcome(IntEnum):
+class MessageOutcome(IntEnum):
     """What became of a message."""
 
     PUBLISHED = 0
@@ -123,8 +123,8 @@ class Holding(Documented):
         return not self.failing_boxes
 
 
-def _by_reason(dropped: Mapping[Outcome, int]) -> dict[str, int]:
-    return {outcome.reason: dropped.get(outcome, 0) for outcome in Outcome if outcome}
+def _by_reason(dropped: Mapping[MessageOutcome, int]) -> dict[str, int]:
+    return {outcome.reason: dropped.get(outcome, 0) for outcome in MessageOutcome if outcome}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,7 +153,7 @@ class CloakResult(MeasuredResult, Shown):
     suppress: Fraction = field(metadata=AS_FLOAT)
     divide: str
     rows: int
-    dropped: Mapping[Outcome, int] = field(metadata=shown(_by_reason))
+    dropped: Mapping[MessageOutcome, int] = field(metadata=shown(_by_reason))
     levels: tuple[CloakLevel, ...]
     columns: tuple[str, ...]
     audit: Holding | None

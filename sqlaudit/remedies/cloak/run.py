@@ -25,7 +25,7 @@ from sqlaudit.remedies.cloak.messages import (
     release_statement,
 )
 from sqlaudit.remedies.cloak.request import BOUNDS, CloakRequest
-from sqlaudit.remedies.cloak.result import Attacks, CloakLevel, CloakResult, Holding, Outcome
+from sqlaudit.remedies.cloak.result import Attacks, CloakLevel, CloakResult, Holding, MessageOutcome
 
 CLOAKED = "sqlaudit_cloaked"
 """The name under which messages with their boxes are kept for a while, where an engine can."""
@@ -47,7 +47,7 @@ def cloak_messages(engine: Engine, request: CloakRequest, publication: Publicati
     sql = _standalone(messages) if publication.is_sql else ""
     with _kept(messages) as item:
         counted = engine.run(_levels_statement(messages, item))
-        published = sum(row[3] for row in counted if row[0] == Outcome.PUBLISHED)
+        published = sum(row[3] for row in counted if row[0] == MessageOutcome.PUBLISHED)
         audit = _audited(messages, item, published) if published else None
         attacks = _attacked(messages, item) if published else Attacks()
         batches = engine.stream(release_statement(messages, item, ordered=True))
@@ -61,7 +61,7 @@ def cloak_messages(engine: Engine, request: CloakRequest, publication: Publicati
         suppress=request.suppress,
         divide=request.divide.value,
         rows=sum(row[3] for row in counted),
-        dropped={Outcome(row[0]): row[3] for row in counted if row[0]},
+        dropped={MessageOutcome(row[0]): row[3] for row in counted if row[0]},
         levels=_levels(messages, counted),
         columns=messages.columns,
         audit=audit,
@@ -127,9 +127,9 @@ def _levels(messages: Messages, counted: list[Row]) -> tuple[CloakLevel, ...]:
     Raises:
         EngineError: a box has fewer users than one of its messages asks for.
     """
-    if any(row[5] for row in counted if row[0] == Outcome.PUBLISHED):
+    if any(row[5] for row in counted if row[0] == MessageOutcome.PUBLISHED):
         raise EngineError(disagree("a box has fewer users than one of its messages asks for"))
-    found = {row[1]: row for row in counted if row[0] == Outcome.PUBLISHED}
+    found = {row[1]: row for row in counted if row[0] == MessageOutcome.PUBLISHED}
     return tuple(
         CloakLevel(level.side, level.seconds, found[place][2], found[place][3], found[place][4])
         if place in found

@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from sqlaudit.remedies.recode.trees import Integers, Tree
+from sqlaudit.remedies.recode.trees import ColumnTree, Integers
 
 Flags = npt.NDArray[np.bool_]
 
@@ -23,7 +23,7 @@ class Classes:
         sizes: rows of each. words: (classes × words) the counts of its sensitive values, as judges read them.
     """
 
-    trees: tuple[Tree, ...]
+    trees: tuple[ColumnTree, ...]
     nodes: Integers
     sizes: Integers
     words: Integers
@@ -91,7 +91,7 @@ def common_nodes(classes: Classes, groups: Integers) -> Integers:
     return np.column_stack(columns) if columns else np.zeros((len(starts), 0), dtype=np.int64)
 
 
-def common_of(tree: Tree, nodes: Integers, starts: Integers) -> Integers:
+def common_of(tree: ColumnTree, nodes: Integers, starts: Integers) -> Integers:
     """The closest common ancestor of each group of nodes; -1 where values of a column that is kept differ."""
     found = np.full(len(starts), -1, dtype=np.int64)
     for row in tree.ancestors:

@@ -21,7 +21,7 @@ import numpy as np
 
 from sqlaudit.column_sets.budget import BudgetSpent, Stop, never
 from sqlaudit.remedies.recode.classes import Classes, Flags, SaysWhatIsShort, dense
-from sqlaudit.remedies.recode.nearest import NONE, Index, State, risen
+from sqlaudit.remedies.recode.nearest import NONE, Index, MergingState, risen
 from sqlaudit.remedies.recode.trees import Integers
 
 _UNKNOWN, _SHORT, _FINE = 0, 1, 2
@@ -88,7 +88,7 @@ class _Merging:
         self._words = classes.words.copy()
         nodes = classes.nodes.copy()
         everybody = np.ones(len(classes), dtype=bool)
-        self._state = State(classes.trees, nodes, classes.sizes.copy(), everybody, risen(classes.trees, nodes))
+        self._state = MergingState(classes.trees, nodes, classes.sizes.copy(), everybody, risen(classes.trees, nodes))
         self._left = len(classes)
         self._parent = np.arange(len(classes))
         self._index: Index | None = None
@@ -165,7 +165,7 @@ class _Queue:
     """The classes that may fall short, in the order in which they are chosen. What a merged class is worth is asked
     when it is its turn, for all such classes at once."""
 
-    def __init__(self, state: State, order: Order, seed: int, left: Integers, short: Flags) -> None:
+    def __init__(self, state: MergingState, order: Order, seed: int, left: Integers, short: Flags) -> None:
         self._state, self._order = state, order
         self._drawn = random.Random(seed)
         self._last = 0.0

@@ -20,7 +20,7 @@ from sqlaudit.base.relation import Relation
 from sqlaudit.engines.contract import Engine
 from sqlaudit.models.measures import OF_RELEASES
 from sqlaudit.release.compare.bench import Bench
-from sqlaudit.release.compare.coding import Attribute, Coded, Column
+from sqlaudit.release.compare.coding import CodedPair, PairedAttribute, PairedColumn
 from sqlaudit.release.compare.covers import Covered, measured_cells
 from sqlaudit.release.compare.distances import distance_of
 from sqlaudit.release.compare.regions import find_classes, find_regions
@@ -28,9 +28,9 @@ from sqlaudit.release.compare.result import Loss
 from sqlaudit.release.losses.columns import column_costs, column_losses
 from sqlaudit.release.losses.noise import MEASURE as NOISE
 from sqlaudit.release.losses.noise import noise_loss
-from sqlaudit.release.losses.views import Scene, View, blocks_of, class_losses
+from sqlaudit.release.losses.views import LossScene, LossView, blocks_of, class_losses
 from sqlaudit.remedies.recode.judging import Counted
-from sqlaudit.remedies.recode.reading import Read
+from sqlaudit.remedies.recode.reading import ReadTable
 from sqlaudit.remedies.recode.trees import Integers
 
 PREFIX = "sqlaudit_recode_"
@@ -58,7 +58,7 @@ class Cells:
     members: list[tuple[int, int]]
 
 
-def node_cells(read: Read, place: int, nodes: Integers) -> Cells:
+def node_cells(read: ReadTable, place: int, nodes: Integers) -> Cells:
     """The cells of groups that are published at nodes of the hierarchy."""
     tree = read.classes.trees[place]
     used, of_group = np.unique(nodes, return_inverse=True)
@@ -72,7 +72,7 @@ def node_cells(read: Read, place: int, nodes: Integers) -> Cells:
     return Cells(of_group.ravel(), kinds, tuple(levels.tolist()), members)
 
 
-def range_cells(read: Read, place: int, spans: Integers) -> Cells:
+def range_cells(read: ReadTable, place: int, spans: Integers) -> Cells:
     """The cells of groups that are published as ranges of value numbers; (-1, -1) = any value."""
     tree, count = read.classes.trees[place], read.dictionaries[place].values
     used, of_group = np.unique(spans, axis=0, return_inverse=True)
@@ -87,7 +87,7 @@ def range_cells(read: Read, place: int, spans: Integers) -> Cells:
 def measured(
     workbench: Engine,
     engine: Engine,
-    read: Read,
+    read: ReadTable,
     attributes: Sequence[Counted],
     groups: Integers,
     cells: Sequence[Cells],
@@ -121,7 +121,7 @@ class _Measuring:
     """One recoding on one workbench."""
 
     bench: Bench
-    read: Read
+    read: ReadTable
     groups: Integers
     cells: Sequence[Cells]
     beta: Fraction
@@ -139,7 +139,7 @@ class _Measuring:
         sensitive = [] if attribute is None else [self._attribute(attribute, columns[0].cells)]
         source = self._rows(attribute)
         rows = self.read.classes.rows
-        coded = Coded(tuple(columns), tuple(sensitive), source, source, True, rows, rows, rows)
+        coded = CodedPair(tuple(columns), tuple(sensitive), source, source, True, rows, rows, rows)
         covered = measured_cells(self.bench, coded, [self._cover(place) for place in range(len(columns))])
         if first:
             costs = [column_costs(self.bench, coded, one, self.beta, 0) for one in covered]
@@ -147,13 +147,13 @@ class _Measuring:
         yield from self._of_classes(coded, covered, first=first)
         self.bench.close()
 
-    def _of_classes(self, coded: Coded, covered: Sequence[Covered], *, first: bool) -> Iterator[Loss]:
+    def _of_classes(self, coded: CodedPair, covered: Sequence[Covered], *, first: bool) -> Iterator[Loss]:
         wanted = [one for one in OF_RELEASES.values() if one.by != "cells" and (first or one.sensitive)]
         tuples, classes = find_classes(self.bench, coded, covered)
         few = len(self.groups) <= MANY
         regions = find_regions(self.bench, coded, covered, tuples, classes) if few else None
-        view = View(None, "q", "c", tuple(covered), None if regions is None else regions.table)
-        scene = Scene(self.bench, coded, coded.original)
+        view = LossView(None, "q", "c", tuple(covered), None if regions is None else regions.table)
+        scene = LossScene(self.bench, coded, coded.original)
         attribute = coded.sensitive[0] if coded.sensitive else None
         distance = None if attribute is None else distance_of(self.bench, attribute, "equal", self.inputs)
         for loss in class_losses(scene, blocks_of(scene, view, attribute, distance), wanted):
@@ -163,7 +163,7 @@ class _Measuring:
         else:
             yield Loss(NOISE, None, None, sensitive=attribute.label if attribute else None, why=TOO_MANY)
 
-    def _column(self, place: int) -> Column:
+    def _column(self, place: int) -> PairedColumn:
         made, cells = self.read.dictionaries[place], self.cells[place]
         rows = [
             (code, None, 0, None, kind, level, False)
@@ -180,17 +180,17 @@ class _Measuring:
         ]
         readings = self.bench.rows(f"readings_{place + 1}", types, rows)
         role: Resolved = self.read.table.roles.quasi_identifiers[place]
-        return Column(made.hierarchy.column, place + 1, role, role, made, readings, len(rows) + 1)
+        return PairedColumn(made.hierarchy.column, place + 1, role, role, made, readings, len(rows) + 1)
 
     def _cover(self, place: int) -> Relation:
         types = [("cell", "INTEGER"), ("word", "INTEGER"), ("fits", "BOOLEAN"), ("is_exact", "BOOLEAN")]
         rows = [(cell + 1, value, True, False) for cell, value in self.cells[place].members]
         return self.bench.rows(f"cover_{place + 1}", types, rows)
 
-    def _attribute(self, attribute: Counted, lanes: Relation) -> Attribute:
+    def _attribute(self, attribute: Counted, lanes: Relation) -> PairedAttribute:
         if attribute.resolved is None or attribute.table is None:
             raise ValueError("an attribute without values has no losses")
-        return Attribute(
+        return PairedAttribute(
             attribute.resolved.label,
             1,
             attribute.resolved,

@@ -9,9 +9,9 @@ import numpy as np
 
 from sqlaudit.remedies.recode.classes import common_of, dense, sorted_groups
 from sqlaudit.remedies.recode.losses import Cells, node_cells, range_cells
-from sqlaudit.remedies.recode.reading import Read, by_order
+from sqlaudit.remedies.recode.reading import ReadTable, by_order
 from sqlaudit.remedies.recode.trees import Integers
-from sqlaudit.remedies.rewriting import RANGE, STAR, Level, Piece, at
+from sqlaudit.remedies.rewriting import RANGE, STAR, ColumnLevel, Piece, at
 
 _SHOWN = ("values", "ranges", "*")
 
@@ -29,13 +29,13 @@ class Made:
 
     groups: Integers
     sizes: Integers
-    levels: tuple[tuple[Level, ...], ...]
+    levels: tuple[tuple[ColumnLevel, ...], ...]
     chosen: Integers
     cells: tuple[Cells, ...]
     names: tuple[tuple[str, ...], ...]
     shown: Integers
 
-    def pieces(self, read: Read) -> list[Piece]:
+    def pieces(self, read: ReadTable) -> list[Piece]:
         """What becomes of each row pattern."""
         numbers = np.arange(1, len(self.groups) + 1)
         parts = [numbers, np.ones_like(numbers), read.patterns.sizes, self.groups + 1, self.chosen[self.groups]]
@@ -47,7 +47,7 @@ class Made:
         return tuple((name, int(count)) for name, count in zip(self.names[place], rows, strict=True))
 
 
-def made_of(read: Read, groups: Integers, *, ranges: bool) -> Made:
+def made_of(read: ReadTable, groups: Integers, *, ranges: bool) -> Made:
     """What is published of groups: the closest common generalization, or ranges where columns are only ordered.
 
     Args:
@@ -72,14 +72,14 @@ def made_of(read: Read, groups: Integers, *, ranges: bool) -> Made:
 
 @dataclass(frozen=True)
 class _Column:
-    levels: tuple[Level, ...]
+    levels: tuple[ColumnLevel, ...]
     chosen: Integers
     cells: Cells
     names: tuple[str, ...]
     shown: Integers
 
 
-def _labels(read: Read, place: int, order: Integers, starts: Integers) -> _Column:
+def _labels(read: ReadTable, place: int, order: Integers, starts: Integers) -> _Column:
     """A column as labels of its hierarchy."""
     made, tree = read.dictionaries[place], read.classes.trees[place]
     nodes = common_of(tree, read.classes.nodes[order, place], starts)
@@ -91,7 +91,7 @@ def _labels(read: Read, place: int, order: Integers, starts: Integers) -> _Colum
     return _Column(levels, tree.level[nodes], node_cells(read, place, nodes), names, tree.level[nodes])
 
 
-def _ranges(read: Read, place: int, order: Integers, starts: Integers) -> _Column:
+def _ranges(read: ReadTable, place: int, order: Integers, starts: Integers) -> _Column:
     """A column as ranges from the smallest to the largest value of each group; any value where some are missing."""
     made, tree = read.dictionaries[place], read.classes.trees[place]
     missing = made.values - 1 if made.missing_rows else -1
@@ -105,7 +105,7 @@ def _ranges(read: Read, place: int, order: Integers, starts: Integers) -> _Colum
     return _Column(levels, raised.astype(np.int64), range_cells(read, place, spans), _SHOWN, shown)
 
 
-def made_at(read: Read, levels: Sequence[int]) -> tuple[Integers, tuple[Cells, ...]]:
+def made_at(read: ReadTable, levels: Sequence[int]) -> tuple[Integers, tuple[Cells, ...]]:
     """The groups and cells of a node of the lattice: every column at one level."""
     nodes = np.column_stack(
         [

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from sqlaudit.column_sets.budget import BudgetSpent, Stop, never
 from sqlaudit.remedies.recode.classes import Classes, SaysWhatIsShort, common_of, dense, sorted_groups
 from sqlaudit.remedies.recode.kaca import Merged, Tell, silent
-from sqlaudit.remedies.recode.trees import Integers, Tree
+from sqlaudit.remedies.recode.trees import ColumnTree, Integers
 
 Floats = npt.NDArray[np.float64]
 
@@ -32,7 +32,7 @@ class Axis:
         tree: its nodes. points: for an ordered column where each value lies, NaN for NULL; None = along the hierarchy.
     """
 
-    tree: Tree
+    tree: ColumnTree
     points: Floats | None = None
 
     @property

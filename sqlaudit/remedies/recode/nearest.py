@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sqlaudit.remedies.recode.classes import Flags
-from sqlaudit.remedies.recode.trees import Integers, Tree
+from sqlaudit.remedies.recode.trees import ColumnTree, Integers
 
 _SMALL = 1500
 """Up to so many classes are one block."""
@@ -32,7 +32,7 @@ NONE = -1
 
 
 @dataclass
-class State:
+class MergingState:
     """The classes that are left, by their numbers; a merged class keeps the smaller number of its two.
 
     Args:
@@ -40,14 +40,14 @@ class State:
             columns.
     """
 
-    trees: tuple[Tree, ...]
+    trees: tuple[ColumnTree, ...]
     nodes: Integers
     sizes: Integers
     alive: Flags
     risen: Integers
 
 
-def risen(trees: tuple[Tree, ...], nodes: Integers) -> Integers:
+def risen(trees: tuple[ColumnTree, ...], nodes: Integers) -> Integers:
     """How high nodes lie, added up over the columns."""
     found = np.zeros(len(nodes), dtype=np.int64)
     for place, tree in enumerate(trees):
@@ -62,7 +62,7 @@ class Index:
         state: the classes; who changes it says so with `moved`.
     """
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: MergingState) -> None:
         self._state = state
         self._moved = np.zeros(0, dtype=np.int64)
         self._levels: list[int] = []
@@ -140,7 +140,7 @@ class Index:
         return (least, best) if least < distance or found == NONE else (distance, min(best, found))
 
 
-def _distances(state: State, number: int, members: Integers) -> Integers:
+def _distances(state: MergingState, number: int, members: Integers) -> Integers:
     """The distances of a class from others, `_FAR` from those that it cannot be merged with."""
     height = np.zeros(len(members), dtype=np.int64)
     apart = np.zeros(len(members), dtype=bool)
@@ -156,7 +156,7 @@ def _distances(state: State, number: int, members: Integers) -> Integers:
     return np.asarray(found)
 
 
-def _bounds(state: State, number: int, blocks: Sequence[Integers], smallest: Integers) -> Integers:
+def _bounds(state: MergingState, number: int, blocks: Sequence[Integers], smallest: Integers) -> Integers:
     """How near a class of each block can be at best, `_FAR` where none can be merged with it.
 
     Args:
@@ -180,7 +180,7 @@ def _bounds(state: State, number: int, blocks: Sequence[Integers], smallest: Int
     return np.asarray(found)
 
 
-def _blocks(state: State, left: Integers, levels: Sequence[int]) -> tuple[Integers, Integers, list[Integers]]:
+def _blocks(state: MergingState, left: Integers, levels: Sequence[int]) -> tuple[Integers, Integers, list[Integers]]:
     """Classes in the order of their blocks, where each block begins, and the blocks' nodes column by column."""
     numbers = _numbers(state, left, levels)
     order = np.argsort(numbers, kind="stable")
@@ -194,12 +194,12 @@ def _blocks(state: State, left: Integers, levels: Sequence[int]) -> tuple[Intege
     return members, starts, nodes
 
 
-def _lifted(tree: Tree, level: int, nodes: Integers) -> Integers:
+def _lifted(tree: ColumnTree, level: int, nodes: Integers) -> Integers:
     """The ancestors of nodes at a level, the nodes themselves where they lie above it."""
     return np.asarray(tree.ancestors[np.maximum(level, tree.level[nodes]), nodes])
 
 
-def _numbers(state: State, left: Integers, levels: Sequence[int]) -> Integers:
+def _numbers(state: MergingState, left: Integers, levels: Sequence[int]) -> Integers:
     """One number for the block of each class, 0 or more."""
     found = np.zeros(len(left), dtype=np.int64)
     largest = 1
@@ -212,7 +212,7 @@ def _numbers(state: State, left: Integers, levels: Sequence[int]) -> Integers:
     return found
 
 
-def _levels_of_blocks(state: State, left: Integers) -> list[int]:
+def _levels_of_blocks(state: MergingState, left: Integers) -> list[int]:
     """The levels whose nodes make blocks: refined step by step, as long as that makes some searches cheaper. What a
     search costs is the number of blocks, and of the classes in those that may hold the nearest one.
     """
@@ -235,14 +235,14 @@ def _levels_of_blocks(state: State, left: Integers) -> list[int]:
         cost, levels = min(tried)
 
 
-def _finer(state: State, levels: list[int], place: int) -> list[int]:
+def _finer(state: MergingState, levels: list[int], place: int) -> list[int]:
     """The levels with one column refined; empty when it cannot be."""
     if not levels[place] or state.trees[place].kept:
         return []
     return [*levels[:place], levels[place] - 1, *levels[place + 1 :]]
 
 
-def _cost(state: State, some: Integers, levels: list[int], searches: Sequence[tuple[int, int]]) -> float:
+def _cost(state: MergingState, some: Integers, levels: list[int], searches: Sequence[tuple[int, int]]) -> float:
     """What some searches for classes in a known distance would look at, on average."""
     members, starts, nodes = _blocks(state, some, levels)
     counts = np.diff(np.append(starts, len(some)))

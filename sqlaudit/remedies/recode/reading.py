@@ -37,7 +37,7 @@ _BY_ORDER = ("widths", "dates", "")
 
 
 @dataclass(frozen=True)
-class Read:
+class ReadTable:
     """A table as it was read.
 
     Args:
@@ -114,7 +114,7 @@ def read_classes(
     beta: Fraction,
     *,
     apart: bool,
-) -> Read:
+) -> ReadTable:
     """The classes of a table.
 
     Args:
@@ -144,7 +144,7 @@ def read_classes(
     lanes = {one.position: _lanes(loaded, one, values, dictionaries) for one in attributes if one.counted}
     words = _words(attributes, lanes, len(values))
     classes = Classes(trees, nodes, patterns.sizes, words)
-    return Read(table, patterns, tuple(dictionaries), classes, values, lanes)
+    return ReadTable(table, patterns, tuple(dictionaries), classes, values, lanes)
 
 
 def _named(made: Dictionary, ancestors: Integers, named: int) -> int:
@@ -226,7 +226,7 @@ def _words(
     return np.column_stack(columns) if columns else np.zeros((count, 0), dtype=np.int64)
 
 
-def axes_of(workbench: Engine, read: Read) -> list[Axis]:
+def axes_of(workbench: Engine, read: ReadTable) -> list[Axis]:
     """How Mondrian splits each column: at medians where its hierarchy says nothing but the order of its values."""
     return [
         Axis(tree, _points(workbench, made) if by_order(made) else None)
@@ -251,6 +251,6 @@ def _points(workbench: Engine, made: Dictionary) -> Floats:
     return np.array([np.nan if row[0] is None else float(row[0]) for row in workbench.run(statement)])
 
 
-def holds_of(read: Read) -> list[Holds]:
+def holds_of(read: ReadTable) -> list[Holds]:
     """What each column holds."""
     return [made.holds for made in read.dictionaries]

@@ -23,7 +23,7 @@ from sqlaudit.engines.provenance import provenance
 from sqlaudit.engines.workbench import workbench_of
 from sqlaudit.hierarchies.hierarchy import Use
 from sqlaudit.lattices.attributes import decides, read_attributes
-from sqlaudit.lattices.run import Table, find_nodes, open_table, plan_lattice
+from sqlaudit.lattices.run import SearchedTable, find_nodes, open_table, plan_lattice
 from sqlaudit.release.compare.result import Loss
 from sqlaudit.remedies import releasing
 from sqlaudit.remedies.patterns import RemedyTable
@@ -33,7 +33,7 @@ from sqlaudit.remedies.recode.kaca import Merged, Tell, merge_classes, silent
 from sqlaudit.remedies.recode.losses import Cells, measured
 from sqlaudit.remedies.recode.making import Made, made_at, made_of
 from sqlaudit.remedies.recode.mondrian import split_classes
-from sqlaudit.remedies.recode.reading import Read, axes_of, dictionaries_of, read_classes, typed
+from sqlaudit.remedies.recode.reading import ReadTable, axes_of, dictionaries_of, read_classes, typed
 from sqlaudit.remedies.recode.request import Method, RecodeRequest
 from sqlaudit.remedies.recode.result import Beside, RecodeColumn, RecodeResult
 from sqlaudit.remedies.recode.trees import Integers
@@ -79,7 +79,7 @@ def plan_recoding(engine: Engine, request: RecodeRequest) -> list[Statement]:
     return [*first, *plan_lattice(engine, request.of_lattice()), *releasing.plan(table)]
 
 
-def _taking(opened: Table, roles: ResolvedRoles) -> ResolvedRoles:
+def _taking(opened: SearchedTable, roles: ResolvedRoles) -> ResolvedRoles:
     """The roles as the release has them: columns that are dropped are left out like direct identifiers.
 
     Raises:
@@ -96,7 +96,7 @@ def _taking(opened: Table, roles: ResolvedRoles) -> ResolvedRoles:
     return replace(roles, quasi_identifiers=tuple(found), identifiers=(*roles.identifiers, *gone))
 
 
-def _refuse_entities(engine: Engine, opened: Table) -> None:
+def _refuse_entities(engine: Engine, opened: SearchedTable) -> None:
     """Refuse persons with several rows: how many a merged group has does not follow from its classes."""
     entity = opened.roles.entity
     if entity is None:
@@ -128,7 +128,7 @@ class _Run:
     engine: Engine
     workbench: Engine
     request: RecodeRequest
-    opened: Table
+    opened: SearchedTable
     table: RemedyTable
     read_from: RemedyTable
     started: float
@@ -160,7 +160,7 @@ class _Run:
         inputs = read_inputs(request.inputs)
         return counted(read_attributes(self.engine, loaded, roles, request.roles, request.requirements, inputs))
 
-    def _recoded(self, read: Read, attributes: list[Counted]) -> RecodeResult:
+    def _recoded(self, read: ReadTable, attributes: list[Counted]) -> RecodeResult:
         classes, where = unique_classes(read.classes)
         judge = Judge(self.workbench, attributes, classes.rows)
         why = list(self._infeasible(classes, attributes, judge))
@@ -207,7 +207,7 @@ class _Run:
                     about = f" for {item.sensitive}" if item.sensitive else ""
                     yield f"{item.requirement.text}{about} does not hold {among}, so no recoding satisfies it."
 
-    def _grouped(self, read: Read, classes: Classes, attributes: list[Counted], judge: Judge) -> Merged:
+    def _grouped(self, read: ReadTable, classes: Classes, attributes: list[Counted], judge: Judge) -> Merged:
         request, done = self.request, [0, 0]
 
         def tell(steps: int, left: int) -> None:
@@ -233,7 +233,7 @@ class _Run:
 
     # --- what it comes to ---
 
-    def _released(self, read: Read, made: Made) -> Release:
+    def _released(self, read: ReadTable, made: Made) -> Release:
         """The release, audited; written where that was asked for.
 
         Raises:
@@ -251,13 +251,13 @@ class _Run:
         return found
 
     def _losses(
-        self, read: Read, attributes: list[Counted], groups: Integers, cells: tuple[Cells, ...]
+        self, read: ReadTable, attributes: list[Counted], groups: Integers, cells: tuple[Cells, ...]
     ) -> tuple[Loss, ...]:
         beta = self.request.beta or Fraction(1)
         inputs = read_inputs(self.request.inputs)
         return measured(self.workbench, self.engine, read, attributes, groups, cells, beta=beta, inputs=inputs)
 
-    def _beside(self, read: Read, attributes: list[Counted]) -> Beside:
+    def _beside(self, read: ReadTable, attributes: list[Counted]) -> Beside:
         """The best node of the lattice under the same requirements, with the same losses."""
         budget = self.request.time_budget
         left = None if budget is None else max(0.0, budget - (time.monotonic() - self.started))
@@ -278,7 +278,7 @@ class _Run:
             losses,
         )
 
-    def _columns(self, read: Read) -> tuple[RecodeColumn, ...]:
+    def _columns(self, read: ReadTable) -> tuple[RecodeColumn, ...]:
         return tuple(
             RecodeColumn(
                 made.hierarchy.column, made.hierarchy.height, made.hierarchy.form, made.hierarchy.use.value, made.values
@@ -286,7 +286,7 @@ class _Run:
             for made in read.dictionaries
         )
 
-    def _nothing(self, read: Read, why: list[str]) -> RecodeResult:
+    def _nothing(self, read: ReadTable, why: list[str]) -> RecodeResult:
         """The result when nothing satisfies what is required."""
         request = self.request
         dropped = [one for one in self.opened.hierarchies if one.use is Use.DROP]
@@ -308,7 +308,7 @@ class _Run:
         )
 
 
-def _stuck(read: Read, rows: int) -> str:
+def _stuck(read: ReadTable, rows: int) -> str:
     kept = [made.hierarchy.column for made in read.dictionaries if not made.hierarchy.height]
     where = f" (kept as they are: {', '.join(kept)})" if kept else ""
     return (

@@ -26,7 +26,7 @@ _WHOLE_ROWS = 2048
 
 
 @dataclass(frozen=True)
-class Tree:
+class ColumnTree:
     """The nodes of one column.
 
     Args:
@@ -78,7 +78,7 @@ class Tree:
         raise ValueError("values of a column that is kept do not meet")
 
 
-def tree_of(labels: Integers, heights: Integers, *, kept: bool = False) -> Tree:
+def tree_of(labels: Integers, heights: Integers, *, kept: bool = False) -> ColumnTree:
     """The tree of a column.
 
     Args:
@@ -101,7 +101,7 @@ def tree_of(labels: Integers, heights: Integers, *, kept: bool = False) -> Tree:
     for own, nodes in enumerate(numbers):
         for above in range(len(numbers)):
             ancestors[above, nodes] = numbers[above] if above >= own else -1 - nodes
-    return Tree(ancestors, np.array(level, dtype=np.int64), heights, kept)
+    return ColumnTree(ancestors, np.array(level, dtype=np.int64), heights, kept)
 
 
 def rises(height: int, beta: Fraction) -> list[Fraction | float]:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sqlaudit.remedies.suppress.by_patterns import Answer
+from sqlaudit.remedies.suppress.by_patterns import ProgramAnswer
 from sqlaudit.remedies.suppress.problem import Problem, Solution, solution_of
 from sqlaudit.remedies.suppress.solver import Floats, Program, solve
 
@@ -32,7 +32,7 @@ class GroupProgram:
     program: Program
     groups: Sequence[Group]
 
-    def solved(self, problem: Problem, step: int, start: Solution | None, seconds: float | None) -> Answer:
+    def solved(self, problem: Problem, step: int, start: Solution | None, seconds: float | None) -> ProgramAnswer:
         """The best solution, with a bound; the start is only used when all of its groups are candidates.
 
         Args:
@@ -42,7 +42,7 @@ class GroupProgram:
         given = self._values(start) if start is not None else None
         found = solve(self.program, step=step, start=given, seconds=seconds)
         best = self._read(problem, found.values) if found.values is not None else None
-        return Answer(best, found.bound, found.stopped)
+        return ProgramAnswer(best, found.bound, found.stopped)
 
     def _read(self, problem: Problem, values: Floats) -> Solution:
         units, copies, numbers = [], [], []

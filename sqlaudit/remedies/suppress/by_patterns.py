@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sqlaudit.remedies.suppress.candidates import Candidates
+from sqlaudit.remedies.suppress.candidates import PatternCandidates
 from sqlaudit.remedies.suppress.problem import Problem, Solution, solution_of
 from sqlaudit.remedies.suppress.solver import Floats, Program, solve
 
@@ -40,10 +40,10 @@ class PatternProgram:
     """
 
     program: Program
-    found: Candidates
+    found: PatternCandidates
     present: Sequence[tuple[int, list[int]]] = ()
 
-    def solved(self, problem: Problem, step: int, start: Solution | None, seconds: float | None) -> Answer:
+    def solved(self, problem: Problem, step: int, start: Solution | None, seconds: float | None) -> ProgramAnswer:
         """The best solution, with a bound.
 
         Args:
@@ -53,7 +53,7 @@ class PatternProgram:
         given = self._values(start) if start is not None else None
         solved = solve(self.program, step=step, start=given, seconds=seconds)
         best = self._read(problem, solved.values, step) if solved.values is not None else None
-        return Answer(best, solved.bound, solved.stopped)
+        return ProgramAnswer(best, solved.bound, solved.stopped)
 
     def _read(self, problem: Problem, values: Floats, step: int) -> Solution | None:
         """The partition that values mean; where an x is not whole, a corner with the same open patterns has whole ones.
@@ -102,7 +102,7 @@ class PatternProgram:
 
 
 @dataclass(frozen=True)
-class Answer:
+class ProgramAnswer:
     """What an exact program said.
 
     Args:
@@ -114,7 +114,7 @@ class Answer:
     stopped: str = ""
 
 
-def pattern_program(problem: Problem, found: Candidates) -> PatternProgram:
+def pattern_program(problem: Problem, found: PatternCandidates) -> PatternProgram:
     """The program over the candidates."""
     program = Program()
     pairs = list(zip(found.owner.tolist(), found.members.tolist(), strict=True))
@@ -141,7 +141,7 @@ def pattern_program(problem: Problem, found: Candidates) -> PatternProgram:
     return PatternProgram(program, found, present)
 
 
-def _most(problem: Problem, found: Candidates) -> list[float]:
+def _most(problem: Problem, found: PatternCandidates) -> list[float]:
     """How many copies of a unit a pattern may get, for each pair."""
     sizes = problem.sizes[found.members]
     if problem.l == 1 and not problem.missing_alone:

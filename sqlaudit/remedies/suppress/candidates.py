@@ -23,7 +23,7 @@ A_CHOICE = 1000
 
 
 @dataclass(frozen=True)
-class Candidates:
+class PatternCandidates:
     """Patterns with the units that may be attached to them.
 
     Args:
@@ -53,7 +53,7 @@ class _Layer:
     alive: Booleans
 
 
-def candidates(problem: Problem, most_pairs: int, most_work: int) -> Candidates | None:
+def candidates(problem: Problem, most_pairs: int, most_work: int) -> PatternCandidates | None:
     """The patterns that the exact program chooses from; None when they explode.
 
     Args:
@@ -73,7 +73,7 @@ def candidates(problem: Problem, most_pairs: int, most_work: int) -> Candidates 
     members = [one for made, _ in found for one in made]
     costs = [cost for made, cost in found for _ in made]
     starts = np.concatenate([[0], np.cumsum([len(one) for one in members])]).astype(np.int64)
-    return Candidates(starts, np.concatenate(members), np.array(costs, dtype=np.int64), columns)
+    return PatternCandidates(starts, np.concatenate(members), np.array(costs, dtype=np.int64), columns)
 
 
 def _walk(problem: Problem) -> Iterator[tuple[tuple[int, ...], Integers, Integers]]:

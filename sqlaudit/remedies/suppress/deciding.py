@@ -19,7 +19,7 @@ import numpy as np
 from sqlaudit.remedies.suppress import solver
 from sqlaudit.remedies.suppress.by_groups import GroupProgram, group_program
 from sqlaudit.remedies.suppress.by_patterns import PatternProgram, pattern_program
-from sqlaudit.remedies.suppress.candidates import Candidates, candidates
+from sqlaudit.remedies.suppress.candidates import PatternCandidates, candidates
 from sqlaudit.remedies.suppress.improving import improved
 from sqlaudit.remedies.suppress.lending import MOST, choices
 from sqlaudit.remedies.suppress.problem import Problem, Solution, groups_of, reduced, solution_of
@@ -112,7 +112,9 @@ def _decide(problem: Problem, how: How, seconds: float | None, watch: Watch) -> 
         return replace(found, stopped="interrupted")
 
 
-def _exact(problem: Problem, found: Decided, chosen: Candidates | None, seconds: float | None, watch: Watch) -> Decided:
+def _exact(
+    problem: Problem, found: Decided, chosen: PatternCandidates | None, seconds: float | None, watch: Watch
+) -> Decided:
     watch("making the program", None)
     made = _program(problem, chosen)
     if made is None:
@@ -130,7 +132,7 @@ def _exact(problem: Problem, found: Decided, chosen: Candidates | None, seconds:
     return _bounded(found, _whole(answer.bound, problem), method, problem)
 
 
-def _program(problem: Problem, chosen: Candidates | None) -> tuple[PatternProgram | GroupProgram, str] | None:
+def _program(problem: Problem, chosen: PatternCandidates | None) -> tuple[PatternProgram | GroupProgram, str] | None:
     """The smaller one of the two exact programs, with its name; None when both are too large."""
     pairs = len(chosen.members) if chosen else MOST_PAIRS
     groups = group_program(problem, min(MOST_GROUPS, pairs))
@@ -139,7 +141,7 @@ def _program(problem: Problem, chosen: Candidates | None) -> tuple[PatternProgra
     return (pattern_program(problem, chosen), "patterns") if chosen and pairs <= MOST_PAIRS else None
 
 
-def _relaxed(problem: Problem, found: Decided, chosen: Candidates | None) -> Decided:
+def _relaxed(problem: Problem, found: Decided, chosen: PatternCandidates | None) -> Decided:
     """A fast answer with the bound of the relaxed program, where that is small."""
     if chosen is None or len(chosen.members) > RELAXED_PAIRS or not solver.available():
         return found

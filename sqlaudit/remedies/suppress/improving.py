@@ -11,14 +11,14 @@ from itertools import pairwise
 
 import numpy as np
 
-from sqlaudit.remedies.suppress.candidates import Candidates
+from sqlaudit.remedies.suppress.candidates import PatternCandidates
 from sqlaudit.remedies.suppress.problem import Problem, Solution, solution_of
 
 LOOKS = 3_000_000
 """Pairs of a pattern and a unit that are looked at, at most."""
 
 
-def improved(problem: Problem, found: Candidates, start: Solution, looks: int = LOOKS) -> Solution:
+def improved(problem: Problem, found: PatternCandidates, start: Solution, looks: int = LOOKS) -> Solution:
     """A solution that costs no more.
 
     Args:
@@ -42,7 +42,7 @@ def improved(problem: Problem, found: Candidates, start: Solution, looks: int = 
 class _Search:
     """Which copies are attached to which pattern."""
 
-    def __init__(self, problem: Problem, found: Candidates, start: Solution) -> None:
+    def __init__(self, problem: Problem, found: PatternCandidates, start: Solution) -> None:
         self._problem = problem
         self._costs: list[int] = found.costs.tolist()
         self._sensitive: list[int] = problem.sensitive.tolist()

@@ -9,7 +9,7 @@ import pytest
 
 from sqlaudit.classes.signatures import Signatures
 from sqlaudit.models.disclosure import lowest
-from sqlaudit.models.disclosure.lowest import LowestClasses, Role, Wanted
+from sqlaudit.models.disclosure.lowest import LowestClasses, Purpose, Wanted
 from sqlaudit.models.disclosure.products import blocks
 
 
@@ -30,8 +30,8 @@ def tied_signatures(rng: np.random.Generator, size: int) -> Signatures:
 
 @pytest.mark.parametrize("pivots", [0, 2, 128])
 @pytest.mark.parametrize("pending", [20, 4096])
-@pytest.mark.parametrize("role", list(Role))
-def test_ties_are_decided_exactly(monkeypatch: pytest.MonkeyPatch, pivots: int, pending: int, role: Role) -> None:
+@pytest.mark.parametrize("role", list(Purpose))
+def test_ties_are_decided_exactly(monkeypatch: pytest.MonkeyPatch, pivots: int, pending: int, role: Purpose) -> None:
     monkeypatch.setattr(lowest, "_PENDING", pending)
     monkeypatch.setattr(lowest, "_PIVOTS", pivots)
     rng = np.random.default_rng(11)
@@ -58,7 +58,7 @@ def test_ties_are_decided_exactly(monkeypatch: pytest.MonkeyPatch, pivots: int, 
 def test_zeros_are_exact_and_the_first_of_them_are_enough() -> None:
     signatures = Signatures.from_classes([[5, 4], [3, 1], [2, 2], [1, 1]], k=1)
     (block,) = blocks(signatures, 2)
-    chosen = LowestClasses(signatures, Wanted(Role.OTHERS, 2, 2))
+    chosen = LowestClasses(signatures, Wanted(Purpose.OTHERS, 2, 2))
     chosen.offer(0, block.products[2])
     assert block.products[2].tolist() == [0.0] * 4
     assert chosen.result().tolist() == [0, 1]
@@ -67,7 +67,7 @@ def test_zeros_are_exact_and_the_first_of_them_are_enough() -> None:
 def test_a_multiplicity_counts_as_so_many_classes() -> None:
     signatures = Signatures.from_classes([[3, 1, 1]] * 3 + [[9, 1, 1]] + [[2, 2, 2]] * 2, k=1)
     (block,) = blocks(signatures, 1)
-    chosen = LowestClasses(signatures, Wanted(Role.OTHERS, 1, 3))
+    chosen = LowestClasses(signatures, Wanted(Purpose.OTHERS, 1, 3))
     chosen.offer(0, block.products[1])
     assert [signatures.signature(place) for place in chosen.result()] == [(11, (9, 1)), (5, (3, 1))]
 
@@ -77,6 +77,6 @@ def test_values_below_the_reach_of_floats_are_ordered_exactly() -> None:
     rows = [(n + step, n + step - 51, *[1] * 50, 1) for step in range(40)]
     signatures = Signatures.from_rows(rows, k=50)
     (block,) = blocks(signatures, 49)
-    chosen = LowestClasses(signatures, Wanted(Role.OTHERS, 49, 2))
+    chosen = LowestClasses(signatures, Wanted(Purpose.OTHERS, 49, 2))
     chosen.offer(0, block.products[49])
     assert chosen.result().tolist() == [39, 38]  # the larger the class, the rarer its fifty exceptions
