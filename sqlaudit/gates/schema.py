@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from sqlaudit.base.spec import FILE_FORMATS, NullPolicy
@@ -17,8 +18,9 @@ from sqlaudit.release.compare.request import DISTANCES
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 _TEXT = {"type": "string", "minLength": 1}
 _WHOLE = {"type": "integer", "minimum": 1}
-_TEXTS = {"oneOf": [_TEXT, {"type": "array", "items": _TEXT}]}
-_NUMBER = {"oneOf": [{"type": "number"}, {"type": "string", "pattern": r"^\s*[0-9]*\.?[0-9]+(/[0-9]+|\s*%)?\s*$"}]}
+_TEXTS = {"$ref": "#/$defs/texts"}
+_NUMBER = {"$ref": "#/$defs/number"}
+_NUMBER_TEXT = {"type": "string", "pattern": r"^\s*[0-9]*\.?[0-9]+(/[0-9]+|\s*%)?\s*$"}
 _CONDITION = {
     "type": "string",
     "pattern": r"^\s*(>=|<=|!=|==|=|>|<)\s*[0-9]+(\.[0-9]+)?\s*(%|rows?)?\s*$",
@@ -74,6 +76,9 @@ def policy_schema() -> dict[str, Any]:
             "column_sets": _column_sets(),
             "loss": _loss(),
             "exception": _exception(),
+            "texts": {"oneOf": [_TEXT, {"type": "array", "items": _TEXT}]},
+            "number_text": _NUMBER_TEXT,
+            **_numbers(),
         },
     }
 
@@ -183,7 +188,7 @@ def _read() -> dict[str, Any]:
 
 def _requirement() -> dict[str, Any]:
     own: dict[str, Any] = {
-        **{name: _model(model) for model in REGISTRY.values() for name in (*model.short_forms, model.name)},
+        **{name: schema for model in REGISTRY.values() for name, schema in _model_names(model)},
         "column_sets": {"$ref": "#/$defs/column_sets"},
         "loss": {"$ref": "#/$defs/loss"},
         "preset": {"enum": list(PRESETS), "description": "A published rule."},
@@ -207,6 +212,13 @@ def _main(model: type[Model]) -> Parameter | None:
     return next((parameter for parameter in model.parameters if parameter.name == model.main), None)
 
 
+def _model_names(model: type[Model]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """A model under each of its names, written out under the last one."""
+    *others, last = dict.fromkeys((*model.short_forms, model.name))
+    yield from ((name, {"$ref": f"#/$defs/requirement/properties/{last}"}) for name in others)
+    yield last, _model(model)
+
+
 def _model(model: type[Model]) -> dict[str, Any]:
     given = {parameter.name: _number(parameter) for parameter in model.parameters}
     needed = [parameter.name for parameter in model.parameters if parameter.default is None]
@@ -224,12 +236,28 @@ def _number(parameter: Parameter | None) -> dict[str, Any]:
     """A limit: as a number, or as a text that is one (`1/3`, `20%`)."""
     if parameter is None or parameter.kind == "text":
         return {"type": ["string", "number"]}
-    bounds: dict[str, Any] = {"type": "integer" if parameter.kind == "integer" else "number"}
-    if parameter.minimum is not None:
-        bounds["minimum"] = float(parameter.minimum) if parameter.kind != "integer" else int(parameter.minimum)
-    if parameter.maximum is not None:
-        bounds["maximum"] = float(parameter.maximum) if parameter.kind != "integer" else int(parameter.maximum)
-    return {"oneOf": [bounds, _NUMBER["oneOf"][1]], "description": parameter.help}
+    return {"$ref": f"#/$defs/{_range_name(parameter)}", "description": parameter.help}
+
+
+def _numbers() -> dict[str, Any]:
+    """Every range that limits lie in, by its name: a number, or a text that is one."""
+    parameters = [one for model in REGISTRY.values() for one in model.parameters if one.kind != "text"]
+    ranges = {"number": {"type": "number"}} | {_range_name(one): _range(one) for one in parameters}
+    return {name: {"oneOf": [bounds, {"$ref": "#/$defs/number_text"}]} for name, bounds in ranges.items()}
+
+
+def _range(parameter: Parameter) -> dict[str, Any]:
+    whole = parameter.kind == "integer"
+    ends = {"minimum": parameter.minimum, "maximum": parameter.maximum}
+    bounds = {name: int(end) if whole else float(end) for name, end in ends.items() if end is not None}
+    return {"type": "integer" if whole else "number", **bounds}
+
+
+def _range_name(parameter: Parameter) -> str:
+    """For instance `integer_from_1` or `number_from_0_to_1`."""
+    kind = "integer" if parameter.kind == "integer" else "number"
+    ends = (("from", parameter.minimum), ("to", parameter.maximum))
+    return "_".join((kind, *(f"{word}_{float(end):g}" for word, end in ends if end is not None)))
 
 
 def _column_sets() -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from functools import cache
@@ -16,6 +17,7 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.gates.reading import load_policy
 from sqlaudit.gates.requirements import OPTIONS
 from sqlaudit.gates.run import mistakes_of
+from sqlaudit.gates.schema import policy_schema
 from sqlaudit.models.registry import REGISTRY
 from tests.gates.databases import write
 from tests.gates.test_reading import HEAD, MISTAKES, WHOLE, T
@@ -106,6 +108,35 @@ def test_every_model_is_known_to_both(name: str, tmp_path: Path) -> None:
     assert name not in OPTIONS
     unknown = HEAD + T.replace("[k=5]", f"[{{{name}: {{no_such: 1}}}}]") + "}\n"
     assert errors(unknown)
+
+
+@pytest.mark.parametrize("name", sorted({name for m in REGISTRY.values() for name in (*m.short_forms, m.name)}))
+def test_a_limit_has_the_range_of_its_model_under_every_name(name: str) -> None:
+    model = next(m for m in REGISTRY.values() if name in (*m.short_forms, m.name))
+    ranged = [one for one in model.parameters if one.kind != "text"]
+    right = {one.name: some_value(one) for one in model.parameters}
+    for parameter in ranged:
+        kind = int if parameter.kind == "integer" else float
+        ends = [(kind(end), step) for end, step in ((parameter.minimum, -1), (parameter.maximum, 1)) if end is not None]
+        for wrong in (*(end + step for end, step in ends), "many", [1], True):
+            assert refused(name, right | {parameter.name: wrong}), (parameter.name, wrong)
+        for good in (*(end for end, _ in ends), "1/3", "20%", " .5 "):
+            assert not refused(name, right | {parameter.name: good}), (parameter.name, good)
+
+
+def refused(name: str, given: dict[str, Any]) -> bool:
+    return bool(errors(HEAD + T.replace("[k=5]", f"[{{{name}: {json.dumps(given)}}}]") + "}\n"))
+
+
+def test_what_a_number_is_stands_there_once() -> None:
+    kept = (ROOT / "sqlaudit" / "gates" / "policy_schema.json").read_text(encoding="utf-8")
+    assert kept.count(json.dumps(policy_schema()["$defs"]["number_text"]["pattern"])) == 1
+    found = json.loads(kept)
+    for reference in set(re.findall(r'"\$ref": "#/([^"]+)"', kept)):
+        place = found
+        for part in reference.split("/"):
+            place = place[part]
+        assert place
 
 
 def some_value(parameter: Any) -> float | int:
