@@ -104,6 +104,8 @@ ORDERED = OptionKind("ordered", lambda _, value: several(value))
 WEIGHTS = OptionKind("weights", _weights)
 FILE = OptionKind("file", lambda _, value: Path(value))
 FOLDER = OptionKind("file", lambda _, value: str(value))
+TABLE = OptionKind("table", _as_it_is)
+"""Another table, which the command line names and reads as it reads the target."""
 SOURCE = OptionKind("source", _as_it_is)
 """A file or folder, or in Python what would be in it."""
 

@@ -173,14 +173,6 @@ require_options = shared(
 coverage_options = request_options(Coverage, "coverage")
 """Adds what is said of columns that no requirement covers; the command gets `coverage: Coverage`."""
 
-keep_option = in_section("The release")(
-    "--keep-column",
-    multiple=True,
-    metavar="COLUMNS",
-    help="Columns that are written though they look like direct identifiers.",
-)
-"""Adds what may be in a release though it looks like a direct identifier; every command that writes one has it."""
-
 _class = in_section("Classes that fall short")
 failing_options = shared(
     _failing,

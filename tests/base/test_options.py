@@ -18,6 +18,7 @@ from sqlaudit.column_sets.records.request import RecordRequest
 from sqlaudit.column_sets.request import ColumnRequest, FindSets
 from sqlaudit.lattices.request import LatticePublication, LatticeRequest
 from sqlaudit.release.compare.request import CompareRequest
+from sqlaudit.remedies.cloak.request import Background, BoxRequest, CloakRequest, Places, Tolerances
 from sqlaudit.remedies.recode.request import RecodeRequest
 from sqlaudit.remedies.suppress.request import SuppressRequest
 
@@ -26,6 +27,8 @@ CALLS: list[tuple[Callable[..., Any], tuple[type[Any], ...], set[str]]] = [
     (sqlaudit.records, (RecordRequest,), {"suda"}),
     (sqlaudit.suppress, (SuppressRequest, Publication), set()),
     (sqlaudit.recode, (RecodeRequest, Publication), set()),
+    (sqlaudit.cloak, (Places, CloakRequest, Tolerances, Background, Publication), set()),
+    (sqlaudit.audit_boxes, (BoxRequest, Background), set()),
     (sqlaudit.compare, (CompareRequest,), set()),
     (sqlaudit.lattice, (LatticeRequest, LatticePublication), set()),
 ]

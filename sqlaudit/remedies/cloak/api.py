@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from sqlaudit.base.numbers import Share, exact_share
+from sqlaudit.base.numbers import Share
 from sqlaudit.base.options import request_from
 from sqlaudit.base.publication import Publication
 from sqlaudit.base.spec import Limits, ReadOptions, Target
@@ -15,7 +15,7 @@ from sqlaudit.engines import opened
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.overwriting import files_read, refuse_overwriting
 from sqlaudit.remedies.cloak.boxes import audit_boxes as audit_box_table
-from sqlaudit.remedies.cloak.grid import Divide, metres, seconds
+from sqlaudit.remedies.cloak.grid import Divide
 from sqlaudit.remedies.cloak.request import BOUNDS, Background, BoxRequest, CloakRequest, Places, Tolerances
 from sqlaudit.remedies.cloak.result import BoxAudit, CloakResult
 from sqlaudit.remedies.cloak.run import cloak_messages
@@ -88,20 +88,14 @@ def cloak(
         >>> found.published, found.boxes, [float(level.side) for level in found.levels if level.boxes]
         (5, 2, [125.0])
     """
-    request = CloakRequest(
-        make_target(messages, query=query, where=where, read=read),
-        Places(user, x, y, time),
-        k,
-        metres(box, "box"),
-        seconds(interval, "interval"),
-        None if smallest_box is None else metres(smallest_box, "smallest_box"),
-        None if smallest_interval is None else seconds(smallest_interval, "smallest_interval"),
-        Divide(divide),
-        Tolerances(k_column, box_column, interval_column),
-        exact_share(suppress),
-        lonlat,
-        tuple(identifier),
-        Background(_table(properties, read), tuple(property_bounds), owner, _table(observations, read)),
+    tables = {"properties": _table(properties, read), "observations": _table(observations, read)}
+    request = request_from(
+        CloakRequest,
+        locals(),
+        target=make_target(messages, query=query, where=where, read=read),
+        places=request_from(Places, locals()),
+        tolerances=request_from(Tolerances, locals()),
+        background=request_from(Background, {**locals(), **tables}),
     )
     publication = request_from(Publication, locals())
     publication.check()
@@ -152,13 +146,13 @@ def audit_boxes(
         >>> found.passed, found.classes.fewest, found.classes.failing_messages
         (False, 1, 1)
     """
-    request = BoxRequest(
-        make_target(messages, query=query, where=where, read=read),
-        k,
-        tuple(bounds),
-        Places(user, x, y, time),
-        _table(positions, read),
-        Background(_table(properties, read), tuple(property_bounds), owner, _table(observations, read)),
+    tables = {"properties": _table(properties, read), "observations": _table(observations, read)}
+    request = request_from(
+        BoxRequest,
+        {**locals(), "positions": _table(positions, read)},
+        target=make_target(messages, query=query, where=where, read=read),
+        places=request_from(Places, locals()),
+        background=request_from(Background, {**locals(), **tables}),
     )
     with opened(db, limits, *request.targets()) as engine:
         return audit_box_table(engine, request)

@@ -5,32 +5,54 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.spec import Target
+from sqlaudit.base.options import (
+    FLAG,
+    NAMES,
+    ORDERED,
+    SHARE,
+    TABLE,
+    TEXT,
+    WHOLE,
+    OptionKind,
+    check_bounds,
+    choice,
+    option,
+)
+from sqlaudit.base.spec import ROLES, Target
 from sqlaudit.base.words import about, spelled
-from sqlaudit.remedies.cloak.grid import Divide, GridLevel, check_smallest, grid
+from sqlaudit.remedies.cloak.grid import Divide, GridLevel, check_smallest, grid, metres, seconds
 
 BOUNDS = ("x_min", "x_max", "y_min", "y_max", "t_min", "t_max")
 """The names of a box's bounds, in this order, as they are published and as they are looked for."""
 FINEST = 16
 """The side and the interval of the smallest cell are this part of the largest's, unless something else is asked for."""
 _MOST_DIGITS = 1_000_000
+_COARSE, _OWN = "How coarse boxes may become", "What single messages ask for"
+_THEIRS, _KNOWN = "Boxes of somebody else", "What attackers know"
+_LENGTH = OptionKind("text", lambda name, value: metres(value, name))
+_TIME = OptionKind("text", lambda name, value: seconds(value, name))
+
+
+def _users(**more: Any) -> Any:
+    return option(5, WHOLE, "Different users in every box, at least.", _COARSE, shown="5", least=1, **more)
 
 
 @dataclass(frozen=True)
 class Places:
     """Which columns (or expressions) of a table say who was where and when."""
 
-    user: str
-    x: str
-    y: str
-    time: str
+    user: str = option("", TEXT, "Who sent a message; never published.", ROLES, metavar="COLUMN")
+    x: str = option("", TEXT, "Where: metres to the east (with --lonlat: longitude).", ROLES, metavar="COLUMN")
+    y: str = option("", TEXT, "Where: metres to the north (with --lonlat: latitude).", ROLES, metavar="COLUMN")
+    time: str = option("", TEXT, "When: a timestamp, a date, or a number of seconds.", ROLES, metavar="COLUMN")
 
     def __post_init__(self) -> None:
-        for option, text in vars(self).items():
+        for name, text in vars(self).items():
             if not text:
-                raise UsageError(f"Name the column with {about(option)}: who sent a message, where (x, y) and when.")
+                raise UsageError(f"Name the column with {about(name)}: who sent a message, where (x, y) and when.")
 
 
 @dataclass(frozen=True)
@@ -41,9 +63,11 @@ class Tolerances:
         k: as many users at least. box, interval: no larger box (metres) or interval (seconds).
     """
 
-    k: str = ""
-    box: str = ""
-    interval: str = ""
+    k: str = option("", TEXT, "More users than --k, for single messages.", _OWN, name="k_column", metavar="COLUMN")
+    box: str = option("", TEXT, "No larger side than this, in metres.", _OWN, name="box_column", metavar="COLUMN")
+    interval: str = option(
+        "", TEXT, "No longer interval than this, in seconds.", _OWN, name="interval_column", metavar="COLUMN"
+    )
 
     def named(self) -> dict[str, str]:
         """The columns that were named, by their field."""
@@ -60,10 +84,16 @@ class Background:
         observations: a table of who was seen where and when, with the same columns as the messages.
     """
 
-    properties: Target | None = None
-    property_bounds: tuple[str, ...] = BOUNDS[:4]
-    owner: str = "owner"
-    observations: Target | None = None
+    properties: Target | None = option(
+        None, TABLE, "Rectangles and whom they belong to: does a box lie in one?", _KNOWN, metavar="TABLE"
+    )
+    property_bounds: tuple[str, ...] = option(
+        BOUNDS[:4], ORDERED, f"Its columns. [default: {','.join(BOUNDS[:4])}]", _KNOWN, metavar="COLUMNS"
+    )
+    owner: str = option("owner", TEXT, "Its column of owners. [default: owner]", _KNOWN, metavar="COLUMN")
+    observations: Target | None = option(
+        None, TABLE, "Who was seen where and when, in columns of the same names.", _KNOWN, metavar="TABLE"
+    )
 
     def __post_init__(self) -> None:
         if len(self.property_bounds) != 4:
@@ -93,21 +123,36 @@ class CloakRequest:
 
     target: Target
     places: Places
-    k: int
-    box: Fraction
-    interval: Fraction
-    smallest_box: Fraction | None = None
-    smallest_interval: Fraction | None = None
-    divide: Divide = Divide.ALTERNATELY
     tolerances: Tolerances = Tolerances()
-    suppress: Fraction = Fraction(0)
-    lonlat: bool = False
-    identifiers: tuple[str, ...] = ()
     background: Background = field(default_factory=Background)
+    k: int = _users()
+    box: Fraction = option(Fraction(0), _LENGTH, "The side of the largest box: 1km, 500m.", _COARSE, metavar="LENGTH")
+    interval: Fraction = option(
+        Fraction(0), _TIME, "The interval of the largest box: 10min, 30s, 1h.", _COARSE, metavar="TIME"
+    )
+    smallest_box: Fraction | None = option(
+        None, _LENGTH, "No box is smaller. [default: a sixteenth of --box]", _COARSE, metavar="LENGTH"
+    )
+    smallest_interval: Fraction | None = option(
+        None, _TIME, "No box is shorter. [default: a sixteenth of --interval]", _COARSE, metavar="TIME"
+    )
+    divide: Divide = option(
+        Divide.ALTERNATELY,
+        choice(Divide),
+        "Whether boxes become finer in space or in time first.",
+        _COARSE,
+        shown="alternately",
+    )
+    suppress: Fraction = option(
+        Fraction(0), SHARE, "Messages that may be dropped for finer boxes: 2%.", _COARSE, metavar="SHARE"
+    )
+    lonlat: bool = option(False, FLAG, "x and y are longitude and latitude in degrees.", _COARSE)
+    identifiers: tuple[str, ...] = option(
+        (), NAMES, "Further columns that are not published.", ROLES, name="identifier", metavar="COLUMNS"
+    )
 
     def __post_init__(self) -> None:
-        if self.k < 1:
-            raise UsageError(f"{spelled('k')} is at least 1; it is {self.k}.")
+        check_bounds(self)
         if not 0 <= self.suppress <= 1 or self.suppress.denominator > _MOST_DIGITS:
             raise UsageError(f"{spelled('suppress')} is a share from 0 to 1, with at most six decimals.")
         check_smallest(self.box, self.smallest_box or self.box, "box")
@@ -142,15 +187,18 @@ class BoxRequest:
     """
 
     target: Target
-    k: int
-    bounds: tuple[str, ...] = BOUNDS
     places: Places = Places("user", "x", "y", "time")
-    positions: Target | None = None
     background: Background = field(default_factory=Background)
+    k: int = _users(only_python=True)
+    bounds: tuple[str, ...] = option(
+        BOUNDS, ORDERED, f"Their columns. [default: {','.join(BOUNDS)}]", _THEIRS, metavar="COLUMNS"
+    )
+    positions: Target | None = option(
+        None, TABLE, "Where users truly were, to count them in boxes.", _THEIRS, metavar="TABLE"
+    )
 
     def __post_init__(self) -> None:
-        if self.k < 1:
-            raise UsageError(f"{spelled('k')} is at least 1; it is {self.k}.")
+        check_bounds(self)
         if len(self.bounds) != 6:
             raise UsageError(f"{spelled('bounds')} takes six columns: {','.join(BOUNDS)}.")
 
