@@ -21,17 +21,21 @@ class Provenance(TypedDict):
     versions: Mapping[str, str]
 
 
-def provenance(engine: Engine, already: int) -> Provenance:
+def provenance(engine: Engine, already: int, workbench: Engine | None = None) -> Provenance:
     """What a result says of its making; asked when it is finished.
 
     Args:
         already: how many statements the engine had run before the work began.
+        workbench: where tables were brought together, if its statements are told of, too.
     """
     version = engine.version()
+    executed = engine.executed[already:]
+    if workbench is not None and workbench is not engine:
+        executed = executed + workbench.executed
     return {
         "engine": version,
         "access": engine.access(),
         "time": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "statements": tuple(Timing(done.name, done.seconds, done.sql) for done in engine.executed[already:]),
+        "statements": tuple(Timing(done.name, done.seconds, done.sql) for done in executed),
         "versions": {"sqlaudit": __version__, "engine": version},
     }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -15,14 +14,13 @@ from sqlaudit.base.names import closest
 from sqlaudit.base.nodes import nodes_of
 from sqlaudit.base.paths import is_folder
 from sqlaudit.base.relation import Kind, Statement
-from sqlaudit.base.result import Timing
 from sqlaudit.base.spec import Limits, ReadOptions, Target
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.base.targets import make_target
-from sqlaudit.base.version import __version__
 from sqlaudit.engines import opened
 from sqlaudit.engines.contract import Database, Engine
 from sqlaudit.engines.overwriting import files_read, refuse_overwriting
+from sqlaudit.engines.provenance import provenance
 from sqlaudit.engines.workbench import workbench_of
 from sqlaudit.hierarchies.dictionary import Dictionary, dictionary, held, values_statement
 from sqlaudit.hierarchies.file import write_csv
@@ -130,8 +128,7 @@ def check_hierarchy(
             values = _shown(found, workbench) if show_values else ()
         finally:
             workbench.drop(found.relation.label)
-        ran = engine.executed[already:] + ([] if workbench is engine else workbench.executed)
-    version = engine.version()
+        made_by = provenance(engine, already, workbench)
     return HierarchyResult(
         target=target.name,
         column=made.column,
@@ -144,9 +141,9 @@ def check_hierarchy(
         notes=tuple(_notes(found, to)),
         written=written,
         values=values,
-        statements=tuple(Timing(done.name, done.seconds, done.sql) for done in ran),
-        versions={"sqlaudit": __version__, "engine": version},
-        time=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        statements=made_by["statements"],
+        versions=made_by["versions"],
+        time=made_by["time"],
     )
 
 

@@ -87,7 +87,6 @@ _SENTENCES: dict[str, tuple[type[SqlauditError], str]] = {
     ),
 }
 
-_OTHER = (EngineError, "PostgreSQL failed in {during} ({code}).")
 _DATA = {
     "22003": "a number is out of range",
     "22007": "a text is not a date or time",

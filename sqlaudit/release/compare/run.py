@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -10,13 +9,12 @@ from dataclasses import dataclass, replace
 from sqlaudit.audits.auditor import Auditor
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.relation import Relation, Statement
-from sqlaudit.base.result import Timing
 from sqlaudit.base.spec import AuditSpec, Roles, Target
 from sqlaudit.base.sql import Raw, render
-from sqlaudit.base.version import __version__
 from sqlaudit.classes.attribute_inputs import refuse_unclear
 from sqlaudit.classes.inputs import read_inputs
 from sqlaudit.engines.contract import Engine
+from sqlaudit.engines.provenance import provenance
 from sqlaudit.engines.workbench import workbench_of
 from sqlaudit.hierarchies.dictionary import held, values_statement
 from sqlaudit.hierarchies.read import read_hierarchies
@@ -57,8 +55,7 @@ def compare_tables(engine: Engine, request: CompareRequest) -> CompareResult:
     measures = chosen(request.measures)
     with workbench_of(engine) as workbench, closing(Bench(engine, workbench)) as bench:
         result = _Comparison(bench, request, measures).result()
-        executed = engine.executed[already:] + ([] if workbench is engine else workbench.executed)
-    return _finished(result, [Timing(one.name, one.seconds, one.sql) for one in executed])
+        return replace(result, **provenance(engine, already, workbench))
 
 
 def plan_comparison(engine: Engine, request: CompareRequest) -> list[Statement]:
@@ -90,10 +87,6 @@ def plan_comparison(engine: Engine, request: CompareRequest) -> list[Statement]:
 def _audit_of(request: CompareRequest) -> AuditSpec:
     roles = Roles(request.qi, request.sensitive)
     return AuditSpec(request.release, roles, request.requirements, request.inputs)
-
-
-def _finished(result: CompareResult, statements: Sequence[Timing]) -> CompareResult:
-    return replace(result, statements=tuple(statements))
 
 
 @dataclass(frozen=True)
@@ -173,10 +166,6 @@ class _Comparison:
             coarser=beside,
             queries=tuple(asked.answer(query) for query in queries),
             workload=self._workload(opened),
-            engine=bench.engine.version(),
-            time=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-            versions={"sqlaudit": __version__, "engine": bench.engine.version()},
-            access=bench.engine.access(),
         )
 
     def _beside(self, target: Target, original: Side, opened: _OpenedTables) -> Coarser:

@@ -22,7 +22,6 @@ from sqlaudit.classes.opening import ResolvedRoles
 from sqlaudit.engines.contract import Engine
 from sqlaudit.hierarchies.dictionary import Dictionary, dictionary, held
 from sqlaudit.hierarchies.hierarchy import Hierarchy
-from sqlaudit.hierarchies.level_sql import Holds
 from sqlaudit.lattices.coding import KeyColumn, code_values
 from sqlaudit.remedies.patterns import Patterns, RemedyTable, read_patterns
 from sqlaudit.remedies.recode.classes import Classes
@@ -249,8 +248,3 @@ def _points(workbench: Engine, made: Dictionary) -> Floats:
         times=made.holds.kind in (Kind.DATE, Kind.TIMESTAMP),
     )
     return np.array([np.nan if row[0] is None else float(row[0]) for row in workbench.run(statement)])
-
-
-def holds_of(read: ReadTable) -> list[Holds]:
-    """What each column holds."""
-    return [made.holds for made in read.dictionaries]
