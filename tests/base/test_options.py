@@ -17,6 +17,7 @@ from sqlaudit.base.spec import Requirement, Roles, Target
 from sqlaudit.column_sets.records.request import RecordRequest
 from sqlaudit.column_sets.request import ColumnRequest, FindSets
 from sqlaudit.lattices.request import LatticePublication, LatticeRequest
+from sqlaudit.release.attacks.request import AttackRequest
 from sqlaudit.release.compare.request import CompareRequest
 from sqlaudit.remedies.cloak.request import Background, BoxRequest, CloakRequest, Places, Tolerances
 from sqlaudit.remedies.recode.request import RecodeRequest
@@ -29,6 +30,7 @@ CALLS: list[tuple[Callable[..., Any], tuple[type[Any], ...], set[str]]] = [
     (sqlaudit.recode, (RecodeRequest, Publication), set()),
     (sqlaudit.cloak, (Places, CloakRequest, Tolerances, Background, Publication), set()),
     (sqlaudit.audit_boxes, (BoxRequest, Background), set()),
+    (sqlaudit.attack, (AttackRequest,), set()),
     (sqlaudit.compare, (CompareRequest,), set()),
     (sqlaudit.lattice, (LatticeRequest, LatticePublication), set()),
 ]

@@ -7,7 +7,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from sqlaudit.base.numbers import exact_number
 from sqlaudit.base.options import request_from
 from sqlaudit.base.spec import Limits, NullPolicy, ReadOptions, Roles, Target
 from sqlaudit.base.targets import make_target
@@ -16,7 +15,7 @@ from sqlaudit.engines.contract import Database, Engine
 from sqlaudit.engines.workbench import workbench_of
 from sqlaudit.hierarchies.read import Hierarchies, read_hierarchies
 from sqlaudit.models.requirements import Require, requirements
-from sqlaudit.release.attacks.request import AttackRequest, KnownSearch, Pair, pair_of
+from sqlaudit.release.attacks.request import AttackRequest, KnownSearch, Pair
 from sqlaudit.release.attacks.result import AttackResult
 from sqlaudit.release.attacks.run import attack_release
 
@@ -91,25 +90,15 @@ def attack(
     options = read or ReadOptions()
     roles = request_from(Roles, locals())
     asked = requirements(require)
-    request = AttackRequest(
-        k=k,
-        pieces=pieces,
-        sure=exact_number(sure),
-        width=None if width is None else exact_number(width),
-        inputs=inputs_from(categories),
-        hierarchies=hierarchies_from(hierarchies, roles),
-        identified=_table(identified, options, "the identified table"),
-        match=tuple(map(_pair, match)),
-        key=None if key is None else _pair(key),
-        other=_table(other_release, options, "the other release"),
-        other_qi=tuple(other_qi),
-        position=None if position is None else _pair(position),
-        published=KnownSearch(asked, None if node is None else tuple(node)) if asked else None,
-        show_values=show_values,
-        top=top,
-        seed=seed,
-        only=tuple(only),
-    )
+    given = {
+        **locals(),
+        "identified": _table(identified, options, "the identified table"),
+        "other_release": _table(other_release, options, "the other release"),
+        "categories": inputs_from(categories),
+        "hierarchies": hierarchies_from(hierarchies, roles),
+    }
+    published = KnownSearch(asked, None if node is None else tuple(node)) if asked else None
+    request = request_from(AttackRequest, given, published=published)
     chosen = make_target(target, query=query, where=where, read=read)
     with opened(db, limits, chosen, *request.targets) as engine:
         return attacked(engine, chosen, roles, request)
@@ -146,7 +135,3 @@ def _table(given: Any, read: ReadOptions, label: str) -> Target | None:
     if isinstance(given, str) or hasattr(given, "__fspath__"):
         return Target(relation=str(given), read=read)
     return Target(frame=given, read=read, label=label)
-
-
-def _pair(name: Name) -> Pair:
-    return pair_of(name) if isinstance(name, str) else (name[0], name[1])

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.options import FLAG, NAMES, NUMBER, SHARE, SOURCE, TABLE, WHOLE, OptionKind, check_bounds, option
 from sqlaudit.base.spec import Requirement, Target
 from sqlaudit.base.words import spelled
 
 Pair = tuple[str, str]
 """A column of the release, and what the same is called in the other table."""
+_HOLDS, _FAR = "What the attacker holds", "How far"
+
+
+def _pair(_: str, name: str | Pair) -> Pair:
+    return pair_of(name) if isinstance(name, str) else (name[0], name[1])
+
+
+_PAIR = OptionKind("column", _pair)
+_PAIRS = OptionKind("names", lambda name, value: tuple(_pair(name, one) for one in value))
 
 
 @dataclass(frozen=True)
@@ -50,26 +60,58 @@ class AttackRequest:
         UsageError: a number without a meaning, or a part that lacks what it needs.
     """
 
-    k: int = 5
-    pieces: int = 3
-    sure: Fraction = Fraction(9, 10)
-    width: Fraction | None = None
-    inputs: Mapping[str, Any] = field(default_factory=dict)
-    hierarchies: Mapping[str, Any] = field(default_factory=dict)
-    identified: Target | None = None
-    match: tuple[Pair, ...] = ()
-    key: Pair | None = None
-    other: Target | None = None
-    other_qi: tuple[str, ...] = ()
-    position: Pair | None = None
     published: KnownSearch | None = None
-    show_values: bool = False
-    top: int = 10
-    seed: int = 0
-    only: tuple[str, ...] = ()
+    identified: Target | None = option(
+        None, TABLE, "A table or file with names: a register of voters, say.", _HOLDS, metavar="TABLE"
+    )
+    match: tuple[Pair, ...] = option(
+        (), _PAIRS, "Link by these: zip,age or zip=plz. [default: the --qi]", _HOLDS, metavar="COLUMNS"
+    )
+    key: Pair | None = option(
+        None, _PAIR, "A column in both that says who is who, to confirm matches.", _HOLDS, metavar="COLUMN"
+    )
+    other: Target | None = option(
+        None, TABLE, "Another release of the same table.", _HOLDS, name="other_release", metavar="TABLE"
+    )
+    other_qi: tuple[str, ...] = option(
+        (), NAMES, "Its quasi-identifiers. [default: those it shares]", _HOLDS, metavar="COLUMNS"
+    )
+    position: Pair | None = option(
+        None, _PAIR, "What numbers the rows of both. [default: the order of a file]", _HOLDS, metavar="COLUMN"
+    )
+    inputs: Mapping[str, Any] = option(
+        {}, SOURCE, "Categories of sensitive values (YAML).", _HOLDS, name="categories", metavar="FILE"
+    )
+    width: Fraction | None = option(
+        None,
+        NUMBER,
+        "Sensitive numbers this near count as similar (days for dates).",
+        _HOLDS,
+        metavar="NUMBER",
+        least=0,
+    )
+    hierarchies: Mapping[str, Any] = option(
+        {}, SOURCE, "Hierarchies that cells of the release follow.", _HOLDS, metavar="FILE|FOLDER"
+    )
+    k: int = option(5, WHOLE, "Who hides among fewer counts as found.", _FAR, shown="5", least=1)
+    pieces: int = option(3, WHOLE, "The most values ruled out.", _FAR, metavar="M", shown="3", least=0)
+    sure: Fraction = option(
+        Fraction(9, 10),
+        SHARE,
+        "When a guess counts as nearly sure.",
+        _FAR,
+        metavar="SHARE",
+        shown="0.9",
+        above=0,
+        most=1,
+    )
+    only: tuple[str, ...] = option((), NAMES, "Only these: homogeneity,linkage ...", _FAR, metavar="ATTACKS")
+    show_values: bool = option(False, FLAG, "Show exposed classes and values, which may name persons.", _FAR)
+    top: int = option(10, WHOLE, "How many of them, for each attack.", _FAR, metavar="N", shown="10", least=0)
+    seed: int = option(0, WHOLE, "The seed of random shuffles.", _FAR, metavar="N")
 
     def __post_init__(self) -> None:
-        self._check_numbers()
+        check_bounds(self)
         if self.match and self.identified is None:
             raise UsageError(
                 f"{spelled('match')} names columns to link by; name the table to link with, with "
@@ -85,18 +127,6 @@ class AttackRequest:
                 f"{spelled('other_qi')} and {spelled('position')} belong to another release; name it with "
                 f"{spelled('other_release')}."
             )
-
-    def _check_numbers(self) -> None:
-        if self.k < 1:
-            raise UsageError(f"k must be at least 1, it is {self.k}.")
-        if self.pieces < 0:
-            raise UsageError(f"An attacker rules out at least 0 values, not {self.pieces}.")
-        if not 0 < self.sure <= 1:
-            raise UsageError(f"{spelled('sure')} is a probability above 0 and at most 1.")
-        if self.width is not None and self.width < 0:
-            raise UsageError(f"{spelled('width')} is a distance, so at least 0.")
-        if self.top < 0:
-            raise UsageError(f"{spelled('top')} must be at least 0, it is {self.top}.")
 
     @property
     def targets(self) -> tuple[Target, ...]:
