@@ -9,40 +9,21 @@ from sqlaudit.base.spec import Limits, Target
 from sqlaudit.cli.options import Work, limit_options, output_options, target_options, work_options
 from sqlaudit.cli.output import Output
 from sqlaudit.cli.plan import show_statements
-from sqlaudit.cli.sections import Sectioned, in_section
+from sqlaudit.cli.requests import request_options
+from sqlaudit.cli.sections import Sectioned
 from sqlaudit.cli.session import session
-from sqlaudit.profiles.columns import EXACT_ROWS, planned_statements
+from sqlaudit.profiles.columns import planned_statements
 from sqlaudit.profiles.report import profile_document
-from sqlaudit.profiles.run import profile_target
-
-_look = in_section("How to look")
+from sqlaudit.profiles.run import ProfileRequest, profile_target
 
 
 @click.command(cls=Sectioned)
 @target_options
-@_look("--show-values", is_flag=True, help="Show smallest, largest and frequent values, which may name persons.")
-@_look(
-    "--exact-rows",
-    type=click.IntRange(min=0),
-    default=EXACT_ROWS,
-    show_default=True,
-    metavar="N",
-    help="Look at larger tables in a sample.",
-)
-@_look("--sets/--no-sets", default=True, help="Look for columns that together pick people out.")
+@request_options(ProfileRequest, "request")
 @output_options
 @work_options
 @limit_options
-def command(
-    target: Target,
-    db: str | None,
-    show_values: bool,
-    exact_rows: int,
-    sets: bool,
-    output: Output,
-    work: Work,
-    limits: Limits,
-) -> int:
+def command(target: Target, db: str | None, request: ProfileRequest, output: Output, work: Work, limits: Limits) -> int:
     """Look at the columns of TARGET and propose their roles.
 
     TARGET is a file (CSV, Parquet, JSON, Arrow; globs work), or with --db a table or view.
@@ -58,6 +39,6 @@ def command(
             tables = relation.tables or (target.name,)
             show_statements(engine, tables, planned_statements(engine, relation), work, output)
             return ExitCode.OK
-        result = profile_target(engine, target, exact_rows, show_values, sets)
+        result = profile_target(engine, target, request)
     output.emit(lambda: profile_document(result), result.to_dict)
     return ExitCode.OK

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from sqlaudit.base.options import request_from
 from sqlaudit.base.spec import Limits, ReadOptions
 from sqlaudit.base.targets import make_target
 from sqlaudit.engines import opened
@@ -47,8 +48,9 @@ def profile(
         >>> [(column.name, column.role.value) for column in profile(people).columns]
         [('mail', 'direct_identifier'), ('sex', 'quasi_identifier'), ('income', 'sensitive')]
     """
-    from sqlaudit.profiles.run import profile_target
+    from sqlaudit.profiles.run import ProfileRequest, profile_target
 
+    request = request_from(ProfileRequest, locals())
     chosen = make_target(target, query=query, where=where, read=read)
     with opened(db, limits, chosen) as engine:
-        return profile_target(engine, chosen, exact_rows, show_values, sets)
+        return profile_target(engine, chosen, request)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlaudit.base.columns_of import Resolved
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.options import FLAG, RANGE, check_bounds, option
 from sqlaudit.base.relation import Relation, Row
 from sqlaudit.base.spec import Target
 from sqlaudit.base.sql import Raw, render
@@ -21,18 +22,44 @@ from sqlaudit.profiles.together import follow_sets, search_together, shortened
 from sqlaudit.profiles.twins import find_twins
 
 MOST_FREQUENT = 5
+_LOOK = "How to look"
 
 
-def profile_target(
-    engine: Engine, target: Target, exact_rows: int = EXACT_ROWS, show_values: bool = False, sets: bool = True
-) -> ProfileResult:
+@dataclass(frozen=True)
+class ProfileRequest:
+    """How a profile looks at a table.
+
+    Args:
+        show_values: whether cell values may be read.
+        exact_rows: tables with more rows are looked at in a sample.
+        sets: whether to look for columns that together pick people out.
+
+    Raises:
+        UsageError: a number out of its range.
+    """
+
+    show_values: bool = option(
+        False, FLAG, "Show smallest, largest and frequent values, which may name persons.", _LOOK
+    )
+    exact_rows: int = option(
+        EXACT_ROWS, RANGE, "Look at larger tables in a sample.", _LOOK, metavar="N", shown=str(EXACT_ROWS), least=0
+    )
+    sets: bool = option(
+        True, FLAG, "Look for columns that together pick people out.", _LOOK, flags=("--sets/--no-sets",)
+    )
+
+    def __post_init__(self) -> None:
+        check_bounds(self)
+
+
+AS_USUAL = ProfileRequest()
+
+
+def profile_target(engine: Engine, target: Target, request: ProfileRequest = AS_USUAL) -> ProfileResult:
     """The profile of a target over an open engine.
 
     Args:
-        engine: where the target is. target: what to look at.
-        exact_rows: tables with more rows are looked at in a sample.
-        show_values: whether cell values may be read.
-        sets: whether to look for columns that together pick people out.
+        engine: where the target is. target: what to look at. request: how.
 
     Raises:
         UsageError: the target has no columns, or cannot be opened.
@@ -44,12 +71,12 @@ def profile_target(
         raise UsageError(f"{target.name} has no columns to look at.")
     copy, sources = _loaded(engine, relation)
     try:
-        facts = column_facts(engine, copy, sources, exact_rows)
-        values = _shown(engine, copy, sources, facts) if show_values else {}
+        facts = column_facts(engine, copy, sources, request.exact_rows)
+        values = _shown(engine, copy, sources, facts) if request.show_values else {}
         twins = find_twins(engine, copy, sources, facts)
         columns = [ColumnProfile(found, propose(found), values.get(found.name)) for found in facts]
         result = replace(result_of(engine, target, columns, twins), unreadable=relation.unreadable)
-        if sets:
+        if request.sets:
             result = with_sets(engine, copy, sources, result)
     finally:
         if copy is not relation:

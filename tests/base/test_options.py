@@ -17,6 +17,7 @@ from sqlaudit.base.spec import Requirement, Roles, Target
 from sqlaudit.column_sets.records.request import RecordRequest
 from sqlaudit.column_sets.request import ColumnRequest, FindSets
 from sqlaudit.lattices.request import LatticePublication, LatticeRequest
+from sqlaudit.profiles.run import ProfileRequest
 from sqlaudit.release.attacks.request import AttackRequest
 from sqlaudit.release.compare.request import CompareRequest
 from sqlaudit.remedies.cloak.request import Background, BoxRequest, CloakRequest, Places, Tolerances
@@ -26,6 +27,7 @@ from sqlaudit.remedies.suppress.request import SuppressRequest
 CALLS: list[tuple[Callable[..., Any], tuple[type[Any], ...], set[str]]] = [
     (sqlaudit.columns, (ColumnRequest,), set()),
     (sqlaudit.records, (RecordRequest,), {"suda"}),
+    (sqlaudit.profile, (ProfileRequest,), set()),
     (sqlaudit.suppress, (SuppressRequest, Publication), set()),
     (sqlaudit.recode, (RecodeRequest, Publication), set()),
     (sqlaudit.cloak, (Places, CloakRequest, Tolerances, Background, Publication), set()),
