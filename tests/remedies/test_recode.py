@@ -309,14 +309,14 @@ def test_nothing_is_published_when_time_is_over(tmp_path: Path) -> None:
 
 
 REFUSED: list[tuple[str, dict[str, Any]]] = [
-    ("--nulls wildcard", {"nulls": "wildcard"}),
-    ("--joint", {"joint": True, "sensitive": ["dx", "job"]}),
+    ("nulls='wildcard'", {"nulls": "wildcard"}),
+    ("joint=True", {"joint": True, "sensitive": ["dx", "job"]}),
     ("12 rows are about 2 persons", {"entity": "sex"}),
     ("about the whole table", {"require": "average_risk=0.2"}),
     ("about the whole table", {"require": "disclosure=c:0.9,k:1"}),
-    ("--order and --beta are for --method kaca", {"method": "mondrian", "beta": 1}),
-    ("--seed is for --order random", {"seed": 3}),
-    ("--beta is a number of 0 or more", {"beta": -1}),
+    ("order= and beta= are for method='kaca'", {"method": "mondrian", "beta": 1}),
+    ("seed= is for order='random'", {"seed": 3}),
+    ("beta= is a number of 0 or more", {"beta": -1}),
     ("There is no measure 'los'", {"measure": "los"}),
     ("zip, level 1", {"hierarchies": {"zip": {"values": {"13053": ["a"]}}}, "qi": ["zip"]}),
     ("Every quasi-identifier is dropped", {"hierarchies": {"zip": "drop"}, "qi": ["zip"]}),

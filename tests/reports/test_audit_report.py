@@ -75,7 +75,7 @@ def test_whole_text_at_eighty_columns() -> None:
         "",
         "Classes that fall short",
         "  5 classes in total, the 3 smallest are shown. Their values are hidden;",
-        "  --show-values shows them.",
+        "  show_values=True shows them.",
         "",
         "  classes   rows each   falls short of   figures",
         "  ──────────────────────────────────────────────",
@@ -115,11 +115,11 @@ def test_whole_text_at_eighty_columns() -> None:
         "  • Column 'age' holds fractions.",
         "",
         "What to look at next",
-        "  • See which classes fall short with --show-values, or write all of them to a",
-        "    file with --failing-classes-to FILE.csv (keep that file as private as the",
+        "  • See which classes fall short with show_values=True, or write all of them to",
+        "    a file with failing_classes_to='FILE.csv' (keep that file as private as the",
         "    table).",
-        "  • Coarsen a quasi-identifier and audit again before you change the data: --qi",
-        '    takes expressions, for instance --qi "floor(age / 10)".',
+        "  • Coarsen a quasi-identifier and audit again before you change the data: qi=",
+        "    takes expressions, for instance qi=['floor(age / 10)'].",
         "  • Classes whose sensitive values are too alike get better when they are",
         "    merged, or when rows are left out.",
         "",
@@ -158,8 +158,8 @@ def test_markdown_has_the_same_facts() -> None:
 def test_without_requirements_the_reader_is_told_how_to_ask() -> None:
     said = text_of(result(checks=(check(),), sensitive=(), failing=(), failing_total=None))
     assert "No verdict was asked for" in said
-    assert "State what must hold, for instance --require k=5" in said
-    assert "Name the sensitive columns with --sensitive" in said
+    assert "State what must hold, for instance require=['k=5']" in said
+    assert "Name the sensitive columns with sensitive:" in said
     assert "limit" not in said.split("All figures")[1].split("What to look")[0]
 
 

@@ -35,7 +35,7 @@ ROWS = [
     for i in range(12)
 ]
 SUSPECTED = "mail looks like a direct identifier: whoever is named in a row can be found"
-KNOWN = "Without a role: birth and bmi look like quasi-identifiers. Name them with --qi if others may know them."
+KNOWN = "Without a role: birth and bmi look like quasi-identifiers. Name them with qi= if others may know them."
 UNNAMED = "Nothing is said here of 4 columns without a role: mail, birth, bmi and note."
 
 
@@ -70,7 +70,7 @@ def test_a_column_that_picks_out_many_rows_is_said_with_its_count(engine: Engine
     rows = [(30, f"{min(i, 6)}.5") for i in range(12)]
     found = sqlaudit.audit(query=query(rows, kinds), db=engine, qi=["age"], require={"k": 2}).notices
     assert found[0].message == (
-        "Without a role: score (6 of 12 rows are alone) picks out many rows. Name it with --qi if others may know it."
+        "Without a role: score (6 of 12 rows are alone) picks out many rows. Name it with qi= if others may know it."
     )
 
 

@@ -38,8 +38,8 @@ def test_the_table_and_the_picture_say_the_same() -> None:
     sentence, picture, table = blocks(WorstClasses("disease", "failing", VALUES, CLASSES))
     assert sentence == (
         "Classes that fall short of a requirement on disease, the largest first: how often each value occurs in them "
-        "and in the whole table. Values are numbered from the most frequent one of the table on; --show-values names "
-        "them."
+        "and in the whole table. Values are numbered from the most frequent one of the table on; "
+        "show_values=True names them."
     )
     titles = ["class of 4 rows", "class of 4 rows, no. 2", "1,200 classes of 2 rows", "class of 2 rows"]
     assert heads(table) == titles

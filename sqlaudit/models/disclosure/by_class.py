@@ -82,8 +82,18 @@ class ClassDisclosure:
         return int(rows.sum(dtype=np.int64))
 
     def weakest(self, number: int) -> IntArray:
-        """Positions of the `number` signatures with the highest disclosure, highest first (float ties by position)."""
-        return np.argsort(self._ratio, kind="stable")[:number]
+        """Positions of the `number` signatures with the highest disclosure, highest first.
+
+        Float ties go by size and counts and never by position, as a database returns signatures in any order.
+        """
+        ratio = self._ratio
+        if not 0 < number < len(ratio):
+            places = np.arange(len(ratio))
+        else:
+            places = np.flatnonzero(ratio <= np.partition(ratio, number - 1)[number - 1])
+        counts = self.signatures.counts[places]
+        ranked = np.lexsort((*counts.T[::-1], self.signatures.n[places], ratio[places]))
+        return places[ranked][:number]
 
     def _decide(self, places: IntArray, limit: Fraction) -> NDArray[np.bool_]:
         """Whether the exact ratio is at most `limit`, for signatures that floats cannot decide."""
