@@ -80,7 +80,7 @@ def translate(error: duckdb.Error, place: ErrorPlace) -> SqlauditError:
     """The error to raise instead, without cause, for an error of DuckDB.
 
     Example:
-        >>> translate(duckdb.IOException("IO Error: No space left on device"), Place("classes")).exit_code.name
+        >>> translate(duckdb.IOException("IO Error: No space left on device"), ErrorPlace("classes")).exit_code.name
         'INCOMPLETE'
     """
     text = str(error)

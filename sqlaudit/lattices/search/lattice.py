@@ -105,7 +105,7 @@ def search_lattice(
         >>> found.minimal, found.counts.safe
         (((0, 2), (1, 1), (2, 0)), 6)
         >>> search_lattice(Sum(), loss=NodeLoss([[0, 1, 2], [0, 2, 4]])).best
-        Best(node=(2, 0), loss=2.0)
+        BestNode(node=(2, 0), loss=2.0)
     """
     search = _NodeSearch(answers, find, loss, stop, tell, options)
     chosen = choice.choose(find, algorithm, search.heights, monotone=answers.monotone, loss=loss, tagged=options.tagged)
