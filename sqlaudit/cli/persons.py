@@ -61,9 +61,9 @@ def command(
             show_statements(engine, relation.tables or (target.name,), planned, work, output)
             return ExitCode.OK
         result = find_persons(engine, target, request)
+    output.emit(lambda: persons_document(result), result.to_dict)
     if plot is not None:
         _draw(plot, result)
-    output.emit(lambda: persons_document(result), result.to_dict)
     return ExitCode.OK if result.complete else ExitCode.INCOMPLETE
 
 

@@ -41,9 +41,9 @@ def persons_document(result: PersonsResult) -> Document:
 def _headline(result: PersonsResult) -> Words:
     if not result.persons:
         return Toned(f"{result.target}: there is nobody", "warn")
-    last = _counted(result)[-1]
+    last = _counted(result)[-1] if result.complete or not result.curve[-1].exposed_persons else result.curve[-1]
     text = f"{result.target}: {_events(last.known)} of a person {_expose(result, last)}"
-    return Toned(text, "bad" if last.exposed_persons else "good")
+    return Toned(text, "bad" if last.exposed_persons else "good" if result.complete else "warn")
 
 
 def _counted(result: PersonsResult) -> list[Known]:
@@ -52,8 +52,11 @@ def _counted(result: PersonsResult) -> list[Known]:
 
 def _expose(result: PersonsResult, one: Known) -> str:
     if not one.exposed_persons:
-        return f"are always shared by at least {count(min(result.k, one.smallest))} persons"
-    return f"can tell {_of(result, one.exposed_persons)} from all but {plural(result.k - 2, 'other')}"
+        verb = "is" if one.known == 1 else "are"
+        rest = "" if result.complete else "; larger numbers are undecided"
+        return f"{verb} always shared by at least {count(one.smallest)} persons{rest}"
+    least = "" if one.exact else "at least "
+    return f"can tell {least}{_of(result, one.exposed_persons)} from all but {plural(result.k - 2, 'other')}"
 
 
 def _of(result: PersonsResult, persons: int) -> str:

@@ -12,6 +12,7 @@ import pytest
 import sqlaudit
 from sqlaudit.engines import connect
 from sqlaudit.events.report import persons_document
+from sqlaudit.reports.document import Toned
 from tests.cli.runner import run
 from tests.reports.schemas import schema, validator
 
@@ -120,3 +121,23 @@ def test_persons_without_events_to_expose_them_are_safe() -> None:
     found = sqlaudit.persons(table, entity="who", qi=["place"], known=3)
     assert [(one.smallest, one.exposed_persons) for one in found.curve] == [(5, 0)] * 3
     assert "are always shared by at least 5 persons" in str(persons_document(found).headline)
+
+
+def test_a_search_that_ended_early_is_no_good_news() -> None:
+    table = pd.DataFrame({"who": [who for who in range(5) for _ in "ab"], "place": list("ab") * 5})
+    found = sqlaudit.persons(table, entity="who", qi=["place"], known=3, time_budget=0.0)
+    headline = persons_document(found).headline
+    assert isinstance(headline, Toned)
+    assert (headline.tone, headline.text) == (
+        "warn",
+        "frame: 1 known event of a person is always shared by at least 5 persons; larger numbers are undecided",
+    )
+
+
+def test_the_report_is_told_before_a_curve_that_cannot_be_drawn(visits: Path, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    ran = run(*asked(visits, "--known", 1, "--plot", tmp_path / "curve.svg"))
+    assert ran.code == 2
+    assert "of a person" in ran.out
+    assert "There is no curve to draw" in ran.err
+    assert not (tmp_path / "curve.svg").exists()

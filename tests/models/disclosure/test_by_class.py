@@ -81,3 +81,18 @@ def test_many_blocks_give_what_each_class_gives_alone() -> None:
     for position in (0, 9_999, 10_000, 29_999, *found.weakest(5).tolist()):
         assert found.approximate[position] == pytest.approx(float(found.exact(position)), rel=1e-12)
     assert found.exact(int(found.weakest(1)[0])) == maximum_disclosure(signatures, 4)[4].maximum
+
+
+def test_equally_weak_classes_stand_in_one_order_however_they_come() -> None:
+    """A database returns signatures in any order."""
+    classes = [[2, 2, 1, 1], [1, 1, 1], [2, 2, 2], [3, 1], [1, 1], [1, 1, 1, 1, 1, 1]]
+    orders = [classes, classes[::-1], classes[3:] + classes[:3]]
+    told = []
+    for order in orders:
+        signatures = Signatures.from_classes(order, 2)
+        shuffled = signatures.take(np.argsort([-n for n in range(len(signatures))]))
+        for one in (signatures, shuffled):
+            found = class_disclosure(one, 0)
+            told += [[[one.signature(place) for place in found.weakest(most).tolist()] for most in (2, 4, 6)]]
+    assert all(answer == told[0] for answer in told)
+    assert [size for size, _ in told[0][1]] == [4, 2, 3, 6]
