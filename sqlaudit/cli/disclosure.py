@@ -16,15 +16,13 @@ from sqlaudit.audits.disclosure.report import disclosure_document
 from sqlaudit.audits.disclosure.results import DisclosureResult
 from sqlaudit.audits.disclosure.run import DisclosureRequest, check_roles, find_disclosure, planned_statements
 from sqlaudit.base.errors import ExitCode, UsageError
-from sqlaudit.base.files import check_destination, replacing
 from sqlaudit.base.spec import Limits, Roles, Target
 from sqlaudit.cli.options import Work, limit_options, output_options, role_options, target_options, work_options
-from sqlaudit.cli.output import Output
+from sqlaudit.cli.output import Output, check_plot, write_plot
 from sqlaudit.cli.plan import show_statements
 from sqlaudit.cli.sections import Sectioned, in_section, shared
 from sqlaudit.cli.session import session
 
-PLOT_SUFFIXES = (".svg", ".png")
 _RANGE = re.compile(r"(?:(\d{1,6})\s*(?:\.\.|-)\s*)?(\d{1,6})")
 _WORST = "worst"
 
@@ -103,10 +101,7 @@ def _question(
     if given is not None:
         _refuse_curve_options()
     if plot is not None:
-        from sqlaudit.reports.drawing import check_drawing
-
-        check_destination(plot, PLOT_SUFFIXES)
-        check_drawing()
+        check_plot(plot)
     return {"question": CurveQuestion(*knowledge, threshold, witness, weakest, show_values, given, plot)}
 
 
@@ -194,9 +189,7 @@ def command(
 def _draw(path: Path, result: DisclosureResult) -> None:
     from sqlaudit.audits.disclosure.plots import draw_curves
 
-    picture = draw_curves(result, path.suffix.lower().removeprefix("."))
-    with replacing(path) as temporary:
-        temporary.write_bytes(picture)
+    write_plot(path, lambda kind: draw_curves(result, kind))
 
 
 def _answer(

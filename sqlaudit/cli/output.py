@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.files import check_destination, write_text
+from sqlaudit.base.files import check_destination, replacing, write_text
 from sqlaudit.base.publication import Publication
 from sqlaudit.cli.exits import close_stdout, say
 from sqlaudit.reports.document import Document
@@ -22,6 +22,7 @@ from sqlaudit.reports.formats import laid_out, render_json
 from sqlaudit.reports.stored import to_json as stored_document
 
 PLAIN_WIDTH = 80
+PLOT_SUFFIXES = (".svg", ".png")
 WIDEST = 100
 _BY_ENDING = {
     ".txt": "text",
@@ -135,3 +136,22 @@ def print_data(text: str) -> None:
     except OSError as error:
         close_stdout()
         raise UsageError(f"The report could not be written: {error.strerror}.") from None
+
+
+def check_plot(path: Path) -> None:
+    """Nothing when a picture can be drawn into a file of this name, before any work begins.
+
+    Raises:
+        UsageError: it has another ending, or cannot be written. MissingDriver: matplotlib is not installed.
+    """
+    from sqlaudit.reports.drawing import check_drawing
+
+    check_destination(path, PLOT_SUFFIXES)
+    check_drawing()
+
+
+def write_plot(path: Path, draw: Callable[[str], bytes]) -> None:
+    """Write what `draw` makes of the file's ending, `svg` or `png`; the file is whole or not there."""
+    drawn = draw(path.suffix.lower().removeprefix("."))
+    with replacing(path) as temporary:
+        temporary.write_bytes(drawn)

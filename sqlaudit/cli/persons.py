@@ -7,10 +7,9 @@ from pathlib import Path
 import click
 
 from sqlaudit.base.errors import ExitCode, UsageError
-from sqlaudit.base.files import check_destination, replacing
 from sqlaudit.base.spec import Limits, Target
 from sqlaudit.cli.options import Work, limit_options, output_options, target_options, work_options
-from sqlaudit.cli.output import Output
+from sqlaudit.cli.output import Output, check_plot, write_plot
 from sqlaudit.cli.plan import show_statements
 from sqlaudit.cli.requests import request_options
 from sqlaudit.cli.sections import Sectioned
@@ -20,8 +19,6 @@ from sqlaudit.events.report import persons_document
 from sqlaudit.events.request import PersonsRequest
 from sqlaudit.events.result import PersonsResult
 from sqlaudit.events.run import find_persons, plan_persons
-
-PLOT_SUFFIXES = (".svg", ".png")
 
 
 @click.command(cls=Sectioned)
@@ -53,7 +50,7 @@ def command(
       sqlaudit persons visits.csv --entity patient_id --qi clinic --known 1..3 --random 4
     """
     if plot is not None:
-        _check_plot(plot)
+        check_plot(plot)
     with session(db, limits, work, target) as engine:
         if work.dry_run or work.explain:
             relation = engine.open(target)
@@ -67,19 +64,10 @@ def command(
     return ExitCode.OK if result.complete else ExitCode.INCOMPLETE
 
 
-def _check_plot(path: Path) -> None:
-    from sqlaudit.reports.drawing import check_drawing
-
-    check_destination(path, PLOT_SUFFIXES)
-    check_drawing()
-
-
 def _draw(path: Path, result: PersonsResult) -> None:
     from sqlaudit.reports.page.pictures import draw_file
 
     picture = curve_picture(result)
     if picture is None:
         raise UsageError("There is no curve to draw: ask for more known events with --known, of a table with persons.")
-    drawn = draw_file(picture, path.suffix.lower().removeprefix("."))
-    with replacing(path) as temporary:
-        temporary.write_bytes(drawn)
+    write_plot(path, lambda kind: draw_file(picture, kind))
