@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 Stop = Callable[[], bool]
@@ -17,3 +18,13 @@ class BudgetSpent(Exception):
 def never() -> bool:
     """The budget of a search without one."""
     return False
+
+
+def until(began: float, budget: float | None) -> Stop:
+    """The budget of so many seconds from a moment of `time.monotonic()` on; None = no limit.
+
+    Example:
+        >>> until(time.monotonic(), 60)(), until(time.monotonic() - 61, 60)(), until(0, None)()
+        (False, True, False)
+    """
+    return never if budget is None else lambda: time.monotonic() - began > budget

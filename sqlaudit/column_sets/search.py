@@ -11,7 +11,7 @@ from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.spec import Target
 from sqlaudit.base.sql import Raw
 from sqlaudit.column_sets.border import FoundSets, ordered
-from sqlaudit.column_sets.budget import BudgetSpent, Stop
+from sqlaudit.column_sets.budget import BudgetSpent, Stop, until
 from sqlaudit.column_sets.coding import Coded, code_columns, drop_codes, on_target
 from sqlaudit.column_sets.counting import Figures, SetCounter
 from sqlaudit.column_sets.effects import column_effects, described
@@ -154,13 +154,8 @@ class _SetSearch:
         self.columns = tuple(columns)
         self.width = len(columns)
         self.limit = limit
-        self.began = began
+        self.stop = until(began, request.time_budget)
         self.tell = tell
-
-    def stop(self) -> bool:
-        """Whether the time budget is used up."""
-        budget = self.request.time_budget
-        return budget is not None and time.monotonic() - self.began > budget
 
     def run(self) -> tuple[FoundSets, int]:
         """What the walker found, and how many agree sets were read on the way."""

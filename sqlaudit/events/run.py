@@ -10,7 +10,7 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.spec import Target
 from sqlaudit.base.sql import render
-from sqlaudit.column_sets.budget import Stop, never
+from sqlaudit.column_sets.budget import Stop, until
 from sqlaudit.column_sets.coding import Coded
 from sqlaudit.column_sets.selection import Chosen, choose_column, choose_columns
 from sqlaudit.engines.contract import Engine
@@ -47,7 +47,7 @@ def find_persons(engine: Engine, target: Target | Relation, request: PersonsRequ
     begun = time.monotonic()
     relation = engine.open(target) if isinstance(target, Target) else target
     chosen, person = _chosen(engine, relation, request)
-    stop = _stop(begun, request.time_budget)
+    stop = until(begun, request.time_budget)
     with coded_rows(engine, relation, chosen, person) as (bench, coded):
         check_static(bench, coded, chosen, len(request.static))
         search = _Findings(bench, coded, request, chosen, len(chosen) - len(request.static), stop)
@@ -176,9 +176,3 @@ def _profile(occurrences: Occurrences, k: int) -> Profile:
     sizes = {int(members): int(classes) for members, classes in occurrences.ask("events_profiles")}
     exposed = sum(members * classes for members, classes in sizes.items() if members < k)
     return Profile(min(sizes, default=0), sizes.get(1, 0), exposed, sum(sizes.values()), sizes)
-
-
-def _stop(begun: float, budget: float | None) -> Stop:
-    if budget is None:
-        return never
-    return lambda: time.monotonic() - begun > budget

@@ -18,7 +18,7 @@ from sqlaudit.classes.facts import Frame
 from sqlaudit.classes.histogram import HistogramBuilder
 from sqlaudit.classes.inputs import population_target, read_inputs
 from sqlaudit.classes.opening import ResolvedRoles, frame_of, load_columns, resolve_roles
-from sqlaudit.column_sets.budget import Stop, never
+from sqlaudit.column_sets.budget import until
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.workbench import workbench_of
 from sqlaudit.hierarchies.dictionary import NAME, Dictionary, dictionary, held, values_statement
@@ -118,7 +118,7 @@ def find_nodes(
                 loss=searched.node_loss(),
                 algorithm=request.algorithm,
                 chain=request.chain,
-                stop=_stop(request, started),
+                stop=until(started, request.time_budget),
                 tell=tell,
             )
         result = result_of(engine, searched, found, already)
@@ -232,8 +232,3 @@ def _distinct(engine: Engine, relation: Relation, roles: ResolvedRoles, label: s
     """How many different values a sensitive attribute has; NULL is one."""
     (attribute,) = [one for one in roles.sensitive if one.label == label]
     return HistogramBuilder(engine, Frame(relation.sql, (), None, False)).shape(attribute.sql)[0]
-
-
-def _stop(request: LatticeRequest, started: float) -> Stop:
-    budget = request.time_budget
-    return never if budget is None else lambda: time.monotonic() - started > budget

@@ -87,7 +87,7 @@ def from_item(found: SparkFiles) -> str:
     """The files as a FROM item of Spark; empty for texts, which are read with options.
 
     Example:
-        >>> from_item(Files("/data/people.parquet", "parquet", {}))
+        >>> from_item(SparkFiles("/data/people.parquet", "parquet", {}))
         'parquet.`/data/people.parquet`'
     """
     return "" if found.parsed else found.format + "." + quote(found.path, "spark")

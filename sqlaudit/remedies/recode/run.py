@@ -17,7 +17,7 @@ from sqlaudit.base.sql import Raw, render
 from sqlaudit.base.words import about
 from sqlaudit.classes.inputs import read_inputs
 from sqlaudit.classes.opening import ResolvedRoles, load_columns, shown_roles
-from sqlaudit.column_sets.budget import BudgetSpent
+from sqlaudit.column_sets.budget import BudgetSpent, until
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.provenance import provenance
 from sqlaudit.engines.workbench import workbench_of
@@ -209,6 +209,7 @@ class _Run:
 
     def _grouped(self, read: ReadTable, classes: Classes, attributes: list[Counted], judge: Judge) -> Merged:
         request, done = self.request, [0, 0]
+        stop = until(self.started, request.time_budget)
 
         def tell(steps: int, left: int) -> None:
             done[:] = [steps, left]
@@ -216,20 +217,16 @@ class _Run:
 
         try:
             if request.method is Method.MONDRIAN:
-                return split_classes(classes, axes_of(self.workbench, read), judge, self._out_of_time, tell)
+                return split_classes(classes, axes_of(self.workbench, read), judge, stop, tell)
             sizes = Judge(self.workbench, of_sizes(attributes), classes.rows)
             judges = (sizes, judge) if sizes.decides else (judge,)
-            return merge_classes(classes, judges, request.order, request.seed or 0, self._out_of_time, tell)
+            return merge_classes(classes, judges, request.order, request.seed or 0, stop, tell)
         except BudgetSpent:
             what = "merges" if request.method is Method.KACA else "rounds of splits"
             raise Incomplete(
                 f"The time budget of {request.time_budget:g} seconds was over after {done[0]:,} {what}, with "
                 f"{done[1]:,} groups; a recoding that is not finished is not safe, so nothing was published."
             ) from None
-
-    def _out_of_time(self) -> bool:
-        budget = self.request.time_budget
-        return budget is not None and time.monotonic() - self.started > budget
 
     # --- what it comes to ---
 
