@@ -18,7 +18,7 @@ _WHO, _KNOW, _FAR = "Persons and events", "What is known", "How far"
 def _known(name: str, value: Any) -> int:
     """The largest number of a range `1..3`, or a number; every smaller one is told, too."""
     first, _, last = str(value).replace(" ", "").rpartition("..")
-    if first in ("", "1") and last.isascii() and last.isdecimal():
+    if first in ("", "1") and last.isascii() and last.isdecimal() and len(last) < 7:
         return int(last)
     raise UsageError(f"{spelled(name)} is a number of events, 3 or 1..3; {str(value)[:60]!r} is none.")
 
