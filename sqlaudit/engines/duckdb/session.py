@@ -183,13 +183,14 @@ class DuckDBSession:
     def close(self) -> None:
         """Release the connections and remove the spill folder; safe to call twice."""
         self._closed = True
-        self._deadline.stop()
-        self._worker.stop()
-        for cursor in tuple(self._cursors):
-            self.release(cursor)
-        self._connection.close()
-        self._frames.clear()
-        self._spill.close()
+        with ExitStack() as each:  # from the last to the first, each also when Ctrl-C ends the one before it
+            each.callback(self._spill.close)
+            each.callback(self._frames.clear)
+            each.callback(self._connection.close)
+            for cursor in tuple(self._cursors):
+                each.callback(self.release, cursor)
+            each.callback(self._worker.stop)
+            each.callback(self._deadline.stop)
 
     def _share(self) -> float | None:
         try:

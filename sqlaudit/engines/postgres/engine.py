@@ -76,10 +76,11 @@ class PostgresEngine(Engine):
         self._server_limit: int | None = None  # not known yet
         self._path: list[str] = []  # the schemas in which the role's names without a schema are looked up, in order
         self._settings: dict[str, str | None] = connecting.settings(self.limits)
-        self._connection = connecting.connect(whereabouts(db), self._seconds_left())
         left = self._seconds_left()
         self._deadline = Deadline(None if left is None else left + connecting.GRACE_SECONDS, self._sever)
         with ExitStack() as on_failure:
+            on_failure.callback(self._deadline.stop)
+            self._connection = connecting.connect(whereabouts(db), left)
             on_failure.callback(self.close)
             with self._at_work("the start of the audit"):
                 ((self._path, self._settings["role"], _),) = self._catalog("pin.sql", {})
@@ -338,14 +339,19 @@ class PostgresEngine(Engine):
 
     def close(self) -> None:
         """Stop what runs, roll back, and release the connection; safe to call twice."""
-        self._deadline.stop()
+        try:
+            self._deadline.stop()
+            with suppress(psycopg.Error):
+                self._end_transaction()
+        finally:  # also when Ctrl-C comes meanwhile: the server then ends what was left open
+            self._connection.close()
+
+    def _end_transaction(self) -> None:
         status = self._connection.pgconn.transaction_status
-        with suppress(psycopg.Error):
-            if status == TransactionStatus.ACTIVE:
-                self._connection.cancel_safe(timeout=CANCEL_SECONDS)
-            elif status != TransactionStatus.UNKNOWN:
-                self._roll_back()
-        self._connection.close()
+        if status == TransactionStatus.ACTIVE:
+            self._connection.cancel_safe(timeout=CANCEL_SECONDS)
+        elif status != TransactionStatus.UNKNOWN:
+            self._roll_back()
 
     def _roll_back(self) -> None:
         """End the transaction; without an answer the server ends it when the line is cut."""

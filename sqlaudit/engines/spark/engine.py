@@ -297,17 +297,21 @@ class SparkEngine(Engine):
         if self._closed:
             return
         self._closed = True
-        self._interrupt()
-        self._deadline.stop()
-        for view in list(self._views):
-            with suppress(*spark_session.FAILURES):
-                quietly(partial(self._session.catalog.dropTempView, view))
-            self._release(view)
-        self._tasks.close()
-        if self._bench is not None:
-            self._bench.close()
-        self._worker.stop()
-        self._lease.give_back()
+        with ExitStack() as each:  # from the last to the first, each also when Ctrl-C ends the one before it
+            each.callback(self._lease.give_back)
+            each.callback(self._worker.stop)
+            if self._bench is not None:
+                each.callback(self._bench.close)
+            each.callback(self._tasks.close)
+            for view in list(self._views):
+                each.callback(self._drop, view)
+            each.callback(self._deadline.stop)
+            each.callback(self._interrupt)
+
+    def _drop(self, view: str) -> None:
+        with suppress(*spark_session.FAILURES):
+            quietly(partial(self._session.catalog.dropTempView, view))
+        self._release(view)
 
 
 def _step(statement: Statement) -> str:
