@@ -1,0 +1,1 @@
+"""Published tables of counts and sums: cells that say too much of the few behind them."""
