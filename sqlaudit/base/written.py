@@ -8,6 +8,7 @@ must stand in the SQL that runs.
 
 from __future__ import annotations
 
+import inspect
 import re
 import string
 from collections import Counter
@@ -22,7 +23,7 @@ from sqlglot.dialects.dialect import Dialect
 from sqlglot.tokenizer_core import Token
 
 from sqlaudit.base.dialects import spoken
-from sqlaudit.base.errors import UsageError
+from sqlaudit.base.errors import MissingDriver, UsageError
 
 _SAME = ("COUNT", "SUM", "AVG", "YEAR", "MONTH", "DAY", "COALESCE", "NULLIF", "IFNULL", "NVL", "POWER", "POW")
 _BUILT = ("ARRAY", "STRUCT", "MAP")
@@ -158,9 +159,18 @@ def _words(texts: Sequence[str]) -> list[str]:
 
 @cache
 def _plain(dialect: str) -> Any:
-    """The dialect, with a parser that knows hardly any function."""
+    """The dialect, with a parser that knows hardly any function.
+
+    Raises:
+        MissingDriver: sqlglot is compiled, so that its parser can't be changed.
+    """
     known = type(Dialect.get_or_raise(dialect))
     parser = known.parser_class
+    if not inspect.isfunction(parser.parse):
+        raise MissingDriver(
+            "SQL of yours can't be read with sqlglot's compiled form, whose parser cannot be told to leave functions "
+            "as they are written: pip uninstall sqlglotc, or give sqlaudit an environment of its own."
+        )
     changed = {
         "FUNCTIONS": {name: made for name, made in parser.FUNCTIONS.items() if name in (*_SAME, *_BUILT)},
         "FUNCTION_PARSERS": {name: read for name, read in parser.FUNCTION_PARSERS.items() if name not in _RENAMED},
