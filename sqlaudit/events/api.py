@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 from sqlaudit.base.options import request_from
@@ -21,8 +22,10 @@ def persons(
     entity: str,
     qi: Sequence[str],
     static: Sequence[str] = (),
+    sensitive: Sequence[str] = (),
     known: int = 2,
     k: int = 5,
+    h: Fraction | float | str = Fraction(4, 5),
     multiset: bool = False,
     random: int = 0,
     draws: int = 10_000,
@@ -43,7 +46,9 @@ def persons(
             None with `query`.
         entity: the column that names the person of a row.
         qi: names or expressions whose values together are an event. static: those that stay the same for a person.
-        known: the largest number of known events. k: persons who must share what is known.
+        sensitive: columns of values that known events must not tell.
+        known: the largest number of known events. k: persons who must share what is known. h: the share of them who may
+            hold one sensitive value.
         multiset: whether repeats of an event count.
         random: up to how many events drawn at random to tell the share of persons singled out.
         draws, seed: of persons, where there are too many sets to count all.

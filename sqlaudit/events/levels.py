@@ -6,7 +6,7 @@ Terrovitis, Mamoulis and Kalnis, *Privacy-preserving anonymization of set-valued
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import comb
@@ -15,6 +15,8 @@ from sqlaudit.base.sql import Raw
 from sqlaudit.events.occurrences import Occurrences
 from sqlaudit.events.result import Known
 
+Watcher = Callable[[int, Raw], None]
+"""Who is shown the sets of a size, with the persons of each and one of them by number."""
 PART = 20_000_000
 """So many sets of single persons are grouped by one statement."""
 
@@ -26,12 +28,14 @@ class Levels:
     Args:
         occurrences: who has which event. k: what is too few. stop: whether the time is used up.
         shared_draws: whether to count, for `unicity`, the sets of persons that others have, too.
+        watchers: who is shown every set that is counted, before the figures of its size are told.
     """
 
     occurrences: Occurrences
     k: int
     stop: Callable[[], bool]
     shared_draws: bool = False
+    watchers: Sequence[Watcher] = ()
     shared: dict[int, dict[int, int]] = field(default_factory=dict)
     by_number: dict[int, int] = field(default_factory=dict)
     _state: Raw = field(default_factory=lambda: Raw(""))
@@ -45,6 +49,8 @@ class Levels:
         singles = self._keep("sets_1", "events_single_sets")
         smallest, minimal = self._first()
         self._count_shared(1, singles)
+        if self.watchers:
+            self._show(1, self._keep("singles", "events_singles"))
         yield self._known(1, smallest, minimal)
         before: Raw | None = singles if asked.repeats else None
         some = asked.first_shared <= asked.events
@@ -100,6 +106,7 @@ class Levels:
                 continue
             level.smallest = min(level.smallest, int(smallest))
             self._find_persons(size, sets, unnamed=bool(unnamed))
+            self._show(size, sets)
             if shared:
                 self._count_shared(size, sets)
                 pieces.append(self._keep(f"shared_{size}_{len(pieces)}", "events_shared", size=size, sets=sets).sql)
@@ -114,6 +121,10 @@ class Levels:
             self._state = self._keep(
                 "state", "events_state", size=size, sets=sets, state=self._state, k=self.k, named=False
             )
+
+    def _show(self, size: int, sets: Raw) -> None:
+        for look in self.watchers:
+            look(size, sets)
 
     def _count_shared(self, size: int, sets: Raw) -> None:
         if not self.shared_draws:

@@ -102,21 +102,21 @@ def reading(engine: Engine, relation: Relation, chosen: Sequence[Chosen], entity
     return _codes(engine, Raw(relation.sql), [Raw(one.sql) for one in chosen], Raw(entity.sql))
 
 
-def check_static(bench: Engine, coded: Coded, chosen: Sequence[Chosen], static: int) -> None:
-    """The last `static` columns say one thing of each person.
+def check_static(bench: Engine, coded: Coded, chosen: Sequence[Chosen], static: Sequence[int]) -> None:
+    """The columns at these places say one thing of each person.
 
     Raises:
         UsageError: some persons have several values.
     """
-    names = [f"c{position}" for position in range(len(chosen) - static, len(chosen))]
+    names = [f"c{position}" for position in static]
     if not names:
         return
     row = bench.run(render("events/events_unsteady.sql", bench.dialect, source=coded.source, names=names))[0]
-    for one, persons in zip(chosen[-static:], row, strict=True):
+    for place, persons in zip(static, row, strict=True):
         if persons:
             raise UsageError(
-                f"{persons} persons have several values in {one.name!r}, which was said to stay the same for each "
-                "person; name it with the quasi-identifiers of events instead."
+                f"{persons} persons have several values in {chosen[place].name!r}, which was said to stay the same for "
+                "each person; name it with the quasi-identifiers of events instead."
             )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlaudit.events.pictures import curve_picture
-from sqlaudit.events.result import Drawn, Known, PersonsResult
+from sqlaudit.events.result import Coherence, Drawn, Known, PersonsResult
 from sqlaudit.reports.document import Bullets, Column, Document, Facts, Table, Toned, Words, section
 from sqlaudit.reports.figures import count, part, percent, plural
 from sqlaudit.reports.moments import made
@@ -28,6 +28,11 @@ def persons_document(result: PersonsResult) -> Document:
         (
             *section("With some known events", _curve(result), curve_picture(result)),
             *section("With events drawn at random", _random(result)),
+            *(
+                part
+                for told in result.coherence
+                for part in section(f"What events tell of {told.sensitive}", _coherence(result, told))
+            ),
             *section("With all events of a person", Bullets(tuple(_profile(result)))),
             *section("What leaving out a column would change", _effects(result)),
             *section("How many events persons have", _numbers(result)),
@@ -43,7 +48,17 @@ def _headline(result: PersonsResult) -> Words:
         return Toned(f"{result.target}: there is nobody", "warn")
     last = _counted(result)[-1] if result.complete or not result.curve[-1].exposed_persons else result.curve[-1]
     text = f"{result.target}: {_events(last.known)} of a person {_expose(result, last)}"
-    return Toned(text, "bad" if last.exposed_persons else "good" if result.complete else "warn")
+    told = _most_told(result)
+    if told is not None:
+        text += f", and tell the {told.sensitive} of {_of(result, told.curve[-1].told_persons)}"
+    bad = last.exposed_persons or told is not None
+    return Toned(text, "bad" if bad else "good" if result.complete else "warn")
+
+
+def _most_told(result: PersonsResult) -> Coherence | None:
+    """The sensitive column of which events tell most persons; None when they tell nobody."""
+    told = [one for one in result.coherence if one.curve[-1].told_persons]
+    return max(told, key=lambda one: one.curve[-1].told_persons, default=None)
 
 
 def _counted(result: PersonsResult) -> list[Known]:
@@ -81,6 +96,8 @@ def _lead(result: PersonsResult) -> Iterator[Words]:
             f"{_of(result, stopped.exposed_persons)} are exposed.",
             "warn",
         )
+    for told in result.coherence:
+        yield from _told(result, told)
     profile = result.profile
     if profile.unique_persons:
         yield Toned(f"Whoever knows all events of a person singles out {_of(result, profile.unique_persons)}.", "bad")
@@ -88,16 +105,58 @@ def _lead(result: PersonsResult) -> Iterator[Words]:
 
 def _found(result: PersonsResult, one: Known) -> Iterator[Words]:
     if one.unique_persons:
-        yield Toned(f"Some {_events(one.known)} single out {_of(result, one.unique_persons)}.", "bad")
+        verb = "singles" if one.known == 1 else "single"
+        yield Toned(f"Some {_events(one.known)} {verb} out {_of(result, one.unique_persons)}.", "bad")
     elif one.exposed_persons:
+        verb = "is" if one.known == 1 else "are"
         yield Toned(
-            f"Of {_of(result, one.exposed_persons)} some {_events(one.known)} are shared by fewer than {result.k}.",
+            f"Of {_of(result, one.exposed_persons)} some {_events(one.known)} {verb} shared by fewer than {result.k}.",
             "bad",
         )
     else:
         verb = "is" if one.known == 1 else "are"
         shared = f"{verb} shared by at least {count(one.smallest)} persons."
         yield Toned(f"Any {_events(one.known)} of a person {shared}", "good")
+
+
+def _told(result: PersonsResult, told: Coherence) -> Iterator[Words]:
+    for one in told.curve:
+        if one.told_persons:
+            least = "" if one.exact else "at least "
+            verb = "tells" if one.known == 1 else "tell"
+            text = f"Some {_events(one.known)} {verb} the {told.sensitive} of {least}{_of(result, one.told_persons)}"
+            yield Toned(f"{text}: more than {percent(result.h)} of those who share the events have one value.", "bad")
+            return
+    known = [one for one in told.curve if one.exact]
+    if known:
+        last = known[-1]
+        text = f"No value of {told.sensitive} is held by more than {percent(last.share)} of those who share"
+        yield Toned(f"{text} {_events(last.known)} of a person.", "good")
+
+
+def _coherence(result: PersonsResult, told: Coherence) -> Table:
+    columns = (
+        Column("Known events", True),
+        Column("Fewest persons", True),
+        Column("Largest share with one value", True),
+        Column(f"Told (more than {percent(result.h)})", True),
+        Column("Told or exposed", True),
+    )
+    rows = tuple(
+        (
+            count(one.known) + ("" if one.exact else " (part)"),
+            count(one.smallest),
+            percent(one.share),
+            _with_share(one.told_persons, result.persons),
+            _with_share(one.exposed_persons, result.persons),
+        )
+        for one in told.curve
+    )
+    caption = (
+        "Among all persons with a set of so many events: the largest share who hold one and the same value. Of all "
+        f"persons, {percent(told.prior)} hold the most frequent value; a missing one is no value."
+    )
+    return Table(columns, rows, caption)
 
 
 def _curve(result: PersonsResult) -> Table:

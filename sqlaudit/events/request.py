@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.options import FLAG, NAMES, SECONDS, TEXT, WHOLE, OptionKind, check_bounds, choice, option
+from sqlaudit.base.options import FLAG, NAMES, SECONDS, SHARE, TEXT, WHOLE, OptionKind, check_bounds, choice, option
 from sqlaudit.base.spec import NullPolicy
 from sqlaudit.base.words import spelled
 
@@ -30,6 +31,8 @@ class PersonsRequest:
     Args:
         entity: the column that names the person of a row.
         qi: names or expressions whose values together are an event. static: those that stay the same for a person.
+        sensitive: columns of values that events must not tell. h: the share of the persons with a known set of events
+            who may hold one value.
         known: the largest number of known events, m; every smaller number is told, too.
         k: persons who must share what is known, at least 2.
         multiset: whether repeats of an event count: two visits to one clinic are two events.
@@ -50,6 +53,9 @@ class PersonsRequest:
     static: tuple[str, ...] = option(
         (), NAMES, "What stays the same for a person, and is known besides.", _WHO, metavar="COLUMNS"
     )
+    sensitive: tuple[str, ...] = option(
+        (), NAMES, "Columns of what known events must not tell.", _WHO, metavar="COLUMNS"
+    )
     known: int = option(
         2,
         OptionKind("text", _known),
@@ -61,6 +67,16 @@ class PersonsRequest:
         most=MOST_KNOWN,
     )
     k: int = option(5, WHOLE, "Persons who must share what is known.", _KNOW, shown="5", least=2)
+    h: Fraction = option(
+        Fraction(4, 5),
+        SHARE,
+        "The share of those with the known events who may hold one sensitive value.",
+        _KNOW,
+        metavar="SHARE",
+        shown="0.8",
+        least=0,
+        most=1,
+    )
     multiset: bool = option(False, FLAG, "Repeats count: two visits to one clinic are two events.", _KNOW)
     nulls: NullPolicy = option(
         NullPolicy.EQUAL,

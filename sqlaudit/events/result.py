@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import ClassVar
 
-from sqlaudit.base.documents import LEFT_OUT, Documented, key, shown
+from sqlaudit.base.documents import LEFT_OUT, Documented, exactly, key, shown
 from sqlaudit.base.result import MeasuredResult
 from sqlaudit.reports.notebook import Shown
 
@@ -77,6 +78,40 @@ class WithoutColumn(Documented):
     profile_k: int
 
 
+@dataclass(frozen=True)
+class Learnt(Documented):
+    """What somebody who knows at most so many events of a person learns of a sensitive value.
+
+    Args:
+        known: p. smallest: the fewest persons who share such a set.
+        share: the largest share of the persons with such a set who hold one and the same value.
+        exposed_persons: persons with a set that fewer than k share, or of whom more than h hold one value.
+        told_persons: the latter alone.
+        exact: whether all sets were counted; if not, figures are bounds: at least so large, at least so many persons.
+    """
+
+    known: int
+    smallest: int
+    share: Fraction = field(metadata=exactly("share_exact"))
+    exposed_persons: int
+    told_persons: int
+    exact: bool = True
+
+
+@dataclass(frozen=True)
+class Coherence(Documented):
+    """What events tell of a sensitive column.
+
+    Args:
+        sensitive: its name. prior: the share of all persons who hold the most frequent value. curve: who knows 1, 2, …
+            events.
+    """
+
+    sensitive: str
+    prior: Fraction = field(metadata=exactly("prior_exact"))
+    curve: tuple[Learnt, ...]
+
+
 def _by_number(found: Mapping[int, int]) -> list[dict[str, int]]:
     return [{"events": events, "persons": persons} for events, persons in found.items()]
 
@@ -88,13 +123,15 @@ class PersonsResult(MeasuredResult, Shown):
     Args:
         target: what was looked at. entity: the column that names persons.
         columns: the quasi-identifiers of an event. static: those that stay the same for a person, and are known.
-        k: what is too few. multiset: whether repeats count. nulls: how missing values are read.
+        k: what is too few. h: the share above which a sensitive value counts as told. multiset: whether repeats count.
+        nulls: how missing values are read.
         rows: rows of the table. persons: different persons. events: different events. pairs: pairs of a person and an
             event.
         by_number: persons by how many events they have.
         profile: who knows all events of a person. curve: who knows 1, 2, … of them.
         random: events drawn at random. static_k: the smallest class of static values alone, None without any.
         effects: what leaving out each column would save; empty when it was not asked for.
+        coherence: what events tell of sensitive columns.
         engine, time, statements, versions, access: as in an audit.
     """
 
@@ -107,6 +144,7 @@ class PersonsResult(MeasuredResult, Shown):
     columns: tuple[str, ...]
     static: tuple[str, ...]
     k: int
+    h: Fraction = field(default=Fraction(4, 5), metadata=exactly("h_exact"))
     multiset: bool
     nulls: str
     persons: int = field(metadata=key("persons.persons"))
@@ -119,11 +157,17 @@ class PersonsResult(MeasuredResult, Shown):
     random: tuple[Drawn, ...] = field(default=(), metadata=key("persons.random"))
     static_k: int | None = field(default=None, metadata=key("persons.static_k"))
     effects: tuple[WithoutColumn, ...] = field(default=(), metadata=key("persons.effects"))
+    coherence: tuple[Coherence, ...] = field(default=(), metadata=key("persons.coherence"))
 
     @property
     def complete(self) -> bool:
         """Whether every number of known events that was asked for was counted."""
         return all(one.exact for one in self.curve)
+
+    @property
+    def told_persons(self) -> int:
+        """Persons of whom some known events tell the value of a sensitive column, of that where they are most."""
+        return max((one.curve[-1].told_persons for one in self.coherence), default=0)
 
     def at(self, known: int) -> Known:
         """The figures for at most so many known events.

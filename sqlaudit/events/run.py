@@ -9,12 +9,13 @@ from dataclasses import replace
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.spec import Target
-from sqlaudit.base.sql import render
+from sqlaudit.base.sql import Raw, render
 from sqlaudit.column_sets.budget import Stop, until
 from sqlaudit.column_sets.coding import Coded
 from sqlaudit.column_sets.selection import Chosen, choose_column, choose_columns
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.provenance import provenance
+from sqlaudit.events.coherence import Learning
 from sqlaudit.events.levels import Levels
 from sqlaudit.events.occurrences import Occurrences, check_static, coded_rows, occurrences_of, reading
 from sqlaudit.events.request import PersonsRequest
@@ -49,8 +50,9 @@ def find_persons(engine: Engine, target: Target | Relation, request: PersonsRequ
     chosen, person = _chosen(engine, relation, request)
     stop = until(begun, request.time_budget)
     with coded_rows(engine, relation, chosen, person) as (bench, coded):
-        check_static(bench, coded, chosen, len(request.static))
-        search = _Findings(bench, coded, request, chosen, len(chosen) - len(request.static), stop)
+        events, quasi = len(request.qi), len(request.qi) + len(request.static)
+        check_static(bench, coded, chosen, range(events, quasi))
+        search = _Findings(bench, coded, request, chosen, events, quasi, stop)
         try:
             found = search.result(relation.label, person.name)
         finally:
@@ -72,23 +74,40 @@ class _Findings:
     """One table's events, and the questions about them."""
 
     def __init__(
-        self, bench: Engine, coded: Coded, request: PersonsRequest, chosen: Sequence[Chosen], events: int, stop: Stop
+        self,
+        bench: Engine,
+        coded: Coded,
+        request: PersonsRequest,
+        chosen: Sequence[Chosen],
+        events: int,
+        quasi: int,
+        stop: Stop,
     ) -> None:
         self.bench, self.coded, self.request = bench, coded, request
-        self.names = tuple(one.name for one in chosen)
+        names = tuple(one.name for one in chosen)
+        self.names, self.sensitive = names[:quasi], names[quasi:]
         self.events, self.stop = events, stop
 
     def result(self, label: str, entity: str) -> PersonsResult:
         """Everything that was asked, without where it comes from."""
         request, every = self.request, range(len(self.names))
         occurrences = self._occurrences(every)
-        levels = Levels(occurrences, request.k, self.stop, shared_draws=bool(request.random))
+        learning = tuple(self._learning(occurrences))
+        watchers = tuple(one.look for one in learning)
+        levels = Levels(occurrences, request.k, self.stop, shared_draws=bool(request.random), watchers=watchers)
         try:
-            curve = list(levels.curve(max(request.known, 1)))
+            curve = []
+            for known in levels.curve(max(request.known, 1)):
+                curve.append(known)
+                for one in learning:
+                    one.take(known, levels.state)
             random = tuple(self._random(occurrences, levels, curve))
             by_number = levels.by_number
+            coherence = tuple(one.found() for one in learning)
         finally:
             levels.close()
+            for one in learning:
+                one.close()
         profile = _profile(occurrences, request.k)
         static_k = self._static_k()
         events, pairs = occurrences.events, occurrences.pairs
@@ -99,6 +118,7 @@ class _Findings:
             columns=self.names[: self.events],
             static=self.names[self.events :],
             k=request.k,
+            h=request.h,
             multiset=request.multiset,
             nulls=request.nulls.value,
             rows=self.coded.rows,
@@ -111,6 +131,7 @@ class _Findings:
             random=random,
             static_k=static_k,
             effects=effects,
+            coherence=coherence,
         )
 
     def close(self) -> None:
@@ -123,6 +144,11 @@ class _Findings:
         return occurrences_of(
             self.bench, self.coded, columns, request.k, request.nulls, repeats=request.multiset, events=self.events
         )
+
+    def _learning(self, occurrences: Occurrences) -> Iterator[Learning]:
+        for place, name in enumerate(self.sensitive, len(self.names)):
+            held = occurrences.keep(f"held_{place}", "events_held", source=self.coded.source, column=Raw(f"c{place}"))
+            yield Learning(occurrences, held, name, place, self.coded.persons, self.request.h)
 
     def _random(self, occurrences: Occurrences, levels: Levels, curve: Sequence[Known]) -> Iterator[Drawn]:
         if not self.coded.persons:
@@ -165,7 +191,7 @@ class _Findings:
 
 def _chosen(engine: Engine, relation: Relation, request: PersonsRequest) -> tuple[tuple[Chosen, ...], Chosen]:
     """The columns of events and then the static ones, and the column that names persons."""
-    chosen = choose_columns(relation, engine.dialect, [*request.qi, *request.static])
+    chosen = choose_columns(relation, engine.dialect, [*request.qi, *request.static, *request.sensitive])
     person = choose_column(relation, engine.dialect, request.entity)
     if person.name in {one.name for one in chosen}:
         raise UsageError(f"Column {person.name!r} names the persons; it is no quasi-identifier of their events.")

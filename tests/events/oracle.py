@@ -108,3 +108,47 @@ def profile(persons: dict[Any, tuple[Event, ...]]) -> tuple[int, int, int]:
     """(smallest class, persons alone, classes) of persons whose events are the same."""
     classes = Counter(frozenset(events) for events in persons.values())
     return min(classes.values(), default=0), sum(size == 1 for size in classes.values()), len(classes)
+
+
+Held = dict[Any, frozenset[Hashable]]
+
+
+def held_by(rows: Iterable[Sequence[Any]]) -> Held:
+    """The sensitive values of each person, from rows whose last value is sensitive; a missing one is no value."""
+    out: dict[Any, set[Hashable]] = {}
+    for person, *_, value in rows:
+        out.setdefault(person, set()).update([] if value is None else [value])
+    return {person: frozenset(values) for person, values in out.items()}
+
+
+def learnt(
+    persons: dict[Any, tuple[Event, ...]], held: Held, most: int, h: Fraction, multiset: bool = False
+) -> tuple[Fraction, set[Any]]:
+    """(the largest share of persons with a set of at most `most` events who hold one value, persons with a set where it
+    is larger than h)."""
+    largest, told = Fraction(0), set()
+    for one, events in persons.items():
+        for known in (known for size in range(1, most + 1) for known in known_sets(events, size, multiset)):
+            having = [other for other in persons if known <= set(persons[other])]
+            for value in frozenset().union(*(held[other] for other in having)):
+                share = Fraction(sum(value in held[other] for other in having), len(having))
+                largest = max(largest, share)
+                told |= {one} if share > h else set()
+    return largest, told
+
+
+def learnt_of_rest(
+    persons: dict[Any, tuple[Event, ...]], held: Held, most: int, h: Fraction, multiset: bool = False
+) -> tuple[Fraction, set[Any]]:
+    """The same where what is known may hold sensitive values, and the value told is another one (ρ-uncertainty)."""
+    private = {person: {("sensitive", value, 1) for value in held[person]} for person in persons}
+    everything = {person: (*events, *sorted(private[person], key=repr)) for person, events in persons.items()}
+    largest, told = Fraction(0), set()
+    for one, items in everything.items():
+        for known in (known for size in range(1, most + 1) for known in known_sets(items, size, multiset)):
+            having = [other for other in persons if known <= set(everything[other])]
+            for value in set().union(*(private[other] for other in having)) - known:
+                share = Fraction(sum(value in private[other] for other in having), len(having))
+                largest = max(largest, share)
+                told |= {one} if share > h else set()
+    return largest, told

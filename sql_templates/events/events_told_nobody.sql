@@ -1,0 +1,2 @@
+{# Nobody yet. #}
+SELECT CAST(NULL AS INTEGER) AS person, CAST(NULL AS INTEGER) AS known WHERE FALSE

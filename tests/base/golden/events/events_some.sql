@@ -1,0 +1,2 @@
+/* sqlaudit: events_some */
+SELECT 1 AS some FROM patients LIMIT 1

@@ -1,0 +1,150 @@
+"""What known events tell of sensitive values, against every subset of every person's events, on all engines."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import sqlaudit
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.spec import NullPolicy, Target
+from sqlaudit.engines import connect
+from sqlaudit.engines.contract import Engine
+from sqlaudit.events.coherence import limit_in_integers
+from sqlaudit.events.report import persons_document
+from sqlaudit.events.request import PersonsRequest
+from sqlaudit.events.result import PersonsResult
+from sqlaudit.events.run import find_persons
+from sqlaudit.reports.document import Toned
+from tests.audit_values import values_query
+from tests.events import oracle
+from tests.strategies import run
+
+ILLNESS = 'the "illness" 😀'
+COLUMNS = {"person": "int", "clinic": "int", "month": "int", ILLNESS: "text"}
+LIMITS = st.sampled_from(
+    [Fraction(0), Fraction(1, 2), Fraction(2, 3), Fraction("0.6666666666666666666666666667"), Fraction(1)]
+)
+illness = st.sampled_from(["flu", "HIV", "it's", None])
+rows = st.lists(
+    st.tuples(st.integers(1, 6), st.sampled_from([1, 2, None]), st.sampled_from([1, 2]), illness),
+    min_size=1,
+    max_size=13,
+)
+
+
+def found_in(engine: Engine, table: list[tuple[Any, ...]], **more: Any) -> PersonsResult:
+    query = values_query([dict(zip(COLUMNS, one, strict=True)) for one in table], COLUMNS)
+    asked = {"entity": "person", "qi": ("clinic", "month"), "sensitive": (ILLNESS,)} | more
+    return find_persons(engine, Target(query=query), PersonsRequest(**asked))
+
+
+def check(found: PersonsResult, table: list[tuple[Any, ...]], nulls: str, repeats: bool) -> None:
+    persons = oracle.events_of([row[:-1] for row in table], nulls, repeats)
+    held = oracle.held_by(table)
+    (told,) = found.coherence
+    assert told.sensitive == ILLNESS
+    values = [value for values in held.values() for value in values]
+    assert told.prior == Fraction(max((values.count(one) for one in values), default=0), len(persons))
+    for one, known in zip(told.curve, found.curve, strict=True):
+        share, whom = oracle.learnt(persons, held, one.known, found.h, repeats)
+        either = whom | {
+            person
+            for person, events in persons.items()
+            for size in range(1, one.known + 1)
+            for some in oracle.known_sets(events, size, repeats)
+            if oracle.support(persons, some) < found.k
+        }
+        assert (one.known, one.smallest, one.exact) == (known.known, known.smallest, True)
+        assert (one.share, one.told_persons, one.exposed_persons) == (share, len(whom), len(either)), one.known
+
+
+@pytest.mark.parametrize("nulls", ["equal", "distinct"])
+@pytest.mark.parametrize("repeats", [False, True])
+def test_what_is_told_is_what_all_subsets_say(engine: Engine, nulls: str, repeats: bool) -> None:
+    @run(25 if engine.name == "duckdb" else 5)
+    @given(rows, st.integers(2, 4), LIMITS)
+    def compare(table: list[tuple[Any, ...]], k: int, h: Fraction) -> None:
+        found = found_in(engine, table, known=3, k=k, h=h, multiset=repeats, nulls=NullPolicy(nulls))
+        check(found, table, nulls, repeats)
+
+    compare()
+
+
+def test_parts_of_the_events_tell_the_same_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sqlaudit.events.levels.PART", 3)
+
+    @run(15)
+    @given(rows, LIMITS)
+    def compare(table: list[tuple[Any, ...]], h: Fraction) -> None:
+        with connect() as engine:
+            check(found_in(engine, table, known=3, k=3, h=h), table, "equal", False)
+
+    compare()
+
+
+def test_static_values_are_known_besides() -> None:
+    table = [(1, 1, 1, "flu"), (2, 1, 1, "HIV"), (3, 1, 2, "flu"), (4, 1, 2, "flu")]
+    with connect() as engine:
+        bare = found_in(engine, table, qi=("clinic",), k=2)
+        more = found_in(engine, table, qi=("clinic",), static=("month",), k=2)
+    assert [one.share for one in bare.coherence[0].curve] == [Fraction(3, 4)] * 2
+    assert [one.share for one in more.coherence[0].curve] == [1, 1]
+    assert [one.told_persons for one in more.coherence[0].curve] == [2, 2]
+
+
+def test_each_sensitive_column_is_told_by_itself() -> None:
+    table = pd.DataFrame({"who": [1, 2, 3, 4], "at": list("aaaa"), "x": list("ppqr"), "y": [None, "s", "s", "s"]})
+    found = sqlaudit.persons(table, entity="who", qi=["at"], sensitive=["x", "y"], k=2, h="70%")
+    assert [(one.sensitive, one.prior, one.curve[0].share, one.curve[0].told_persons) for one in found.coherence] == [
+        ("x", Fraction(1, 2), Fraction(1, 2), 0),
+        ("y", Fraction(3, 4), Fraction(3, 4), 4),
+    ]
+    headline = persons_document(found).headline
+    assert isinstance(headline, Toned)
+    assert headline.tone == "bad"
+    assert headline.text.endswith("shared by at least 4 persons, and tell the y of 4 of 4 persons (100%)")
+
+
+def test_nobody_with_a_value_and_nobody_at_all_tell_nothing(engine: Engine) -> None:
+    for table in ([(1, 1, 1, None), (2, 2, 2, None)], []):
+        (told,) = found_in(engine, table).coherence
+        assert (told.prior, [(one.share, one.told_persons) for one in told.curve]) == (0, [(0, 0), (0, 0)])
+
+
+def test_a_search_that_ended_early_proves_what_it_told() -> None:
+    table = [(1, 1, 1, "flu"), (1, 1, 2, None), (2, 1, 1, "flu"), (2, 1, 2, None), (3, 1, 1, None), (3, 1, 2, None)]
+    with connect() as engine:
+        found = found_in(engine, table, known=3, k=2, h=Fraction(1, 2), time_budget=0.0)
+    assert [(one.known, one.share, one.told_persons, one.exact) for one in found.coherence[0].curve] == [
+        (1, Fraction(2, 3), 3, True),
+        (2, Fraction(2, 3), 3, False),
+    ]
+
+
+@pytest.mark.parametrize("persons", [1, 3, 7])
+def test_a_limit_in_integers_parts_the_same_shares(persons: int) -> None:
+    shares = [Fraction(holders, size) for size in range(1, persons + 1) for holders in range(size + 1)]
+    for h in [Fraction(place, 97) for place in range(98)] + shares:
+        allowed, whole, least = limit_in_integers(h, persons)
+        for share in shares:
+            assert (whole * share.numerator - allowed * share.denominator >= least) is (share > h), (share, h)
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"h": Fraction(3, 2)}, "h= is a share from 0 to 1"),
+        ({"sensitive": ("clinic",)}, "'clinic' is named twice"),
+        ({"sensitive": ("illnes",)}, "no column 'illnes'"),
+        ({"sensitive": ("person",)}, "names the persons"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(more: dict[str, Any], said: str) -> None:
+    with connect() as engine, pytest.raises(UsageError, match=said):
+        found_in(engine, [(1, 1, 1, "flu")], **more)
