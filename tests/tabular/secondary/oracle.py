@@ -27,32 +27,35 @@ def equations(keys: Sequence[Sequence[int]], rollups: Sequence[Sequence[Sequence
 def tables(
     size: int, sums: Sequence[Equation], known: Sequence[int | None], limits: Sequence[tuple[int, int]]
 ) -> Iterator[tuple[int, ...]]:
-    """All tables of whole numbers within limits that fit what is published."""
+    """All tables of whole numbers within limits that fit what is published: cell by cell, every value that may fit."""
+    reach = [limits[cell] if value is None else (value, value) for cell, value in enumerate(known)]
+    of_cell = [[one for one in sums if cell == one[0] or cell in one[1]] for cell in range(size)]
 
-    def going_on(table: list[int]) -> Iterator[tuple[int, ...]]:
-        cell = len(table)
+    def possible(cell: int) -> tuple[int, int]:
+        low, high = reach[cell]
+        for total, parts in of_cell[cell]:
+            others = [reach[part] for part in parts if part != cell]
+            least, most = sum(one for one, _ in others), sum(one for _, one in others)
+            if cell == total:
+                low, high = max(low, least), min(high, most)
+            else:
+                low, high = max(low, reach[total][0] - most), min(high, reach[total][1] - least)
+        return low, high
+
+    def going_on(cell: int) -> Iterator[tuple[int, ...]]:
         if cell == size:
-            yield tuple(table)
+            yield tuple(low for low, _ in reach)
             return
-        value = known[cell]
-        low, high = limits[cell] if value is None else (value, value)
+        before = reach[cell]
+        low, high = possible(cell)
         for choice in range(low, high + 1):
-            table.append(choice)
-            if all(_may_hold(total, parts, table, limits) for total, parts in sums):
-                yield from going_on(table)
-            table.pop()
+            reach[cell] = (choice, choice)
+            yield from going_on(cell + 1)
+        reach[cell] = before
 
-    yield from going_on([])
-
-
-def _may_hold(total: int, parts: Sequence[int], table: Sequence[int], limits: Sequence[tuple[int, int]]) -> bool:
-    """Whether an equation holds, or can hold still for the cells that are not chosen."""
-
-    def reach(cell: int) -> tuple[int, int]:
-        return (table[cell], table[cell]) if cell < len(table) else limits[cell]
-
-    low, high = (sum(reach(part)[end] for part in parts) for end in (0, 1))
-    return low <= reach(total)[1] and reach(total)[0] <= high
+    for _ in range(size):
+        reach = [possible(cell) for cell in range(size)]
+    yield from going_on(0)
 
 
 def intervals(

@@ -1,0 +1,383 @@
+"""The least and largest value of cells in a block, by linear programs whose answers are checked in whole numbers.
+
+HiGHS computes in floating point; nothing that it says is believed. Its solution, rounded, counts when it fits all
+equations and limits exactly: then cells can have these values. Its multipliers, rounded, give a sum of equations
+that bounds a cell, whatever the multipliers are; the bound is computed in whole numbers. Where both meet, the limit
+of a cell is exact. Where a vertex is not whole, though counts are, branches are searched, each bounded in the same way.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from sqlaudit.base.errors import EngineError
+from sqlaudit.tabular.secondary.structure import Integers
+from sqlaudit.tabular.secondary.system import FREE, Contradiction
+
+if TYPE_CHECKING:
+    import highspy
+
+Floats = npt.NDArray[np.float64]
+_MULTIPLES = 1, 2, 3, 4, 6, 12, 60, 5040
+"""Multipliers are fractions of one of these; beyond, they are rounded, and the bound may be wider."""
+_DUAL, _PRIMAL = 1, 4
+"""HiGHS' numbers of simplex methods: limits change in the one, costs in the other, with the answer before as start."""
+_NODES = 200
+"""So many branches for one limit of one cell."""
+
+
+def available() -> bool:
+    """Whether HiGHS is installed."""
+    return importlib.util.find_spec("highspy") is not None
+
+
+@dataclass(frozen=True)
+class Block:
+    """Cells and equations that hang together: the signed sum of the columns of a row is its right side.
+
+    Args:
+        rows, columns, signs: of each entry. right: of each row. lower, upper: of each column, FREE where none.
+        whole: only whole numbers fit.
+    """
+
+    rows: Integers
+    columns: Integers
+    signs: Integers
+    right: Integers
+    lower: Integers
+    upper: Integers
+    whole: bool
+
+    def fits(self, values: Integers) -> bool:
+        """Whether values fulfil all equations and limits, exactly."""
+        if bool((values < self.lower).any() or (values > self.upper).any()):
+            return False
+        return not bool((self.left(values) != self.right).any())
+
+    def left(self, values: Integers) -> Integers:
+        """The signed sum of each row."""
+        sums = np.zeros(len(self.right), dtype=np.int64)
+        np.add.at(sums, self.rows, self.signs * values[self.columns])
+        return sums
+
+    def bound(self, multipliers: Integers, cell: int, times: int, lower: Integers, upper: Integers) -> int | None:
+        """What `times` · cell is at least within limits, as the sum of equations with these multipliers proves.
+
+        Args:
+            multipliers: of the rows, any whole numbers. cell: a column. times: how often it is counted, or 0.
+            lower, upper: limits of the columns.
+
+        Returns:
+            The bound; None where a limit that the sum needs is missing.
+        """
+        rest = np.zeros(len(lower), dtype=np.int64)
+        np.add.at(rest, self.columns, -self.signs * multipliers[self.rows])
+        rest[cell] += times
+        limits = np.where(rest > 0, lower, upper)
+        used = rest != 0
+        if bool((np.abs(limits[used]) >= FREE).any()):
+            return None
+        return _dot(multipliers, self.right) + _dot(rest[used], limits[used])
+
+
+def _dot(left: Integers, right: Integers) -> int:
+    """The sum of products, exactly."""
+    if float(np.abs(left).astype(np.float64) @ np.abs(right).astype(np.float64)) < 2.0**62:
+        return int(left @ right)
+    return sum(a * b for a, b in zip(left.tolist(), right.tolist(), strict=True))
+
+
+@dataclass
+class Range:
+    """What is known of the values of the columns of a block: they lie within the outer limits; the inner ones occur.
+
+    Args:
+        low, high: no value beyond fits. least, most: values that fit were found; least > most where none was.
+    """
+
+    low: Integers
+    high: Integers
+    least: Integers
+    most: Integers
+
+    @classmethod
+    def of(cls, block: Block) -> Range:
+        """Before anything was found."""
+        nothing = np.full(len(block.lower), FREE, dtype=np.int64)
+        return cls(block.lower.copy(), block.upper.copy(), nothing, -nothing)
+
+    def see(self, values: Integers) -> None:
+        """Values of all columns that fit."""
+        np.minimum(self.least, values, out=self.least)
+        np.maximum(self.most, values, out=self.most)
+
+    def open(self) -> Iterator[tuple[int, int]]:
+        """Columns with a limit that no value that fits reaches: the column, and 1 for the lower, -1 for the upper."""
+        for cell in range(len(self.low)):
+            if self.least[cell] > self.low[cell]:
+                yield cell, 1
+            if self.most[cell] < self.high[cell]:
+                yield cell, -1
+
+
+class Prober:
+    """Finds the limits of the cells of one block.
+
+    Args:
+        block: the cells.
+    """
+
+    def __init__(self, block: Block) -> None:
+        self.block = block
+        self.range = Range.of(block)
+        self.programs = 0
+        self._solver = _solver(block)
+        self._costs = np.zeros(len(block.lower))
+
+    def meet_many(self) -> None:
+        """Look for values with many cells at their limits at once, as long as that finds some."""
+        before = -1
+        while True:
+            low, high = self.range.least > self.range.low, self.range.most < self.range.high
+            left = int(low.sum() + high.sum())
+            if not left or (before >= 0 and left > 0.9 * before):
+                return
+            before = left
+            for costs in (low.astype(np.float64), -high.astype(np.float64)):
+                self._minimize(costs)
+                self._note_values()
+
+    def probe(self, cell: int, sign: int) -> None:
+        """Find the lower limit (sign 1) or the upper one (-1) of a cell."""
+        if self._met(cell, sign):
+            return
+        costs = np.zeros(len(self._costs))
+        costs[cell] = sign
+        status = self._minimize(costs)
+        if status == "unbounded":
+            self._note_ray(cell, sign)
+        if status == "infeasible" and self._proven_empty(self.block.lower, self.block.upper, again=True):
+            raise Contradiction()
+        if status != "optimal":
+            return
+        values = self._note_values()
+        self._note_bound(cell, sign, self._proven(cell, sign, self.block.lower, self.block.upper))
+        if values is None and self.block.whole and not self._met(cell, sign):
+            self._branch(cell, sign)
+
+    def multipliers(self, cell: int, sign: int) -> tuple[Integers, int] | None:
+        """Whole multipliers of the rows that prove a limit of a cell best, and what the cell is multiplied by."""
+        costs = np.zeros(len(self._costs))
+        costs[cell] = sign
+        if self._minimize(costs) != "optimal":
+            return None
+        return _whole(np.array(self._solver.getSolution().row_dual))
+
+    def _met(self, cell: int, sign: int) -> bool:
+        found = self.range
+        return bool(found.least[cell] <= found.low[cell] if sign > 0 else found.most[cell] >= found.high[cell])
+
+    def _minimize(self, costs: Floats) -> str:
+        changed = np.flatnonzero(costs != self._costs)
+        if len(changed):
+            self._solver.changeColsCost(len(changed), changed.astype(np.int32), costs[changed])
+            self._costs = costs
+        return self._run()
+
+    def _run(self) -> str:
+        """The status in one word.
+
+        Raises:
+            EngineError: the solver failed.
+        """
+        import highspy
+
+        self.programs += 1
+        self._solver.run()
+        reasons = highspy.HighsModelStatus
+        status = self._solver.getModelStatus()
+        if status == reasons.kUnboundedOrInfeasible:
+            self._solver.clearSolver()
+            self._solver.run()
+            status = self._solver.getModelStatus()
+        words = {reasons.kOptimal: "optimal", reasons.kUnbounded: "unbounded", reasons.kInfeasible: "infeasible"}
+        if status in words:
+            return words[status]
+        if status in (reasons.kUnknown, reasons.kUnboundedOrInfeasible, reasons.kIterationLimit, reasons.kSolveError):
+            self._solver.clearSolver()
+            return "unknown"
+        raise EngineError(f"The solver ended without an answer ({self._solver.modelStatusToString(status)}).")
+
+    def _note_values(self) -> Integers | None:
+        """The solver's values, rounded, if they fit: then they are seen."""
+        values: Integers = np.rint(np.array(self._solver.getSolution().col_value)).astype(np.int64)
+        if len(values) and self.block.fits(values):
+            self.range.see(values)
+            return values
+        return None
+
+    def _note_bound(self, cell: int, sign: int, bound: int | None) -> None:
+        if bound is None:
+            return
+        if sign > 0:
+            self.range.low[cell] = max(int(self.range.low[cell]), bound)
+        else:
+            self.range.high[cell] = min(int(self.range.high[cell]), -bound)
+
+    def _note_ray(self, cell: int, sign: int) -> None:
+        """Values that may grow for ever: the limit is none, if the ray keeps all equations and limits exactly."""
+        whole = self._ray("getPrimalRay")
+        if whole is None:
+            return
+        up, down = self.block.upper < FREE, self.block.lower > -FREE
+        if (self.block.left(whole) == 0).all() and not (whole[up] > 0).any() and not (whole[down] < 0).any():
+            grows, falls = whole > 0, whole < 0
+            if bool(grows[cell] if sign < 0 else falls[cell]):
+                self.range.most[grows], self.range.least[falls] = FREE, -FREE
+
+    def _proven(self, cell: int, sign: int, lower: Integers, upper: Integers) -> int | None:
+        """What sign · cell is at least, rounded up where only whole numbers fit, down elsewhere."""
+        multipliers, times = _whole(np.array(self._solver.getSolution().row_dual))
+        bound = self.block.bound(multipliers, cell, sign * times, lower, upper)
+        if bound is None:
+            return None
+        return -(-bound // times) if self.block.whole else bound // times
+
+    def _branch(self, cell: int, sign: int) -> None:
+        """Search whole values of a cell's limit, depth first, each branch bounded by a proof."""
+        self._solver.setOptionValue("simplex_strategy", _DUAL)
+        waiting = [(self.block.lower, self.block.upper, self._first_bound(cell, sign))]
+        limit, nodes = _Limit(self, cell, sign), 0
+        while waiting and nodes < _NODES:
+            lower, upper, above = waiting.pop()
+            if above >= limit.best():
+                continue
+            nodes += 1
+            waiting += self._branches(cell, sign, lower, upper, above, limit)
+        self._within(self.block.lower, self.block.upper)
+        self._solver.setOptionValue("simplex_strategy", _PRIMAL)
+        open_bounds = [above for _, _, above in waiting]
+        proven = min([limit.best(), limit.unproven, *open_bounds])
+        if proven >= FREE:
+            raise Contradiction()
+        self._note_bound(cell, sign, proven)
+
+    def _first_bound(self, cell: int, sign: int) -> int:
+        return int(self.range.low[cell] if sign > 0 else -self.range.high[cell])
+
+    def _branches(
+        self, cell: int, sign: int, lower: Integers, upper: Integers, above: int, limit: _Limit
+    ) -> list[tuple[Integers, Integers, int]]:
+        """The two halves of a branch; none when it is settled."""
+        self._within(lower, upper)
+        status = self._run()
+        if status == "infeasible":
+            if not self._proven_empty(lower, upper):
+                limit.unproven = min(limit.unproven, above)
+            return []
+        if status != "optimal":
+            limit.unproven = min(limit.unproven, above)
+            return []
+        values = np.array(self._solver.getSolution().col_value)
+        bound = self._proven(cell, sign, lower, upper)
+        above = above if bound is None else max(above, bound)
+        apart = np.abs(values - np.rint(values))
+        noted = self._note_values() is not None
+        if above >= limit.best():
+            return []
+        if noted or not (apart > 1e-6).any():  # the best of this branch, but no multipliers that prove it
+            limit.unproven = min(limit.unproven, above)
+            return []
+        at = int(np.argmax(apart))
+        top, bottom = upper.copy(), lower.copy()
+        top[at], bottom[at] = math.floor(values[at]), math.ceil(values[at])
+        halves = [(bottom, upper, above), (lower, top, above)]
+        return halves if at != cell or sign > 0 else halves[::-1]
+
+    def _proven_empty(self, lower: Integers, upper: Integers, again: bool = False) -> bool:
+        """Whether a sum of equations shows that nothing fits within limits."""
+        if again:  # the primal simplex tells no such sum
+            self._solver.clearSolver()
+            self._solver.setOptionValue("simplex_strategy", _DUAL)
+            self._solver.run()
+        whole = self._ray("getDualRay")
+        if whole is None:
+            return False
+        for multipliers in (whole, -whole):
+            bound = self.block.bound(multipliers, 0, 0, lower, upper)
+            if bound is not None and bound > 0:
+                return True
+        return False
+
+    def _ray(self, name: str) -> Integers | None:
+        """A direction that the solver found, in whole numbers; None where it found none, or is too old to tell."""
+        tell = getattr(self._solver, name, None)
+        known, ray = tell()[1:3] if tell else (False, ())
+        if not known or not len(ray):
+            return None
+        way = np.array(ray, dtype=np.float64)
+        return _whole(way / max(1e-12, float(np.abs(way).max())))[0]
+
+    def _within(self, lower: Integers, upper: Integers) -> None:
+        places = np.arange(len(lower), dtype=np.int32)
+        self._solver.changeColsBounds(len(lower), places, *_as_floats(lower, upper))
+
+
+@dataclass
+class _Limit:
+    """How far a search of a limit is: sign · cell is at least the best value found, or what is unproven."""
+
+    prober: Prober
+    cell: int
+    sign: int
+    unproven: int = FREE
+
+    def best(self) -> int:
+        """The best value that was found, times the sign."""
+        found = self.prober.range
+        return int(found.least[self.cell] if self.sign > 0 else -found.most[self.cell])
+
+
+def _whole(multipliers: Floats) -> tuple[Integers, int]:
+    """Whole numbers in the proportion of floats, and the factor between them."""
+    for times in _MULTIPLES:
+        whole = np.rint(multipliers * times)
+        if (np.abs(whole - multipliers * times) < 1e-6).all():
+            break
+    return whole.astype(np.int64), times
+
+
+def _as_floats(lower: Integers, upper: Integers) -> tuple[Floats, Floats]:
+    return np.where(lower <= -FREE, -np.inf, lower), np.where(upper >= FREE, np.inf, upper)
+
+
+def _solver(block: Block) -> highspy.Highs:
+    """HiGHS with the block's equations, and no costs."""
+    import highspy
+
+    model = highspy.HighsLp()
+    model.num_col_, model.num_row_ = len(block.lower), len(block.right)
+    model.col_cost_ = np.zeros(len(block.lower))
+    model.col_lower_, model.col_upper_ = _as_floats(block.lower, block.upper)
+    model.row_lower_ = model.row_upper_ = block.right.astype(np.float64)
+    order = np.argsort(block.rows, kind="stable")
+    sizes = np.bincount(block.rows, minlength=len(block.right))
+    model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    model.a_matrix_.start_ = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
+    model.a_matrix_.index_ = block.columns[order].astype(np.int32)
+    model.a_matrix_.value_ = block.signs[order].astype(np.float64)
+    make = highspy.Highs
+    solver: highspy.Highs = make()  # type: ignore[no-untyped-call, unused-ignore]
+    # the first answer stays feasible when costs change: the primal simplex goes on from there
+    options: dict[str, bool | int | str] = {"output_flag": False, "threads": 1, "presolve": "off", "solver": "simplex"}
+    for option, setting in (options | {"simplex_strategy": _PRIMAL}).items():
+        solver.setOptionValue(option, setting)
+    solver.passModel(model)
+    return solver
