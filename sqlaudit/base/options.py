@@ -158,6 +158,7 @@ class Option:
     metavar: str | None = None
     flags: tuple[str, ...] = ()
     shown: str = ""
+    alone: str = ""
     default: Any = None
     least: int | None = None
     most: int | None = None

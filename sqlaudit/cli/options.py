@@ -22,17 +22,16 @@ from typing import Any
 import click
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.options import FLAG, option, request_from
+from sqlaudit.base.options import FILE, FLAG, MOST, RANGE, option, request_from
 from sqlaudit.base.paths import is_folder
 from sqlaudit.base.spec import Coverage, Limits, ReadOptions, Requirement, Roles, Target
 from sqlaudit.cli.output import Output, output_for
-from sqlaudit.cli.parsing import count_or_all
 from sqlaudit.cli.requests import parameters_of, request_options, typed
 from sqlaudit.cli.sections import in_section, shared
 from sqlaudit.reports.formats import FORMATS
 
 _PATH = click.Path(path_type=Path)
-_SHOW = "Showing the work"
+_CLASSES, _SHOW = "Classes that fall short", "Showing the work"
 
 
 @dataclass(frozen=True)
@@ -59,10 +58,24 @@ class FailingOptions:
     `worst`: of how many of the worst classes the distribution is told, None = as many as is usual for the format.
     """
 
-    number: int | None = 10
-    show_values: bool = False
-    file: Path | None = None
-    worst: int | None = None
+    number: int | None = option(
+        10, MOST, "How many of them are in the report.", _CLASSES, name="failing_classes", metavar="N|all", shown="10"
+    )
+    file: Path | None = option(
+        None, FILE, "Write all of them to a .csv or .parquet file.", _CLASSES, name="failing_classes_to", metavar="FILE"
+    )
+    worst: int | None = option(
+        None,
+        RANGE,
+        "Of how many of the worst classes to tell how the sensitive values are spread. "
+        "[default: 3 in JSON and HTML, else 0]",
+        _CLASSES,
+        name="worst_classes",
+        metavar="N",
+        least=0,
+        most=10,
+    )
+    show_values: bool = option(False, FLAG, "Show values of these classes, which may name persons.", _CLASSES)
 
 
 def _target(*, name: str | None, db: str | None, query: str | None, where: str | None, **read: Any) -> dict[str, Any]:
@@ -124,12 +137,6 @@ def _limits(**values: Any) -> dict[str, Limits]:
     return {"limits": limits}
 
 
-def _failing(
-    *, failing_classes: int | None, failing_classes_to: Path | None, worst_classes: int | None, show_values: bool
-) -> dict[str, FailingOptions]:
-    return {"failing": FailingOptions(failing_classes, show_values, failing_classes_to, worst_classes)}
-
-
 def _output(*, output_format: str | None, output_file: Path | None) -> dict[str, Output]:
     return {"output": output_for(output_format, output_file)}
 
@@ -173,27 +180,7 @@ require_options = shared(
 coverage_options = request_options(Coverage, "coverage")
 """Adds what is said of columns that no requirement covers; the command gets `coverage: Coverage`."""
 
-_class = in_section("Classes that fall short")
-failing_options = shared(
-    _failing,
-    _class(
-        "--failing-classes",
-        callback=count_or_all,
-        default="10",
-        show_default=True,
-        metavar="N|all",
-        help="How many of them are in the report.",
-    ),
-    _class("--failing-classes-to", type=_PATH, metavar="FILE", help="Write all of them to a .csv or .parquet file."),
-    _class(
-        "--worst-classes",
-        type=click.IntRange(0, 10),
-        metavar="N",
-        help="Of how many of the worst classes to tell how the sensitive values are spread. "
-        "[default: 3 in JSON and HTML, else 0]",
-    ),
-    _class("--show-values", is_flag=True, help="Show values of these classes, which may name persons."),
-)
+failing_options = request_options(FailingOptions, "failing")
 """Adds what is told of failing classes; the command gets `failing: FailingOptions`."""
 
 _out = in_section("Output")

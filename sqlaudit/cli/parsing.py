@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from pathlib import Path
 
@@ -16,6 +17,7 @@ _CLOSING = {"(": ")", "[": "]", "{": "}"}
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
 _SIZE = re.compile(r"\d+(\.\d+)?\s*(B|[KMGT]i?B)", re.IGNORECASE)
 _DURATION = re.compile(r"(\d+(?:\.\d+)?|\.\d+)\s*([smh]?)", re.IGNORECASE)
+_RANGE = re.compile(r"(?:(\d{1,6})\s*(?:\.\.|-)\s*)?(\d{1,6})")
 _SPELLED_DELIMITERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "space": " "}
 
 
@@ -128,6 +130,48 @@ def size(ctx: click.Context, param: click.Parameter, value: str | None) -> str |
     if value is not None and _SIZE.fullmatch(value.strip()) is None:
         raise click.BadParameter(f"{value!r} is not an amount of memory; write 500MB or 4GB.", ctx, param)
     return value.strip() if value else None
+
+
+def pieces(ctx: click.Context, param: click.Parameter, value: str) -> tuple[int, int]:
+    """The first and last number of pieces of knowledge; a callback for `click.option`.
+
+    Raises:
+        click.BadParameter: it is no such range.
+    """
+    found = _RANGE.fullmatch(value.strip())
+    if found is None:
+        raise click.BadParameter(f"{value!r} is not a range of numbers; write 0..12, or 12.", ctx, param)
+    return int(found[1] or 0), int(found[2])
+
+
+def probability(ctx: click.Context, param: click.Parameter, value: str | None) -> Fraction | None:
+    """A probability above 0, exact; a callback for `click.option`.
+
+    Raises:
+        click.BadParameter: it is none.
+    """
+    if value is None:
+        return None
+    try:
+        number = Decimal(value)
+    except InvalidOperation:
+        raise click.BadParameter(f"{value!r} is not a number; write 0.7.", ctx, param) from None
+    if not (number.is_finite() and 0 < number <= 1 and number.adjusted() > -30):
+        raise click.BadParameter(f"{value!r} is not a probability above 0 and at most 1.", ctx, param)
+    return Fraction(number)
+
+
+def number_or_worst(ctx: click.Context, param: click.Parameter, value: str | None) -> int | str | None:
+    """A number of pieces of knowledge, or `worst`; a callback for `click.option`.
+
+    Raises:
+        click.BadParameter: it is neither.
+    """
+    if value in (None, "worst"):
+        return value
+    if value.isascii() and value.isdecimal() and len(value) < 7:
+        return int(value)
+    raise click.BadParameter(f"{value!r} is not a number of pieces; put {param.opts[0]} behind the TARGET.", ctx, param)
 
 
 def count_or_all(ctx: click.Context, param: click.Parameter, value: str) -> int | None:

@@ -17,7 +17,10 @@ from sqlaudit.cli.parsing import (
     duration,
     file_text,
     null_values,
+    number_or_worst,
     one_column,
+    pieces,
+    probability,
     size,
     split_list,
     split_lists,
@@ -38,6 +41,9 @@ _MADE: Mapping[str, Callable[[Option], dict[str, Any]]] = {
     "choice": lambda one: {"type": click.Choice(one.kind.words)},
     "seconds": lambda one: {"callback": duration},
     "memory": lambda one: {"callback": size},
+    "pieces": lambda one: {"callback": pieces},
+    "probability": lambda one: {"callback": probability},
+    "witness": lambda one: {"callback": number_or_worst},
     "most": lambda one: {"callback": _most(one)},
     "queries": lambda one: {"type": _PATH, "multiple": True},
     "file": lambda one: {"type": _PATH},
@@ -87,6 +93,8 @@ def made_option(one: Option) -> Decorator:
     more = {} if made is None else made(one)
     if one.shown and one.kind.name != "flag":
         more |= {"default": one.shown, "show_default": True}
+    if one.alone:
+        more |= {"is_flag": False, "flag_value": one.alone}
     if one.metavar:
         more["metavar"] = one.metavar
     return in_section(one.section)(*flags_of(one), one.name, help=one.help, **more)
@@ -122,11 +130,14 @@ def _offered(request: type[Any]) -> Iterator[Option]:
 
 
 def typed(request: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    """What click made of the options of a request, as `request_from` takes it; without those that were not given."""
+    """What click made of the options of a request, as `request_from` takes it; without those that were not given.
+
+    An option whose default the help page shows is always given: None is then one of its values, for instance `all`.
+    """
     found = {}
     for one in _offered(request):
         value = values[one.name]
-        if value is not None:
+        if value is not None or one.shown:
             reader = _TYPED.get(one.kind.name)
             found[one.name] = value if reader is None else reader(flags_of(one)[0].partition("/")[0], value)
     return found

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from sqlaudit.models.disclosure.by_class import ClassDisclosure
 
 MAX_KNOWLEDGE = 200
+"""The largest number of pieces of knowledge that anybody can ask for."""
 MAX_ALONE = 3
 """Up to so many pieces of knowledge one SELECT writes maximum disclosure out."""
 MAX_LISTED = 20_000

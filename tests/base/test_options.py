@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import sqlaudit
+from sqlaudit.audits.disclosure.request import DisclosureRequest
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.options import Option, options_of, request_from
 from sqlaudit.base.publication import Publication
@@ -35,6 +36,7 @@ CALLS: list[tuple[Callable[..., Any], tuple[type[Any], ...], set[str]]] = [
     (sqlaudit.attack, (AttackRequest,), set()),
     (sqlaudit.compare, (CompareRequest,), set()),
     (sqlaudit.lattice, (LatticeRequest, LatticePublication), set()),
+    (sqlaudit.disclosure_curve, (DisclosureRequest,), set()),
 ]
 """A function, its requests, and the options that belong to what the command line prints."""
 

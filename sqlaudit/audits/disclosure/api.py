@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from sqlaudit.audits.disclosure.given import load_knowledge, read_knowledge
+from sqlaudit.audits.disclosure.request import DisclosureRequest
 from sqlaudit.audits.disclosure.results import DisclosureResult
-from sqlaudit.audits.disclosure.run import DisclosureRequest, find_disclosure
+from sqlaudit.audits.disclosure.run import find_disclosure
 from sqlaudit.audits.disclosure.what_if import WhatIfResult, answer
 from sqlaudit.base.options import request_from
 from sqlaudit.base.spec import Limits, NullPolicy, ReadOptions, Roles
 from sqlaudit.base.targets import make_target
 from sqlaudit.engines import opened
 from sqlaudit.engines.contract import Database
-from sqlaudit.models.disclosure.curve import exact_threshold
 from sqlaudit.models.disclosure.knowledge import DEFAULT_LIMIT
 
 
@@ -64,9 +64,8 @@ def disclosure_curve(
         ['2/5', '2/3', '1']
     """
     roles = request_from(Roles, locals())
-    limit = None if threshold is None else exact_threshold(threshold)
     chosen = make_target(target, query=query, where=where, read=read)
-    request = DisclosureRequest(chosen, roles, knowledge, 0, limit, weakest, witness is not None, witness, show_values)
+    request = request_from(DisclosureRequest, locals(), target=chosen, roles=roles)
     with opened(db, limits, chosen) as engine:
         return find_disclosure(engine, request)
 

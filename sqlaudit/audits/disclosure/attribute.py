@@ -21,9 +21,6 @@ from sqlaudit.models.disclosure.curve import DisclosureCurve, DisclosurePoint, e
 from sqlaudit.models.disclosure.program import maximum_disclosure
 from sqlaudit.models.disclosure.witness import Witness, find_witness
 
-MAX_KNOWLEDGE = 200
-"""The largest number of pieces of knowledge that a curve can be asked for."""
-
 Threshold = Fraction | Decimal | int
 
 

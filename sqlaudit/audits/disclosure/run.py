@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 
-from sqlaudit.audits.disclosure.attribute import MAX_KNOWLEDGE, Disclosure, Failing, WeakClasses, depth_for
+from sqlaudit.audits.disclosure.attribute import Disclosure, Failing, WeakClasses, depth_for
 from sqlaudit.audits.disclosure.places import WorstPlace, places_of
+from sqlaudit.audits.disclosure.request import DisclosureRequest
 from sqlaudit.audits.disclosure.results import AttributeResult, DisclosureResult, ShownWitness
 from sqlaudit.base.columns_of import Resolved
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.relation import Relation, Statement
-from sqlaudit.base.spec import NullPolicy, Roles, Target
-from sqlaudit.base.words import about, spelled
+from sqlaudit.base.spec import Roles
 from sqlaudit.classes.facts import ClassHistogram, Frame, SensitiveTable
 from sqlaudit.classes.found import ClassSizes
 from sqlaudit.classes.histogram import HistogramBuilder
@@ -36,43 +35,6 @@ SHOWN_KEYS = 3
 
 
 @dataclass(frozen=True)
-class DisclosureRequest:
-    """What is asked of a table.
-
-    Args:
-        target, roles: as in an audit. knowledge: the largest k. first_k: where the report begins.
-        threshold: a probability that should not be reached. weakest: how many signatures of weakest classes are told.
-        witness: whether a witness is wanted; witness_k: for which k, None = where the curve gets interesting.
-        show_values: whether quasi-identifier and sensitive values may be read for the report.
-
-    Raises:
-        UsageError: numbers that do not fit together, or roles that are missing.
-    """
-
-    target: Target
-    roles: Roles
-    knowledge: int = 12
-    first_k: int = 0
-    threshold: Fraction | None = None
-    weakest: int = 5
-    witness: bool = False
-    witness_k: int | None = None
-    show_values: bool = False
-
-    def __post_init__(self) -> None:
-        check_roles(self.roles)
-        if not 0 <= self.first_k <= self.knowledge <= MAX_KNOWLEDGE:
-            raise UsageError(
-                f"The pieces of knowledge are {self.first_k} to {self.knowledge}; they must ascend from 0 or more and "
-                f"end at {MAX_KNOWLEDGE} or less."
-            )
-        if self.witness_k is not None and not 0 <= self.witness_k <= self.knowledge:
-            raise UsageError(f"The witness is asked for k = {self.witness_k}, the curve ends at {self.knowledge}.")
-        if self.threshold is not None and not 0 < self.threshold <= 1:
-            raise UsageError(f"The threshold is {float(self.threshold):g}; it must be above 0 and at most 1.")
-
-
-@dataclass(frozen=True)
 class OpenedAttribute:
     """A sensitive attribute of an open table: what everything about its classes is asked through."""
 
@@ -90,27 +52,6 @@ class OpenedAttribute:
     def with_keys(self) -> ClassHistogram:
         """The classes with their keys."""
         return self.builder.build(self.attribute.sql, self.table, keep_keys=True)
-
-
-def check_roles(roles: Roles) -> None:
-    """Refuse roles for which worst-case disclosure has no meaning.
-
-    Raises:
-        UsageError: no quasi-identifier, no sensitive attribute, or NULL as a wildcard.
-    """
-    if not roles.quasi_identifiers:
-        raise UsageError(
-            "Name the quasi-identifiers: what others may know about a person, for instance "
-            f"{spelled('qi', 'age', 'sex')}."
-        )
-    if not roles.sensitive:
-        raise UsageError(f"Name a sensitive attribute with {about('sensitive')}: what others should not learn.")
-    if roles.nulls is NullPolicy.WILDCARD:
-        raise UsageError(
-            f"Worst-case disclosure has no meaning with {spelled('nulls', 'wildcard')}: there classes overlap, "
-            "and a person may have "
-            f"the value of several. Use {spelled('nulls', 'equal')} or distinct."
-        )
 
 
 def find_disclosure(engine: Engine, request: DisclosureRequest) -> DisclosureResult:
@@ -137,7 +78,7 @@ def find_disclosure(engine: Engine, request: DisclosureRequest) -> DisclosureRes
         roles=shown_roles(request.roles),
         attributes=attributes,
         threshold=request.threshold,
-        first_k=request.first_k,
+        first_k=request.knowledge.first,
         warnings=tuple(audit_warnings(engine, published, named, sizes, rows)),
         columns=tuple(column.name for column in published.columns),
         **provenance(engine, already),  # last: the warnings run a statement too
@@ -191,8 +132,8 @@ def _rows(opened: OpenedAttribute, sizes: ClassSizes) -> int:
 
 def _attribute_result(opened: OpenedAttribute, request: DisclosureRequest) -> AttributeResult:
     histogram = opened.builder.build(opened.attribute.sql, opened.table)
-    signatures = histogram.signatures(depth_for(request.knowledge, opened.table.distinct))
-    disclosure = Disclosure(opened.attribute.label, request.knowledge, signatures)
+    signatures = histogram.signatures(depth_for(request.knowledge.last, opened.table.distinct))
+    disclosure = Disclosure(opened.attribute.label, request.knowledge.last, signatures)
     result = AttributeResult(disclosure, opened.table.distinct, opened.null_rows, histogram.form)
     if not disclosure.points:
         return result
@@ -221,7 +162,7 @@ def _failing(disclosure: Disclosure, request: DisclosureRequest) -> tuple[Failin
     if request.threshold is None:
         return ()
     found: list[Failing] = []
-    for k in range(request.first_k, request.knowledge + 1):
+    for k in range(request.knowledge.first, request.knowledge.last + 1):
         if found and found[-1].classes == disclosure.signatures.classes:
             found.append(replace(found[-1], k=k))
         else:
@@ -231,9 +172,10 @@ def _failing(disclosure: Disclosure, request: DisclosureRequest) -> tuple[Failin
 
 def _witness(disclosure: Disclosure, threshold_k: int | None, request: DisclosureRequest) -> ShownWitness | None:
     """The witness for the k asked for; else for the smallest k that reaches the threshold or certainty."""
-    if not request.witness:
+    if request.witness is None:
         return None
-    choices = (request.witness_k, threshold_k, disclosure.smallest_certain_k, disclosure.knowledge)
+    asked = request.witness if isinstance(request.witness, int) else None
+    choices = (asked, threshold_k, disclosure.smallest_certain_k, disclosure.knowledge)
     witness = disclosure.witness(next(k for k in choices if k is not None))
     signatures = disclosure.signatures
     return ShownWitness(witness, tuple(signatures.signature(position)[0] for position, _ in witness.classes))

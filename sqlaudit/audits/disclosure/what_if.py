@@ -13,7 +13,8 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from sqlaudit.audits.disclosure.given import Knowledge, NamedAtom, NamedPerson
-from sqlaudit.audits.disclosure.run import OpenedAttribute, check_roles, open_attribute
+from sqlaudit.audits.disclosure.request import check_roles
+from sqlaudit.audits.disclosure.run import OpenedAttribute, open_attribute
 from sqlaudit.base.columns_of import Resolved
 from sqlaudit.base.documents import Documented, after, exactly, key
 from sqlaudit.base.errors import UsageError

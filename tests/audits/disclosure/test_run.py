@@ -13,9 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlaudit
+from sqlaudit.audits.disclosure.request import DisclosureRequest
 from sqlaudit.audits.disclosure.results import DisclosureResult
-from sqlaudit.audits.disclosure.run import DisclosureRequest, find_disclosure
+from sqlaudit.audits.disclosure.run import find_disclosure
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.options import request_from
 from sqlaudit.base.spec import NullPolicy, Roles, Target
 from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
@@ -33,7 +35,7 @@ def disclosed(
     engine: Engine, rows: list[dict[str, Any]], roles: Roles = ROLES, columns: dict[str, str] = COLUMNS, **asked: Any
 ) -> DisclosureResult:
     target = Target(query=values_query(rows, columns))
-    return find_disclosure(engine, DisclosureRequest(target, roles, **asked))
+    return find_disclosure(engine, request_from(DisclosureRequest, asked, target=target, roles=roles))
 
 
 def number_of(value: str) -> int:
@@ -45,7 +47,7 @@ def number_of(value: str) -> int:
 def test_checked_rows(engine: Engine, classes: Classes, maximum: str, negated: str, further: int) -> None:
     expected = fractions(maximum)
     last = len(expected) - 1
-    result = disclosed(engine, rows_of(classes, further), knowledge=last, threshold=Fraction(6, 10), witness=True)
+    result = disclosed(engine, rows_of(classes, further), knowledge=last, threshold=Fraction(6, 10), witness="worst")
     [found] = result.attributes
     assert found.form == ("cells" if further else "packed")
     assert result.disclosure.curve == expected
@@ -81,13 +83,13 @@ def test_weakest_classes_are_named_only_when_values_may_be_shown(engine: Engine)
 @pytest.mark.parametrize("further", [0, 60], ids=["packed", "cells"])
 def test_a_witness_names_persons_and_values_of_the_table(engine: Engine, further: int) -> None:
     rows = rows_of([[2, 2, 1], [1, 2, 1, 1]], further)
-    hidden = disclosed(engine, rows, knowledge=1, witness=True, witness_k=1).to_dict()["disclosure"]["witness"]
+    hidden = disclosed(engine, rows, knowledge=1, witness=1).to_dict()["disclosure"]["witness"]
     assert hidden["sentences"] == [
         "Person 1 of class 1 does not have its value of rank 2.",
         "Then person 1 of class 1 has its most frequent value with probability 2/3.",
     ]
     assert hidden["classes"] == [{"class": 1, "size": 5, "key": None}]
-    shown = disclosed(engine, rows, knowledge=1, witness=True, witness_k=1, show_values=True)
+    shown = disclosed(engine, rows, knowledge=1, witness=1, show_values=True)
     witness = shown.to_dict()["disclosure"]["witness"]
     assert witness["sentences"] == [
         "Person 1 of class 1 does not have 'disease 001'.",
@@ -103,7 +105,7 @@ def test_a_witness_names_persons_and_values_of_the_table(engine: Engine, further
 def test_a_named_witness_holds_in_the_table_itself(engine: Engine, classes: Classes, k: int) -> None:
     """The probability follows from the rows of the named classes alone: keys and values are the right ones."""
     rows = rows_of([*classes, *classes])
-    result = disclosed(engine, rows, knowledge=k, witness=True, witness_k=k, show_values=True)
+    result = disclosed(engine, rows, knowledge=k, witness=k, show_values=True)
     [found] = result.attributes
     shown = found.witness
     assert shown is not None
@@ -127,7 +129,7 @@ def test_a_named_witness_holds_in_the_table_itself(engine: Engine, classes: Clas
 
 def test_classes_with_missing_keys_and_values(engine: Engine) -> None:
     rows = [{"room": room, "disease": value} for room in (1, None) for value in ("a", "a", None)]
-    result = disclosed(engine, rows, knowledge=1, witness=True, witness_k=0, show_values=True)
+    result = disclosed(engine, rows, knowledge=1, witness=0, show_values=True)
     assert result.disclosure.curve == (Fraction(2, 3), 1)
     weak = result.attributes[0].weakest[0]
     assert weak.keys == ({"room": 1}, {"room": None})
@@ -157,13 +159,13 @@ def test_persons_are_counted_once(engine: Engine) -> None:
 
 
 def test_an_empty_table_is_undetermined(engine: Engine) -> None:
-    result = disclosed(engine, [], knowledge=2, threshold=Fraction(1, 2), witness=True)
+    result = disclosed(engine, [], knowledge=2, threshold=Fraction(1, 2), witness="worst")
     assert (result.rows, result.disclosure.curve, result.attributes[0].witness) == (0, (), None)
     validator("disclosure").validate(result.to_dict())
 
 
 def test_more_pieces_than_values(engine: Engine) -> None:
-    result = disclosed(engine, rows_of([[2, 1, 1]]), knowledge=50, witness=True, witness_k=50)
+    result = disclosed(engine, rows_of([[2, 1, 1]]), knowledge=50, witness=50)
     assert result.disclosure.curve == fractions("1/2 3/4") + (Fraction(1),) * 49
     assert result.attributes[0].witness is not None
     assert result.attributes[0].witness.witness.k == 50
@@ -176,20 +178,21 @@ def test_more_pieces_than_values(engine: Engine) -> None:
         (Roles(("room",)), {}, "Name a sensitive attribute"),
         (Roles(("room",), ("disease",), nulls=NullPolicy.WILDCARD), {}, "no meaning with nulls='wildcard'"),
         (ROLES, {"knowledge": 201}, "0 to 201; they must ascend"),
-        (ROLES, {"knowledge": 3, "first_k": 4}, "4 to 3; they must ascend"),
-        (ROLES, {"witness_k": 13}, "asked for k = 13, the curve ends at 12"),
-        (ROLES, {"threshold": Fraction(3, 2)}, "The threshold is 1.5"),
+        (ROLES, {"knowledge": (4, 3)}, "4 to 3; they must ascend"),
+        (ROLES, {"witness": 13}, "asked for k = 13, the curve ends at 12"),
+        (ROLES, {"threshold": Fraction(3, 2)}, "the threshold is 3/2, it must be from 0 to 1"),
+        (ROLES, {"threshold": 0}, "The threshold is 0; it must be above 0"),
     ],
 )
 def test_what_has_no_meaning_is_refused(roles: Roles, asked: dict[str, Any], said: str) -> None:
     with pytest.raises(UsageError, match=said):
-        DisclosureRequest(Target(query="SELECT 1 AS room"), roles, **asked)
+        request_from(DisclosureRequest, asked, target=Target(query="SELECT 1 AS room"), roles=roles)
 
 
 def test_statements_hold_no_value_of_the_table() -> None:
     target = Target(frame=pa.Table.from_pylist(rows_of([[2, 2, 1], [2, 1, 1, 1]])))
     with connect(None, None, target) as engine:
-        find_disclosure(engine, DisclosureRequest(target, ROLES, witness=True, show_values=True))
+        find_disclosure(engine, DisclosureRequest(target, ROLES, witness="worst", show_values=True))
         ran = engine.executed
     assert "classes of signatures" in {done.name for done in ran}
     assert [done.name for done in ran if "disease 0" in done.sql] == []

@@ -77,15 +77,15 @@ def _classes_document(result: AuditResult, below: int | None) -> Document:
 
 def disclosure(session: Session, rest: str) -> None:
     """The worst that an attacker with some pieces of knowledge can learn."""
-    from sqlaudit.audits.disclosure.run import DisclosureRequest, find_disclosure
+    from sqlaudit.audits.disclosure.request import DisclosureRequest, Pieces
+    from sqlaudit.audits.disclosure.run import find_disclosure
 
     found = _RANGE.fullmatch(rest or "0..8")
     if found is None:
         raise UsageError("\\disclosure takes the pieces of knowledge: \\disclosure 0..8, or 8.")
     session.require_roles()
-    request = DisclosureRequest(
-        session.target(), session.state.roles, int(found[2]), int(found[1] or 0), show_values=session.show_values
-    )
+    pieces = Pieces(int(found[1] or 0), int(found[2]))
+    request = DisclosureRequest(session.target(), session.state.roles, pieces, show_values=session.show_values)
     result = find_disclosure(session.engine, request)
     session.show(Reported(lambda: disclosure_document(result), result.to_dict))
 
