@@ -27,8 +27,11 @@ if TYPE_CHECKING:
     from sqlaudit.remedies.recode.result import RecodeResult
     from sqlaudit.remedies.suppress.api import suppress
     from sqlaudit.remedies.suppress.result import SuppressResult
+    from sqlaudit.tabular.api import aggregates
+    from sqlaudit.tabular.result import AggregatesResult
 
 _WHERE = {
+    "aggregates": "sqlaudit.tabular.api",
     "attack": "sqlaudit.release.attacks.api",
     "compile_checks": "sqlaudit.gates.standalone.api",
     "audit": "sqlaudit.audits.api",
@@ -46,6 +49,7 @@ _WHERE = {
     "profile": "sqlaudit.profiles.api",
     "recode": "sqlaudit.remedies.recode.api",
     "suppress": "sqlaudit.remedies.suppress.api",
+    "AggregatesResult": "sqlaudit.tabular.result",
     "AuditResult": "sqlaudit.audits.result",
     "GateResult": "sqlaudit.gates.result",
     "LatticeResult": "sqlaudit.lattices.result",
@@ -57,6 +61,7 @@ _WHERE = {
 }
 
 __all__ = [
+    "AggregatesResult",
     "AuditResult",
     "GateResult",
     "LatticeResult",
@@ -66,6 +71,7 @@ __all__ = [
     "SqlauditError",
     "SuppressResult",
     "__version__",
+    "aggregates",
     "attack",
     "audit",
     "audit_boxes",

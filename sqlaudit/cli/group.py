@@ -22,6 +22,7 @@ from sqlaudit.cli.flags import on_the_command_line
 from sqlaudit.cli.signals import ENDING
 
 COMMANDS = {
+    "aggregates": "Tell which cells of a published table of counts or sums say too much.",
     "attack": "Try attacks on a release: how many persons does each expose, and how surely?",
     "audit": "Tell how easily people in a table can be re-identified.",
     "baseline": "Accept today's state of a policy's tables; fail later on what got worse.",

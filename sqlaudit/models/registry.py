@@ -7,6 +7,7 @@ from types import ModuleType
 from sqlaudit.models import (
     belief,
     categories,
+    cell_rules,
     closeness,
     diversity,
     extended,
@@ -18,6 +19,7 @@ from sqlaudit.models import (
     worst_case,
 )
 from sqlaudit.models.base import Model
+from sqlaudit.models.cell_rules import CellRule
 
 _MODULES = (
     diversity,
@@ -40,5 +42,13 @@ def _models_of(module: ModuleType) -> list[type[Model]]:
     return [model for model in found if model.name and model.__module__ == module.__name__]
 
 
+def _rules_of(module: ModuleType) -> list[type[CellRule]]:
+    """The rules for cells that a module defines, in the order they are written."""
+    return [model for model in _models_of(module) if issubclass(model, CellRule)]
+
+
 REGISTRY: dict[str, type[Model]] = {model.name: model for module in _MODULES for model in _models_of(module)}
 """Every model by its name, in the order of the documentation."""
+
+CELL_RULES: dict[str, type[CellRule]] = {rule.name: rule for rule in _rules_of(cell_rules)}
+"""Every rule for the cells of published tables by its name; an audit of rows does not take them."""

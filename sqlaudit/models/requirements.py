@@ -13,7 +13,7 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.names import closest
 from sqlaudit.base.spec import Requirement
 from sqlaudit.models.base import Model, Parameter
-from sqlaudit.models.registry import REGISTRY
+from sqlaudit.models.registry import CELL_RULES, REGISTRY
 
 _FORM = re.compile(r"^\s*(?P<name>[^=<>@\s]+)\s*(@\s*(?P<at>[^=<>\s]+))?\s*(?P<sign>>=|<=|=|<|>)\s*(?P<value>.+?)\s*$")
 _NEXT = re.compile(r",(?=\s*[^=<>@,:\s]+\s*(?:@[^=<>,]*)?[=<>])")
@@ -44,12 +44,16 @@ PRESETS: Mapping[str, Preset] = {
 }
 
 
-def parse_requirement(text: str, severity: str = "error") -> Requirement:
+Among = Mapping[str, type[Model]]
+"""The models that may be required, by name: those of classes, or the rules of cells."""
+
+
+def parse_requirement(text: str, severity: str = "error", among: Among = REGISTRY) -> Requirement:
     """A requirement from its text.
 
     Args:
         text: `model=number`, `model=parameter:value,parameter:value`, or `model@parameter=number`.
-        severity: `error` or `warn`.
+        severity: `error` or `warn`. among: the models that may be required.
 
     Raises:
         UsageError: unknown model or parameter, a value of the wrong kind, or a sign that contradicts the model's.
@@ -61,7 +65,7 @@ def parse_requirement(text: str, severity: str = "error") -> Requirement:
     match = _FORM.match(text)
     if match is None:
         raise UsageError(f"A requirement is written model=number, for instance k=5; this one is {text!r}.")
-    model = find_model(match["name"])
+    model = find_model(match["name"], among)
     if match["sign"] not in ("=", model.operator):
         raise UsageError(f"{text.strip()!r}: {contradiction(match['name'], model.operator)}.")
     given = _given(model, match["value"])
@@ -70,11 +74,11 @@ def parse_requirement(text: str, severity: str = "error") -> Requirement:
     return _requirement(model, given, text.strip(), severity)
 
 
-def parse_requirements(text: str, severity: str = "error") -> tuple[Requirement, ...]:
+def parse_requirements(text: str, severity: str = "error", among: Among = REGISTRY) -> tuple[Requirement, ...]:
     """The requirements of a text, one or several with commas between them.
 
     Args:
-        text: as for `parse_requirement`, or several such. severity: `error` or `warn`.
+        text: as for `parse_requirement`, or several such. severity: `error` or `warn`. among: the models that may be.
 
     Raises:
         UsageError: as `parse_requirement`.
@@ -83,7 +87,7 @@ def parse_requirements(text: str, severity: str = "error") -> tuple[Requirement,
         >>> [one.text for one in parse_requirements("k=5, recursive_l=c:3,l:2,t<=0.2")]
         ['k=5', 'recursive_l=c:3,l:2', 't<=0.2']
     """
-    return tuple(parse_requirement(part, severity) for part in _NEXT.split(text))
+    return tuple(parse_requirement(part, severity, among) for part in _NEXT.split(text))
 
 
 def contradiction(name: str, operator: str) -> str:
@@ -96,10 +100,10 @@ def contradiction(name: str, operator: str) -> str:
     return f"{name} is a limit from {_SIDES[operator]}; write {operator} or ="
 
 
-def requirement_from(name: str, value: Any, severity: str = "error") -> Requirement:
+def requirement_from(name: str, value: Any, severity: str = "error", among: Among = REGISTRY) -> Requirement:
     """A requirement from Python: `("k", 5)`, `("recursive_l", {"c": 3, "l": 2})`, `("disclosure@3", 0.8)`."""
     base, _, at = name.partition("@")
-    model = find_model(base)
+    model = find_model(base, among)
     given = dict(value) if isinstance(value, Mapping) else {model.main: value}
     if at:
         given[_at_parameter(model, name).name] = at
@@ -107,17 +111,29 @@ def requirement_from(name: str, value: Any, severity: str = "error") -> Requirem
     return _requirement(model, given, f"{name}={shown}", severity)
 
 
-def find_model(name: str) -> type[Model]:
-    """The model of that name or short form.
+def find_model(name: str, among: Among = REGISTRY) -> type[Model]:
+    """The model of that name or short form, among some.
 
     Raises:
         UsageError: there is none; the sentence names the closest.
     """
     wanted = name.strip().replace("-", "_")
-    names = {short: model for model in REGISTRY.values() for short in (*model.short_forms, model.name)}
+    names = _names(among)
     if wanted not in names:
+        if wanted in _names(REGISTRY) or wanted in _names(CELL_RULES):
+            raise UsageError(_elsewhere(name, among))
         raise UsageError(f"There is no privacy model {name!r}.{closest(wanted, names)} 'sqlaudit models' lists them.")
     return names[wanted]
+
+
+def _names(among: Among) -> dict[str, type[Model]]:
+    return {short: model for model in among.values() for short in (*model.short_forms, model.name)}
+
+
+def _elsewhere(name: str, among: Among) -> str:
+    if among is CELL_RULES:
+        return f"{name!r} is about rows of persons and no rule for cells: `sqlaudit audit` judges it."
+    return f"{name!r} is a rule for the cells of a published table: `sqlaudit aggregates` judges it."
 
 
 def _given(model: type[Model], value: str) -> dict[str, Any]:
@@ -193,13 +209,13 @@ def _check_bounds(parameter: Parameter, value: Fraction, text: str) -> None:
 Require = Mapping[str, Any] | Iterable[str | Requirement] | None
 
 
-def requirements(require: Require) -> tuple[Requirement, ...]:
-    """Requirements from a mapping, from texts, or from one text."""
+def requirements(require: Require, among: Among = REGISTRY) -> tuple[Requirement, ...]:
+    """Requirements from a mapping, from texts, or from one text; `among` has the models that may be required."""
     if require is None:
         return ()
     if isinstance(require, Mapping):
-        return tuple(requirement_from(name, value) for name, value in require.items())
+        return tuple(requirement_from(name, value, among=among) for name, value in require.items())
     if isinstance(require, str):
-        return parse_requirements(require)
-    given = ((item,) if isinstance(item, Requirement) else parse_requirements(item) for item in require)
+        return parse_requirements(require, among=among)
+    given = ((item,) if isinstance(item, Requirement) else parse_requirements(item, among=among) for item in require)
     return tuple(one for several in given for one in several)

@@ -30,6 +30,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "disclosure": ("disclosure", "people.csv", *ROLES),
     "columns": ("columns", "people.csv"),
     "records": ("records", "people.csv", "--qi", "sex"),
+    "aggregates": ("aggregates", "people.csv", "--by", "sex", "--value", "zip"),
     "persons": ("persons", "people.csv", "--entity", "zip", "--qi", "sex"),
     "lattice": ("lattice", "people.csv", *ROLES, "--require", "k=2"),
     "suppress": ("suppress", "people.csv", *ROLES, "--require", "k=2"),

@@ -34,6 +34,7 @@ def properties(part: Any) -> set[str]:
         "columns",
         "records",
         "persons",
+        "aggregates",
         "hierarchy",
         "lattice",
         "cloak",

@@ -28,6 +28,7 @@ CODES = (
     "columns",
     "records",
     "persons",
+    "aggregates",
     "disclosure",
     "lattice",
     "hierarchy",

@@ -106,6 +106,9 @@ ASKS: dict[str, Ask] = {
     "columns": lambda e, p: sqlaudit.columns(p.people, columns=[*QI, "disease"], max_size=2, db=e),
     "records": lambda e, p: sqlaudit.records(p.people, qi=["age", "zip"], max_size=2, db=e),
     "persons": lambda e, p: sqlaudit.persons(p.people, entity="person", qi=["age", "zip"], random=2, db=e),
+    "aggregates": lambda e, p: sqlaudit.aggregates(
+        p.people, by=["zip", "sex"], count="age", require=["threshold=5", "full_cell=any"], db=e
+    ),
     "lattice": lambda e, p: sqlaudit.lattice(p.people, qi=QI, require=["k=5"], hierarchies=HIERARCHIES, db=e),
     "hierarchy": lambda e, p: sqlaudit.hierarchy(p.people, "age", {"widths": [5, 10]}, db=e),
     "compare": lambda e, p: sqlaudit.compare(

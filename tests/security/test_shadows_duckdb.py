@@ -42,6 +42,7 @@ _COMMANDS: list[tuple[str, dict[str, Any]]] = [
     ("columns", {}),
     ("records", {"qi": ["age", "sex", "zip"]}),
     ("persons", {"entity": "person", "qi": ["sex", "zip"], "known": 3, "k": 6, "random": 4, "effects": True}),
+    ("aggregates", {"by": ["sex", "zip"], "count": "age", "require": ["threshold=40"], "show_values": True}),
     ("disclosure_curve", {"qi": ["age", "sex"], "sensitive": "disease"}),
     ("lattice", {"qi": ["age", "sex"], "require": ["k=9"], "hierarchies": {"age": {"widths": [2, 4]}}}),
     ("recode", {"qi": ["age", "sex"], "require": ["k=4"], "hierarchies": {"age": {"widths": [2, 4]}}}),

@@ -1,0 +1,392 @@
+"""Rules for the cells of published tables: which cell says too much of the few who are behind it.
+
+Definitions are those of the Handbook on Statistical Disclosure Control (Hundepool and others). A rule looks at whole
+numbers and decides exactly; a cell at its limit is safe.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.whole_arrays import minus, times
+from sqlaudit.base.words import spelled
+from sqlaudit.models.base import Model, Parameter
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Bools = npt.NDArray[np.bool_]
+
+HANDBOOK = "Hundepool et al., Handbook on Statistical Disclosure Control; Statistical Disclosure Control, Wiley 2012"
+ANY = "any"
+
+
+class CellNumbers(Protocol):
+    """One whole number for each cell, and where it is known."""
+
+    @property
+    def units(self) -> npt.NDArray[Any]:
+        """The numbers."""
+
+    @property
+    def known(self) -> Bools:
+        """Where they are known."""
+
+
+class CellFacts(Protocol):
+    """What is known of cells; a rule that lacks something says what."""
+
+    def __len__(self) -> int:
+        """How many cells there are."""
+
+    @property
+    def names(self) -> Sequence[str]:
+        """What the cells are broken down by."""
+
+    @property
+    def hidden(self) -> Bools:
+        """Cells that are not published."""
+
+    @property
+    def contributors(self) -> CellNumbers | None:
+        """How many persons are behind each."""
+
+    @property
+    def value(self) -> CellNumbers | None:
+        """The sum of their contributions."""
+
+    @property
+    def holdings(self) -> CellNumbers | None:
+        """How many holdings these belong to."""
+
+    @property
+    def structural(self) -> Bools | None:
+        """Cells in which nobody can be."""
+
+    def top(self, number: int) -> CellNumbers | None:
+        """What the so many largest contributors have together; None when the contributions are not at hand."""
+
+    def margin(self, dimension: int) -> tuple[npt.NDArray[Any], Bools]:
+        """The contributors of the next larger cell in a dimension, and where they are known."""
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """What a rule says of each cell: whether it is unsafe, and whether that could be decided; and what was missing."""
+
+    unsafe: Bools
+    judged: Bools
+    missing: str = ""
+
+
+class CellRule(Model):
+    """Base of the rules of cells; `registry.py` has them all."""
+
+    needs_sensitive: ClassVar[bool] = False
+    by_default: ClassVar[bool] = False
+
+    @property
+    def contributions(self) -> int:
+        """How many of the largest contributions of a cell it looks at."""
+        return 0
+
+    @property
+    def counts_holdings(self) -> bool:
+        """Whether it asks for the holdings of contributors."""
+        return False
+
+    def verdicts(self, cells: CellFacts) -> Verdicts:
+        """The verdict on every cell."""
+        raise NotImplementedError(self.name)
+
+    def _undecided(self, cells: CellFacts, missing: str) -> Verdicts:
+        import numpy as np
+
+        nothing = np.zeros(len(cells), dtype=np.bool_)
+        return Verdicts(nothing, nothing, missing)
+
+
+class FewContributors(CellRule):
+    """A minimum number of contributors."""
+
+    name: ClassVar[str] = "threshold"
+    title: ClassVar[str] = "threshold rule"
+    definition: ClassVar[str] = "Every cell has at least n contributors or none; zeros:yes = none is too few."
+    reference: ClassVar[str] = HANDBOOK
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        Parameter("n", "integer", "fewest contributors of a cell", Fraction(1)),
+        Parameter("zeros", "text", "whether cells without any fail, yes or no", default="no"),
+    )
+    main: ClassVar[str] = "n"
+    short_forms: ClassVar[tuple[str, ...]] = ("min_contributors",)
+
+    def prepare(self) -> None:
+        """zeros is yes or no."""
+        if self.values["zeros"] not in ("yes", "no"):
+            raise UsageError(f"threshold: zeros is yes or no, not {str(self.values['zeros'])[:20]!r}.")
+
+    def verdicts(self, cells: CellFacts) -> Verdicts:
+        """Fewer than n."""
+        found = cells.contributors
+        if found is None:
+            return self._undecided(
+                cells,
+                "the numbers of contributors, which the table does not have: name their column with "
+                f"{spelled('count')} or {spelled('contributors')}",
+            )
+        unsafe = found.units < self.values["n"]
+        if self.values["zeros"] == "no":
+            unsafe &= found.units != 0
+        return Verdicts((unsafe & found.known).astype(bool), found.known)
+
+
+class Holdings(CellRule):
+    """A minimum number of second contributors."""
+
+    name: ClassVar[str] = "holdings"
+    title: ClassVar[str] = "minimum number of holdings"
+    definition: ClassVar[str] = (
+        "The contributors of every cell belong to at least n holdings (households, groups of firms), or there are none."
+    )
+    reference: ClassVar[str] = HANDBOOK + "; tau-Argus"
+    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("n", "integer", "fewest holdings of a cell", Fraction(1)),)
+    main: ClassVar[str] = "n"
+
+    @property
+    def counts_holdings(self) -> bool:
+        """It does."""
+        return True
+
+    def verdicts(self, cells: CellFacts) -> Verdicts:
+        """Fewer than n."""
+        found = cells.holdings
+        if found is None:
+            return self._undecided(cells, f"the numbers of holdings: name their column with {spelled('holdings')}")
+        unsafe = (found.units < self.values["n"]) & (found.units != 0) & found.known
+        return Verdicts(unsafe.astype(bool), found.known)
+
+
+class _Contributions(CellRule):
+    """Base of the rules that look at the largest contributions."""
+
+    reference: ClassVar[str] = HANDBOOK
+
+    def verdicts(self, cells: CellFacts) -> Verdicts:
+        """By the largest contributions; without them, what few contributors leave no doubt about."""
+        if cells.value is None:
+            where = f"name their column with {spelled('value')}"
+            return self._undecided(cells, f"the sums of contributions, which the table does not have: {where}")
+        top = [cells.top(number) for number in range(1, self.contributions + 1)]
+        if not all(top):
+            return self._by_number(cells, cells.value)
+        known = cells.value.known
+        for one in top:
+            known = known & one.known if one else known
+        unsafe = self._falls_short(cells.value.units, [one.units for one in top if one])
+        return Verdicts(unsafe.astype(bool) & known, known)
+
+    def _by_number(self, cells: CellFacts, value: CellNumbers) -> Verdicts:
+        """Where there are no more contributors than the rule looks at, they are the whole cell."""
+        known = value.known & (value.units == 0)
+        unsafe = known & False
+        if cells.contributors is not None and self._few_fall_short:
+            few = cells.contributors.known & (cells.contributors.units <= self.contributions)
+            unsafe = few & value.known & (value.units > 0)
+        named = {1: "the largest contribution", 2: "the two largest contributions"}
+        what = named.get(self.contributions, f"the {self.contributions} largest contributions")
+        missing = (
+            f"{what} of a cell, which the table does not have: name their columns with {spelled('largest')}, "
+            "or judge the rows that the table was made from"
+        )
+        return Verdicts(unsafe.astype(bool), (known | unsafe).astype(bool), missing)
+
+    @property
+    def _few_fall_short(self) -> bool:
+        """Whether a cell falls short that has no more contributors than the rule looks at."""
+        return True
+
+    def _falls_short(self, value: npt.NDArray[Any], top: Sequence[npt.NDArray[Any]]) -> Bools:
+        """Cells that fall short, by their value and by what the 1, 2, … largest contributors have together."""
+        raise NotImplementedError(self.name)
+
+
+class Dominance(_Contributions):
+    """Few contributors have most of a cell."""
+
+    name: ClassVar[str] = "dominance"
+    title: ClassVar[str] = "(n,k)-dominance rule"
+    definition: ClassVar[str] = "The n largest contributions of every cell are together at most k percent of it."
+    operator: ClassVar[str] = "<="
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        Parameter("n", "integer", "how many contributors", Fraction(1), Fraction(20), default=1),
+        Parameter("k", "decimal", "largest share that they may have, in percent", Fraction(0), Fraction(100)),
+    )
+    main: ClassVar[str] = "k"
+
+    @property
+    def contributions(self) -> int:
+        """n."""
+        return int(self.values["n"])
+
+    @property
+    def _few_fall_short(self) -> bool:
+        return Fraction(self.values["k"]) < 100
+
+    def _falls_short(self, value: npt.NDArray[Any], top: Sequence[npt.NDArray[Any]]) -> Bools:
+        k = Fraction(self.values["k"])
+        found: Bools = times(top[-1], 100 * k.denominator) > times(value, k.numerator)
+        return found
+
+
+class _Estimate(_Contributions):
+    """Base of the rules on how closely the second largest contributor can estimate the largest."""
+
+    operator: ClassVar[str] = ">="
+
+    @property
+    def contributions(self) -> int:
+        """The largest and the second largest."""
+        return 2
+
+    @property
+    def share(self) -> Fraction:
+        """What all others must have together, as a share of the largest contribution."""
+        raise NotImplementedError(self.name)
+
+    @property
+    def _few_fall_short(self) -> bool:
+        return self.share > 0
+
+    def _falls_short(self, value: npt.NDArray[Any], top: Sequence[npt.NDArray[Any]]) -> Bools:
+        rest = times(minus(value, top[1]), self.share.denominator)
+        found: Bools = rest < times(top[0], self.share.numerator)
+        return found
+
+
+class PPercent(_Estimate):
+    """How closely the second largest contributor can estimate the largest."""
+
+    name: ClassVar[str] = "p_percent"
+    title: ClassVar[str] = "p% rule"
+    definition: ClassVar[str] = (
+        "In every cell all but the two largest contributors have together at least p percent of the largest "
+        "contribution, so that the second largest cannot estimate it more closely."
+    )
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        Parameter("p", "decimal", "how close an estimate must not be, in percent", Fraction(0), Fraction(1000)),
+    )
+    main: ClassVar[str] = "p"
+
+    @property
+    def share(self) -> Fraction:
+        """p/100."""
+        return Fraction(self.values["p"]) / 100
+
+
+class PQ(_Estimate):
+    """The same, for an attacker who knows something beforehand."""
+
+    name: ClassVar[str] = "pq"
+    title: ClassVar[str] = "pq rule"
+    definition: ClassVar[str] = (
+        "As p%, for an attacker who could estimate every contribution to q percent before the table was published: all "
+        "but the two largest have together at least p/q of the largest contribution."
+    )
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        Parameter("p", "decimal", "how close an estimate must not be, in percent", Fraction(0), Fraction(100)),
+        Parameter(
+            "q", "decimal", "how close estimates were before, in percent", Fraction(0), Fraction(100), default=100
+        ),
+    )
+    main: ClassVar[str] = "p"
+
+    def prepare(self) -> None:
+        """p is below q."""
+        p, q = Fraction(self.values["p"]), Fraction(self.values["q"])
+        if p >= q:
+            raise UsageError(f"pq: p is below q; they are {float(p):g} and {float(q):g}.")
+
+    @property
+    def share(self) -> Fraction:
+        """p/q."""
+        return Fraction(self.values["p"]) / Fraction(self.values["q"])
+
+
+class _Margins(CellRule):
+    """Base of the rules that look at the margin of a cell in one dimension, or in any."""
+
+    reference: ClassVar[str] = HANDBOOK
+    main: ClassVar[str] = "dimension"
+
+    def _places(self, cells: CellFacts) -> Sequence[int]:
+        wanted = str(self.values["dimension"])
+        if wanted == ANY:
+            return range(len(cells.names))
+        if wanted not in cells.names:
+            raise UsageError(f"{self.name}: {wanted!r} is not in {spelled('by')}: {', '.join(cells.names)}.")
+        return [cells.names.index(wanted)]
+
+
+class FullCell(_Margins):
+    """Everybody in a group has the property."""
+
+    name: ClassVar[str] = "full_cell"
+    title: ClassVar[str] = "full cells"
+    definition: ClassVar[str] = (
+        "No cell has as many contributors as its margin in a dimension: otherwise everybody in the group has that "
+        "property, however many they are."
+    )
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        Parameter("dimension", "text", f"the dimension that is a property of persons, or {ANY}"),
+    )
+
+    def verdicts(self, cells: CellFacts) -> Verdicts:
+        """As many as in the margin, in one of the dimensions."""
+        import numpy as np
+
+        found = cells.contributors
+        if found is None:
+            where = f"name their column with {spelled('count')} or {spelled('contributors')}"
+            return self._undecided(cells, f"the numbers of contributors: {where}")
+        unsafe, judged = np.zeros(len(cells), dtype=np.bool_), found.known.copy()
+        for place in self._places(cells):
+            margin, known = cells.margin(place)
+            unsafe |= (known & found.known & (found.units > 0) & (found.units == margin)).astype(bool)
+            judged &= known
+        return Verdicts(unsafe, judged | unsafe, "margins, some of whose cells are hidden")
+
+
+class ZeroStructural(_Margins):
+    """Empty cells that could have had somebody."""
+
+    name: ClassVar[str] = "zero_structural"
+    title: ClassVar[str] = "zeros that are not structural"
+    definition: ClassVar[str] = (
+        "A cell without contributors is one in which nobody can be (structural); any other tells of everybody in its "
+        "margin that they are not in it."
+    )
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        Parameter("dimension", "text", f"the dimension whose margin must have somebody, or {ANY}"),
+    )
+
+    def verdicts(self, cells: CellFacts) -> Verdicts:
+        """None, where there could be some."""
+        import numpy as np
+
+        found = cells.contributors
+        if found is None:
+            where = f"name their column with {spelled('count')} or {spelled('contributors')}"
+            return self._undecided(cells, f"the numbers of contributors: {where}")
+        empty = (found.known & (found.units == 0)).astype(bool)
+        if cells.structural is not None:
+            empty &= ~cells.structural
+        tells = np.zeros(len(cells), dtype=np.bool_)
+        for place in self._places(cells):
+            margin, known = cells.margin(place)
+            tells |= (~known | (margin > 0)).astype(bool)
+        return Verdicts(empty & tells, found.known)

@@ -1,0 +1,91 @@
+"""From what a database gave for a column to whole numbers with decimal places: nothing is rounded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Context, Decimal, InvalidOperation
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sqlaudit.base.errors import InputError
+from sqlaudit.base.whole_arrays import times, wholes
+from sqlaudit.base.words import spelled
+from sqlaudit.tabular.cells import CellMeasure
+
+_WHOLE_FLOATS = 2.0**53
+_MOST_DIGITS = 40
+_EXACT = Context(prec=100)
+MOST_PLACES = 18
+
+
+def measure(name: str, given: npt.NDArray[Any], hidden: Sequence[str] = ()) -> CellMeasure:
+    """A column as exact numbers; NULL and the marks of hidden cells are not known.
+
+    Args:
+        name: of the column. given: its cells, NULLs masked. hidden: texts that mark hidden cells.
+
+    Raises:
+        InputError: cells that are neither a number nor such a mark.
+    """
+    known = ~np.ma.getmaskarray(given)
+    data = np.ma.getdata(given)
+    if data.dtype.kind in "iub":
+        return CellMeasure(np.where(known, data, 0).astype(np.int64 if data.dtype != np.uint64 else object), known)
+    if data.dtype.kind == "f":
+        known &= ~np.isnan(np.where(known, data, 0.0))
+        data = np.where(known, data, 0.0)
+        if bool(np.all((data == np.floor(data)) & (np.abs(data) < _WHOLE_FLOATS))):
+            return CellMeasure(data.astype(np.int64), known)
+    return _written(name, data, known, hidden)
+
+
+def _written(name: str, data: npt.NDArray[Any], known: npt.NDArray[np.bool_], hidden: Sequence[str]) -> CellMeasure:
+    """Cells that are texts, decimals, large numbers or fractions: each different one is read once."""
+    marks = {mark.strip() for mark in hidden}
+    texts = np.array(
+        [str(cell).strip() if there else "" for cell, there in zip(data, known, strict=True)], dtype=object
+    )
+    known = known & np.array([text not in marks for text in texts], dtype=np.bool_)
+    read = {text: _number(text) for text in set(texts[known])}
+    strange = {text for text, number in read.items() if number is None}
+    if strange:
+        cells = sum(text in strange for text in texts[known])
+        raise InputError(
+            f"{cells:,} cells of {name!r} hold something that is no number; name the mark of hidden cells with "
+            f"{spelled('hidden')}."
+        )
+    numbers = {text: number for text, number in read.items() if number is not None}
+    places = max((_places(number) for number in numbers.values()), default=0)
+    if places > MOST_PLACES:
+        raise InputError(f"{name!r} has numbers with more than {MOST_PLACES} decimal places; round them.")
+    whole = {text: int(number.scaleb(places, _EXACT)) for text, number in numbers.items()}
+    found = [whole.get(text, 0) if seen else 0 for text, seen in zip(texts, known, strict=True)]
+    return CellMeasure(wholes(found), known, places)
+
+
+def _number(text: str) -> Decimal | None:
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        return None
+    return number if number.is_finite() and number.adjusted() < _MOST_DIGITS else None
+
+
+def _places(number: Decimal) -> int:
+    exponent = number.normalize(_EXACT).as_tuple().exponent
+    return max(0, -exponent) if isinstance(exponent, int) else 0
+
+
+def to_places(one: CellMeasure, places: int) -> CellMeasure:
+    """The same numbers with more decimal places."""
+    if places == one.places:
+        return one
+    return CellMeasure(times(one.units, 10 ** (places - one.places)), one.known, places)
+
+
+def alike(measures: Sequence[CellMeasure]) -> tuple[CellMeasure, ...]:
+    """The same numbers, all with as many decimal places as the one that has most."""
+    places = max((one.places for one in measures), default=0)
+    return tuple(to_places(one, places) for one in measures)

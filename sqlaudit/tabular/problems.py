@@ -1,0 +1,42 @@
+"""What is wrong with a table of counts and sums itself, before any rule: each kind of mistake once, by cell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from sqlaudit.reports.figures import plural
+from sqlaudit.tabular.cells import Bools, CellMeasure, TableCells
+from sqlaudit.tabular.result import TableProblem
+
+
+def problems_of(cells: TableCells) -> Iterator[tuple[TableProblem, Bools]]:
+    """Each mistake with the cells that have it."""
+    for code, which, said in (
+        ("duplicate_cells", _repeated(cells), "have a key that another cell has, too: give every cell one row"),
+        ("negative_counts", _anywhere(cells, _negative), "have a negative count"),
+        ("fractional_counts", cells.fractional, "have a count that is no whole number"),
+    ):
+        number = 0 if which is None else int(which.sum())
+        if which is not None and number:
+            verb = said if number > 1 else said.replace("have ", "has ", 1)
+            yield TableProblem(code, number, f"{plural(number, 'cell')} {verb}."), which
+
+
+def _repeated(cells: TableCells) -> Bools:
+    _, place, counts = np.unique(cells.numbers, return_inverse=True, return_counts=True)
+    found: Bools = counts[place.reshape(-1)] > 1
+    return found
+
+
+def _anywhere(cells: TableCells, wrong: Callable[[CellMeasure], Bools]) -> Bools:
+    found = np.zeros(len(cells), dtype=np.bool_)
+    for one in (cells.count, cells.contributors, cells.holdings):
+        if one is not None:
+            found |= one.known & wrong(one)
+    return found
+
+
+def _negative(one: CellMeasure) -> Bools:
+    return (one.units < 0).astype(np.bool_)

@@ -1,0 +1,118 @@
+"""The report on a published table: which cells say too much."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from sqlaudit.base.result import Status
+from sqlaudit.models.phrases import VERDICTS, listing
+from sqlaudit.reports.document import Bullets, Column, Document, Facts, Table, Tone, Toned, Words, section
+from sqlaudit.reports.figures import count, part, plural
+from sqlaudit.reports.moments import made
+from sqlaudit.reports.statements import statements_code
+from sqlaudit.tabular.result import AggregatesResult, RuleFound
+
+Keys = Sequence[Mapping[str, str | None]]
+_TONES: dict[Status, Tone] = {Status.PASS: "good", Status.FAIL: "bad"}
+NOT_SAID = (
+    "What somebody learns from this table beside another one: an older state, or a table of a part of the same people.",
+    "What the contributors of a cell know of each other besides what they contributed.",
+)
+
+
+def aggregates_document(result: AggregatesResult) -> Document:
+    """What was found about a published table, as a document for any layout."""
+    return Document(
+        _headline(result),
+        (Bullets(tuple(_lead(result))),),
+        (
+            *section("Rules for cells", _rules(result)),
+            *section("Unsafe cells", _keys(result, "Rule", [(one.text, one.keys) for one in result.rules])),
+            *section("Cells with mistakes", _keys(result, "What", [(one.code, one.keys) for one in result.problems])),
+            *section("How it was measured", _how(result)),
+            *section("The SQL that ran", *statements_code(result.statements)),
+            *section("What this does not say", Bullets(NOT_SAID)),
+        ),
+    )
+
+
+def _headline(result: AggregatesResult) -> Words:
+    if not result.cells:
+        return Toned(f"{result.target}: there is no cell", "warn")
+    if not result.rules:
+        return f"{result.target}: {plural(result.cells, 'cell')}; no rule was asked for"
+    if result.unsafe_cells:
+        verb = "says" if result.unsafe_cells == 1 else "say"
+        text = f"{_of(result, result.unsafe_cells)} {verb} too much of the few behind them"
+        return Toned(f"{result.target}: {text}", "warn" if result.passed else "bad")
+    if result.status is Status.UNDETERMINED:
+        return Toned(f"{result.target}: it cannot be said of all cells that they are safe", "warn")
+    return Toned(
+        f"{result.target}: every published cell is safe by {listing(one.text for one in result.rules)}", "good"
+    )
+
+
+def _of(result: AggregatesResult, cells: int) -> str:
+    share = part(cells, result.cells)
+    return f"{count(cells)} of {plural(result.cells, 'cell')}{f' ({share})' if share else ''}"
+
+
+def _lead(result: AggregatesResult) -> Iterator[Words]:
+    for problem in result.problems:
+        yield Toned(problem.message, "warn")
+    for one in result.rules:
+        yield Toned(_sentence(result, one), _TONES.get(one.status, "warn"))
+        if one.note:
+            yield Toned(one.note, "warn")
+    if result.hidden:
+        verb = "is" if result.hidden == 1 else "are"
+        yield f"{_of(result, result.hidden)} {verb} hidden."
+
+
+def _sentence(result: AggregatesResult, one: RuleFound) -> str:
+    verdict = VERDICTS[one.status].text
+    opening = f"{verdict[0].upper()}{verdict[1:]}: {one.text}"
+    if one.cells:
+        return f"{opening}. {_of(result, one.cells)} {'is' if one.cells == 1 else 'are'} unsafe."
+    if one.undecided:
+        return f"{opening}. {_of(result, one.undecided)} cannot be judged."
+    return f"{opening}, in {plural(one.judged, 'published cell')}."
+
+
+def _rules(result: AggregatesResult) -> Table | None:
+    if not result.rules:
+        return None
+    columns = (
+        Column("Rule"),
+        Column("Verdict"),
+        Column("Unsafe", True),
+        Column("Judged", True),
+        Column("Undecided", True),
+    )
+    rows = tuple(
+        (one.text, VERDICTS[one.status], count(one.cells), count(one.judged), count(one.undecided))
+        for one in result.rules
+    )
+    return Table(columns, rows)
+
+
+def _keys(result: AggregatesResult, what: str, found: Sequence[tuple[str, Keys]]) -> Table | None:
+    columns = (Column(what), *(Column(name) for name in result.by))
+    rows = ((text, *(key[name] or "–" for name in result.by)) for text, keys in found for key in keys)
+    return Table(columns, tuple(rows))
+
+
+def _how(result: AggregatesResult) -> Facts:
+    columns = ", ".join(f"{what.replace('_', ' ')} = {name}" for what, name in result.columns.items())
+    behind = () if result.contributors is None else (("behind all cells", plural(result.contributors, "contributor")),)
+    return Facts(
+        (
+            ("cells", count(result.cells)),
+            ("broken down by", ", ".join(result.by)),
+            ("columns", columns),
+            ("totals in", ", ".join(result.totals) or "no dimension"),
+            *behind,
+            ("hidden cells", count(result.hidden)),
+            *made(result.engine, result.time, result.statements, result.versions, result.access),
+        )
+    )

@@ -1,0 +1,92 @@
+"""What was found about a published table. Frozen; keys of cells only where somebody asked to see them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from sqlaudit.base.documents import IF_ANY, Documented, key, told
+from sqlaudit.base.result import MeasuredResult, Status
+from sqlaudit.reports.notebook import Shown
+
+
+@dataclass(frozen=True)
+class RuleFound(Documented):
+    """One rule over all cells.
+
+    Args:
+        rule: its name. cells: those that are unsafe. parameters: of the rule. text: the requirement as it was written.
+        judged: cells that could be decided. undecided: published cells that could not.
+        status: the verdict. severity: `error`, or `warn` for a rule that only warns. note: what was missing.
+        keys: of unsafe cells, by dimension, only where they are shown.
+    """
+
+    rule: str
+    cells: int
+    parameters: Mapping[str, Any]
+    text: str
+    judged: int
+    undecided: int
+    status: Status
+    severity: str = "error"
+    note: str = field(default="", metadata=IF_ANY)
+    keys: tuple[Mapping[str, str | None], ...] = field(default=(), metadata=IF_ANY)
+
+
+@dataclass(frozen=True)
+class TableProblem(Documented):
+    """Something about the table itself: a stable code, how many cells, one sentence without values.
+
+    Args:
+        keys: of such cells, only where they are shown.
+    """
+
+    code: str
+    cells: int
+    message: str
+    keys: tuple[Mapping[str, str | None], ...] = field(default=(), metadata=IF_ANY)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AggregatesResult(MeasuredResult, Shown):
+    """Which cells of a published table say too much of the few behind them.
+
+    Args:
+        target: what was looked at. by: what it is broken down by. columns: which column says what of a cell.
+        totals: the dimensions in which some cells are the sum of others.
+        cells: how many. contributors: how many are behind all of them, None when nothing says it.
+        unsafe_cells: those that fall short of some rule. rules: each by itself. hidden: cells that are not published.
+        problems: what is wrong with the table itself.
+        engine, time, statements, versions, access: as in an audit.
+    """
+
+    schema: ClassVar = "sqlaudit-aggregates/1"
+    shown_by: ClassVar = "sqlaudit.tabular.report:aggregates_document"
+
+    engine: str = ""
+    target: str
+    by: tuple[str, ...]
+    columns: Mapping[str, Any]
+    totals: tuple[str, ...]
+    cells: int = field(metadata=key("aggregates.cells"))
+    contributors: int | None = field(metadata=key("aggregates.contributors"))
+    unsafe_cells: int = field(metadata=key("aggregates.unsafe_cells"))
+    rules: tuple[RuleFound, ...] = field(metadata=key("aggregates.unsafe"))
+    hidden: int = field(metadata=key("aggregates.hidden"))
+    problems: tuple[TableProblem, ...] = field(metadata=key("aggregates.problems"))
+
+    @property
+    @told("problems")
+    def status(self) -> Status:
+        """The worst verdict: `pass` when nothing was required, `undetermined` when there is no cell."""
+        found = {one.status for one in self.rules}
+        if self.rules and (self.problems or not self.cells):
+            found.add(Status.UNDETERMINED)
+        worst = (Status.FAIL, Status.UNDETERMINED, Status.WARN)
+        return next((status for status in worst if status in found), Status.PASS)
+
+    @property
+    def passed(self) -> bool:
+        """Whether everything that was required holds, or only warns."""
+        return self.status in (Status.PASS, Status.WARN)

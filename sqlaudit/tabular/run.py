@@ -1,0 +1,160 @@
+"""From a published table to the cells that say too much."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.relation import Relation, Statement
+from sqlaudit.base.result import Status
+from sqlaudit.base.spec import Requirement, Target
+from sqlaudit.engines.contract import Engine
+from sqlaudit.engines.provenance import provenance
+from sqlaudit.models.base import Context
+from sqlaudit.models.cell_rules import CellRule, Verdicts
+from sqlaudit.models.registry import CELL_RULES
+from sqlaudit.tabular.cells import Bools, TableCells
+from sqlaudit.tabular.problems import problems_of
+from sqlaudit.tabular.reading import ListedCells, listed_cells, read_cells
+from sqlaudit.tabular.request import AggregatesRequest
+from sqlaudit.tabular.result import AggregatesResult, RuleFound
+
+MOST_KEYS = 20
+"""So many keys of unsafe cells are shown for a rule."""
+
+
+def find_unsafe_cells(engine: Engine, target: Target | Relation, request: AggregatesRequest) -> AggregatesResult:
+    """Judge the cells of a published table.
+
+    Args:
+        engine: an open engine. target: a table with a row for each cell.
+        request: which column says what of a cell, and what must hold.
+
+    Raises:
+        UsageError: an unknown column, or cells that are neither a number nor marked as hidden.
+        EngineError: the database refused, failed or went away.
+
+    Example:
+        >>> import pandas as pd
+        >>> from sqlaudit.engines import connect
+        >>> from sqlaudit.models.requirements import parse_requirement
+        >>> table = pd.DataFrame({"region": ["a", "b", "Total"], "n": [7, 2, 9]})
+        >>> rules = (parse_requirement("threshold=5", among=CELL_RULES),)
+        >>> with connect() as engine:
+        ...     request = AggregatesRequest(by=("region",), count="n", requirements=rules)
+        ...     found = find_unsafe_cells(engine, Target(frame=table), request)
+        >>> found.unsafe_cells, found.totals, found.contributors
+        (1, ('region',), 9)
+    """
+    already = len(engine.executed)
+    relation = engine.open(target) if isinstance(target, Target) else target
+    listed = listed_cells(engine, relation, request)
+    cells = read_cells(engine, listed, request)
+    found = _JudgedCells(engine, listed, cells, request).result(relation.label)
+    return replace(found, **provenance(engine, already))
+
+
+def plan_cells(engine: Engine, relation: Relation, request: AggregatesRequest) -> list[Statement]:
+    """The statement that reads the cells, for `--dry-run`.
+
+    Raises:
+        UsageError: an unknown column.
+    """
+    return [listed_cells(engine, relation, request).statement(engine.dialect)]
+
+
+@dataclass(frozen=True)
+class _JudgedCells:
+    """The cells of one table, and the rules over them."""
+
+    engine: Engine
+    listed: ListedCells
+    cells: TableCells
+    request: AggregatesRequest
+
+    def result(self, label: str) -> AggregatesResult:
+        """Everything that was asked, without where it comes from."""
+        cells = self.cells
+        verdicts = [(one, self._verdicts(one)) for one in self.request.requirements]
+        unsafe = np.zeros(len(cells), dtype=np.bool_)
+        for _, verdict in verdicts:
+            unsafe |= verdict.unsafe
+        return AggregatesResult(
+            target=label,
+            by=self.listed.names,
+            columns=self.listed.columns,
+            totals=tuple(one.name for one in cells.dimensions if bool(one.is_total.any())),
+            cells=len(cells),
+            contributors=contributors_of(cells),
+            unsafe_cells=int(unsafe.sum()),
+            rules=tuple(self._found(one, verdict) for one, verdict in verdicts),
+            hidden=int(cells.hidden.sum()),
+            problems=tuple(replace(problem, keys=self._keys(which)) for problem, which in problems_of(cells)),
+        )
+
+    def _verdicts(self, requirement: Requirement) -> Verdicts:
+        return _rule(requirement).verdicts(self.cells)
+
+    def _found(self, requirement: Requirement, verdict: Verdicts) -> RuleFound:
+        cells = self.cells
+        undecided = ~verdict.judged & ~verdict.unsafe & ~cells.hidden
+        text = requirement.text or requirement.model
+        status = _status(requirement, int(verdict.unsafe.sum()), int(undecided.sum()))
+        return RuleFound(
+            rule=requirement.model,
+            cells=int(verdict.unsafe.sum()),
+            parameters=_rule(requirement).values,
+            text=text,
+            judged=int((verdict.judged & ~cells.hidden).sum()),
+            undecided=int(undecided.sum()),
+            status=status,
+            severity=requirement.severity,
+            note=f"{text} needs {verdict.missing}." if undecided.any() and verdict.missing else "",
+            keys=self._keys(verdict.unsafe),
+        )
+
+    def _keys(self, which: Bools) -> tuple[Mapping[str, str | None], ...]:
+        """The keys of some cells, when they are shown."""
+        if not self.request.show_values:
+            return ()
+        keys = self.cells.keys[np.flatnonzero(which)[:MOST_KEYS]]
+        return keys_shown(self.engine, self.listed, keys.tolist()) if len(keys) else ()
+
+
+def keys_shown(
+    engine: Engine, listed: ListedCells, keys: Sequence[Sequence[int]]
+) -> tuple[Mapping[str, str | None], ...]:
+    """The keys of some cells as texts, by dimension; a missing value and all values together are None."""
+    shift = 1 if listed.flags else 0
+    codes = [[key[place] - shift for key in keys] for place in range(len(listed.names))]
+    labels = listed.labels(engine, codes)
+    return tuple(
+        {name: labels.get((place, key[place] - shift)) for place, name in enumerate(listed.names)} for key in keys
+    )
+
+
+def contributors_of(cells: TableCells) -> int | None:
+    """How many are behind the whole table: its grand total, else the sum over cells that are no totals of others."""
+    found = cells.contributors
+    if found is None:
+        return None
+    every = np.ones(len(cells), dtype=np.bool_)
+    for place, dimension in enumerate(cells.dimensions):
+        every &= dimension.is_total[cells.keys[:, place]]
+    chosen = every if bool(every.any()) else ~cells.totals
+    return int(sum(found.units[chosen & found.known].tolist()))
+
+
+def _rule(requirement: Requirement) -> CellRule:
+    if requirement.model not in CELL_RULES:
+        raise UsageError(f"{requirement.text or requirement.model!r} is no rule for the cells of a table.")
+    return CELL_RULES[requirement.model](requirement.parameters, Context(None, 0))
+
+
+def _status(requirement: Requirement, unsafe: int, undecided: int) -> Status:
+    if unsafe:
+        return Status.WARN if requirement.severity == "warn" else Status.FAIL
+    return Status.UNDETERMINED if undecided else Status.PASS
