@@ -71,6 +71,7 @@ def parameters(entry: dict[str, Any]) -> Iterator[str]:
 def needs(entry: dict[str, Any]) -> str:
     """What a model needs besides quasi-identifiers."""
     needed = ["sensitive column"] if entry["needs_sensitive"] else []
+    needed += ["entity"] if entry["needs_entity"] else []
     needed += ["order"] if entry["needs_order"] else []
     return ", ".join([*needed, *entry["needs"]])
 

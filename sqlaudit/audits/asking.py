@@ -11,6 +11,7 @@ from sqlaudit.base.words import spelled
 from sqlaudit.classes.histogram import HistogramBuilder
 from sqlaudit.models.base import Context, Model
 from sqlaudit.models.judge import Asked
+from sqlaudit.models.persons import refuse_without_entity
 from sqlaudit.models.registry import REGISTRY
 
 
@@ -32,6 +33,7 @@ def asked_models(
         models = [(model, Requirement(model.name)) for model in REGISTRY.values() if _by_default(model, context, nulls)]
     asked = []
     for model, requirement in models:
+        refuse_without_entity(model, requirement.text or model.name, roles.entity)
         if model.needs_sensitive and context.table is None:
             if requirements:
                 raise UsageError(

@@ -78,6 +78,7 @@ class Auditor:
             failing_total=sum(part.failing_total for part in parts),
             failing_unnamed=unnamed,
             columns=tuple(column.name for column in published[0].columns),
+            persons=next((part.persons for part in parts if part.persons), None),
             disclosures=tuple(part.disclosure for part in parts if part.disclosure),
             **provenance(self.engine, already),  # last: what comes before runs statements too
             worst_classes=tuple(part.worst for part in parts if part.worst),

@@ -26,9 +26,12 @@ from sqlaudit.classes.opening import ResolvedRoles, frame_of, key_labels, sensit
 from sqlaudit.engines.contract import Engine
 from sqlaudit.models.base import Context, Model, Population
 from sqlaudit.models.judge import Asked, Judged, judge, merged_facts
+from sqlaudit.models.persons import persons_wanted
 
 if TYPE_CHECKING:
     from sqlaudit.audits.disclosure.attribute import Disclosure
+    from sqlaudit.events.facts import CountedPersons
+    from sqlaudit.events.result import PersonsFound
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,7 @@ class Part:
     """What was found for one sensitive attribute (or for none).
 
     `every` are the classes that fall short, to go through one by one; `failing` the smallest of them. `unnamed` are
-    sentences on requirements whose classes nothing tells.
+    sentences on requirements whose classes nothing tells. `persons` is what models asked of these.
     """
 
     judged: Judged
@@ -70,6 +73,7 @@ class Part:
     disclosure: Disclosure | None
     summary: SensitiveSummary | None = None
     worst: WorstClasses | None = None
+    persons: PersonsFound | None = None
 
 
 def audit_part(opened: Opened, attribute: Resolved | None, position: int, wanted: ClassesWanted) -> Part:
@@ -91,15 +95,18 @@ def audit_part(opened: Opened, attribute: Resolved | None, position: int, wanted
     asked = asked_models(opened.requirements, context, opened.given, attribute, position)
     asked = defined(builder, attribute, asked)
     population = _population(opened, attribute, frame, [item.model for item in asked])
-    judged = judge(histogram, asked, frame, population)
+    persons = _persons(opened.engine, frame, asked)
+    judged = judge(histogram, asked, frame, population, persons)
     shown = _Keyed(builder, histogram, attribute, opened.roles, wanted.values, opened.given.joint)
     every = tuple(_failing(shown, asked, judged))
     failing, total = _told(every, wanted.failing)
     disclosure = _disclosure(asked, judged)
+    told = persons.found() if persons else None
     if table is None or attribute is None:
-        return Part(judged, failing, total, every, disclosure)
+        return Part(judged, failing, total, every, disclosure, persons=told)
     summary = SensitiveSummary(attribute.label, table.distinct, nulls, histogram.form, table.ordered)
-    return Part(judged, failing, total, every, disclosure, summary, _worst(shown, asked, judged, wanted.worst))
+    worst = _worst(shown, asked, judged, wanted.worst)
+    return Part(judged, failing, total, every, disclosure, summary, worst, told)
 
 
 @dataclass(frozen=True)
@@ -148,6 +155,16 @@ class _Keyed:
             return self.merged
         sensitive = self.attribute.sql if self.attribute else None
         return self.builder.build(sensitive, self.merged.table, keep_keys=True)
+
+
+def _persons(engine: Engine, frame: Frame, asked: Sequence[Asked]) -> CountedPersons | None:
+    """What models ask of persons and their events, if one does."""
+    wanted = persons_wanted([item.model for item in asked])
+    if wanted is None:
+        return None
+    from sqlaudit.events.facts import count_persons
+
+    return count_persons(engine, frame, wanted)
 
 
 def _failing(shown: _Keyed, asked: Sequence[Asked], judged: Judged) -> list[FailingClasses]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sqlaudit.base.documents import HERE, LEFT_OUT, Documented, key, told
+from sqlaudit.base.documents import HERE, IF_ANY, LEFT_OUT, Documented, key, told
 from sqlaudit.base.result import MEANING, MeasuredResult, Status, Warned, under_verdict
 from sqlaudit.classes.found import ClassSizes, FailingClass
 from sqlaudit.models.check import Check
@@ -15,6 +15,7 @@ from sqlaudit.reports.notebook import Shown
 if TYPE_CHECKING:
     from sqlaudit.audits.disclosure.attribute import Disclosure
     from sqlaudit.audits.distribution import WorstClasses
+    from sqlaudit.events.result import PersonsFound
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,8 @@ class AuditResult(MeasuredResult, Shown):
 
     `failing` holds the few failing classes that were asked for, smallest first; `failing_total` how many there are: a
     class that falls short for several sensitive attributes counts for each. `failing_unnamed` has a sentence on every
-    requirement that does not hold and has no classes there.
+    requirement that does not hold and has no classes there. `persons` is what requirements on persons with many rows
+    asked for, None when none did.
     `disclosures` holds one curve a sensitive attribute, when (c,k)-safety was asked for; `worst_classes` how its values
     are spread in the worst classes.
     """
@@ -65,6 +67,7 @@ class AuditResult(MeasuredResult, Shown):
     failing: tuple[FailingClass, ...] = ()
     failing_total: int | None = None
     failing_unnamed: tuple[str, ...] = ()
+    persons: PersonsFound | None = field(default=None, metadata=IF_ANY)
     worst_classes: tuple[WorstClasses, ...] = field(default=(), repr=False)
     complete: bool = True
     disclosures: tuple[Disclosure, ...] = field(default=(), compare=False, repr=False, metadata=LEFT_OUT)

@@ -65,6 +65,7 @@ def describe(model: Any) -> dict[str, Any]:
             for parameter in model.parameters
         ],
         "needs_sensitive": model.needs_sensitive,
+        "needs_entity": model.needs_entity,
         "needs_order": model.needs_order,
         "needs": list(model.needs),
         "by_default": model.by_default,

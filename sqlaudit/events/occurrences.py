@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlaudit.base.errors import UsageError
@@ -51,6 +51,14 @@ class Occurrences:
         given = {"own": self.own, "dictionary": self.dictionary, "repeats": self.repeats, **parameters}
         statement = render(f"events/{template}.sql", self.bench.dialect, **given)
         return Raw(self.bench.materialize(f"sqlaudit_events_{name}", statement).sql)
+
+    def alike(self) -> dict[int, int]:
+        """Classes of persons with the same events, by their size."""
+        return {int(members): int(classes) for members, classes in self.ask("events_profiles")}
+
+    def with_limit(self, k: int) -> Occurrences:
+        """The same, cut where k persons are enough."""
+        return replace(self, first_safe=int(self.ask("events_totals", k=k)[0][3] or 0))
 
     def drop(self, name: str) -> None:
         """Release what `keep` kept."""
@@ -140,6 +148,12 @@ def occurrences_of(
     totals = bench.run(render("events/events_totals.sql", bench.dialect, dictionary=dictionary, k=k))[0]
     count, pairs, first_shared, first_safe = (int(value or 0) for value in totals)
     return Occurrences(bench, own, dictionary, count, pairs, first_shared, first_safe, repeats)
+
+
+def drop_occurrences(bench: Engine) -> None:
+    """Release what `occurrences_of` keeps."""
+    for name in ("own", "dictionary", "occurrences"):
+        bench.drop(f"sqlaudit_events_{name}")
 
 
 def _names(mask: int) -> list[str]:

@@ -62,6 +62,12 @@ class Profile(Documented):
     classes: int
     sizes: Mapping[int, int] = field(metadata=LEFT_OUT)
 
+    @classmethod
+    def of(cls, sizes: Mapping[int, int], k: int) -> Profile:
+        """From the classes by their size, where fewer than k persons are too few."""
+        exposed = sum(members * classes for members, classes in sizes.items() if members < k)
+        return cls(min(sizes, default=0), sizes.get(1, 0), exposed, sum(sizes.values()), sizes)
+
 
 @dataclass(frozen=True)
 class WithoutColumn(Documented):
@@ -110,6 +116,26 @@ class Coherence(Documented):
     sensitive: str
     prior: Fraction = field(metadata=exactly("prior_exact"))
     curve: tuple[Learnt, ...]
+
+
+@dataclass(frozen=True)
+class PersonsFound(Documented):
+    """What an audit counted of persons and their events.
+
+    Args:
+        persons, rows, events: how many; an event is a combination of the quasi-identifiers.
+        k: the largest number of persons that a requirement on known events asks for, None when none does.
+        profile: who knows all events of a person. curve: who knows 1, 2, … of them; empty unless asked for.
+        random: events drawn at random; empty unless asked for.
+    """
+
+    persons: int
+    rows: int
+    events: int
+    k: int | None
+    profile: Profile
+    curve: tuple[Known, ...] = ()
+    random: tuple[Drawn, ...] = ()
 
 
 def _by_number(found: Mapping[int, int]) -> list[dict[str, int]]:

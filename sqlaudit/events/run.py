@@ -17,7 +17,7 @@ from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.provenance import provenance
 from sqlaudit.events.coherence import Learning
 from sqlaudit.events.levels import Levels
-from sqlaudit.events.occurrences import Occurrences, check_static, coded_rows, occurrences_of, reading
+from sqlaudit.events.occurrences import Occurrences, check_static, coded_rows, drop_occurrences, occurrences_of, reading
 from sqlaudit.events.request import PersonsRequest
 from sqlaudit.events.result import Drawn, Known, PersonsResult, Profile, WithoutColumn
 from sqlaudit.events.unicity import COUNTED, counted, sampled
@@ -136,8 +136,7 @@ class _Findings:
 
     def close(self) -> None:
         """Release what was kept."""
-        for name in ("own", "dictionary", "occurrences"):
-            self.bench.drop(f"sqlaudit_events_{name}")
+        drop_occurrences(self.bench)
 
     def _occurrences(self, columns: Sequence[int]) -> Occurrences:
         request = self.request
@@ -199,6 +198,4 @@ def _chosen(engine: Engine, relation: Relation, request: PersonsRequest) -> tupl
 
 
 def _profile(occurrences: Occurrences, k: int) -> Profile:
-    sizes = {int(members): int(classes) for members, classes in occurrences.ask("events_profiles")}
-    exposed = sum(members * classes for members, classes in sizes.items() if members < k)
-    return Profile(min(sizes, default=0), sizes.get(1, 0), exposed, sum(sizes.values()), sizes)
+    return Profile.of(occurrences.alike(), k)

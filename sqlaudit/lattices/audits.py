@@ -19,6 +19,7 @@ from sqlaudit.classes.facts import ClassHistogram, Frame
 from sqlaudit.classes.found import ClassSizes
 from sqlaudit.classes.histogram import HistogramBuilder
 from sqlaudit.engines.contract import Engine
+from sqlaudit.events.facts import count_persons
 from sqlaudit.lattices.attributes import Attribute, decides, inherited
 from sqlaudit.lattices.coded_rows import node_keys
 from sqlaudit.lattices.coding import KeyLayout
@@ -26,6 +27,7 @@ from sqlaudit.lattices.verdicts import Failure, Node, Verdict
 from sqlaudit.models.base import Population
 from sqlaudit.models.check import Check
 from sqlaudit.models.judge import Asked, judge, merged_facts
+from sqlaudit.models.persons import persons_wanted
 
 
 @dataclass(frozen=True)
@@ -128,7 +130,9 @@ class NodeAudits:
         histogram = builder.build(frame.sensitive, attribute.table, keep_keys=self._together)
         asked = [item for item in attribute.asked if decides(item)]
         alone = replace(frame, solo=self._table.nulls is NullPolicy.DISTINCT)
-        judged = judge(histogram, asked, alone, self._population(node, attribute))
+        wanted = persons_wanted([item.model for item in asked])
+        persons = count_persons(self._engine, frame, wanted) if wanted else None
+        judged = judge(histogram, asked, alone, self._population(node, attribute), persons)
         predicates = dict(judged.failing)
         found = []
         for item, check in zip(asked, judged.checks, strict=True):

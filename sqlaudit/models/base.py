@@ -23,6 +23,7 @@ from sqlaudit.classes.listing import Listing
 
 if TYPE_CHECKING:
     from sqlaudit.classes.signatures import Signatures
+    from sqlaudit.models.persons import PersonsFacts
 
 BAND = 1e-9
 """Relative width of the band around a limit inside which floats do not decide."""
@@ -71,6 +72,8 @@ class Judgement:
     """What names the classes that fall short where no fact does."""
     unnamed: str = ""
     """Why nothing names them, where that is so: what a sentence about the requirement goes on with."""
+    undecided: bool = False
+    """Whether the level alone does not decide, as it is an estimate near the limit."""
 
 
 class Model:
@@ -115,6 +118,10 @@ class Model:
     """Whether `holds` decides any class from the counts of its values, and nothing else of the table matters."""
     own_statements: ClassVar[bool] = False
     """Whether it brings statements of its own, which may look at other tables."""
+    needs_entity: ClassVar[bool] = False
+    """Whether it needs to know which person a row is about."""
+    of_persons: ClassVar[bool] = False
+    """Whether what persons' events tell decides it, and no class of rows."""
 
     def __init__(self, parameters: Mapping[str, Any], context: Context) -> None:
         self.given = dict(parameters)
@@ -283,6 +290,10 @@ class Answers(Protocol):
     @property
     def signatures(self) -> Signatures | None:
         """The signatures of all classes, for the most pieces of knowledge that any model asks about."""
+
+    @property
+    def persons(self) -> PersonsFacts | None:
+        """What was counted of persons and their events, where a model asks for it."""
 
     def folded(self, model: Model) -> Judgement:
         """The model's levels folded over the classes, and what falls short, at a limit exactly."""

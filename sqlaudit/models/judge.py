@@ -19,6 +19,7 @@ from sqlaudit.models.kinds import MAX_COMBINATIONS
 
 if TYPE_CHECKING:
     from sqlaudit.classes.signatures import Signatures
+    from sqlaudit.models.persons import PersonsFacts
 
 MAX_VECTORS = 200_000
 """At most so many different count vectors are decided one by one; beyond, the check stays undetermined."""
@@ -60,9 +61,14 @@ class Judged:
 
 
 def judge(
-    histogram: ClassHistogram, asked: Sequence[Asked], frame: Frame, population: Population | None = None
+    histogram: ClassHistogram,
+    asked: Sequence[Asked],
+    frame: Frame,
+    population: Population | None = None,
+    persons: PersonsFacts | None = None,
 ) -> Judged:
-    """All models over the classes of one sensitive attribute: one statement for all that facts carry."""
+    """All models over the classes of one sensitive attribute: one statement for all that facts carry. `persons` are
+    what was counted of these, where a model asks for it."""
     carried = [item.model for item in asked if item.model.by_figures]
     rows = _figures(histogram, carried)
     per_row = histogram.form == "wildcard"
@@ -70,7 +76,7 @@ def judge(
     table_rows = sum(int(row["table_rows"]) for row in rows)
     question = Question(histogram, frame, population, _remembering(histogram))
     signatures = _signatures(histogram, asked)
-    answers = _Answered(question, sizes, rows, carried, signatures)
+    answers = _Answered(question, sizes, rows, carried, signatures, persons)
     checks, named, unnamed = [], [], []
     for item in asked:
         judgement = item.model.judge(answers)
@@ -103,6 +109,8 @@ def _why_unnamed(item: Asked, judgement: Judgement) -> str:
         return f"{about} {judgement.unnamed}."
     if item.model.verdict_by_level:
         return f"{about} is a figure of the whole table: no class is to blame."
+    if item.model.of_persons:
+        return f"{about} is about persons and what is known of their events, and not about classes of rows."
     return f"{about} cannot be decided, so nothing tells which classes fall short."
 
 
@@ -155,6 +163,7 @@ class _Answered:
     rows: Sequence[dict[str, Any]]
     models: Sequence[Model]
     signatures: Signatures | None
+    persons: PersonsFacts | None
 
     def folded(self, model: Model) -> Judgement:
         """A model that the common statement answered: its figures folded over the class sizes."""
@@ -221,7 +230,9 @@ def _check(item: Asked, judgement: Judgement, table_rows: int) -> Check:
         status=_status(item, judgement, table_rows) if required else None,
         failing_classes=judgement.failing_classes if required else None,
         failing_rows=judgement.failing_rows if required else None,
-        failing_share=_share(judgement.failing_rows, table_rows) if required else None,
+        failing_share=_share(judgement.failing_rows, judgement.details.get("persons", table_rows))
+        if required
+        else None,
         severity=item.requirement.severity,
         text=item.requirement.text,
         note=judgement.note or model.note,
@@ -239,7 +250,7 @@ def _status(item: Asked, judgement: Judgement, table_rows: int) -> Status:
     if not table_rows:
         return Status.UNDETERMINED
     if item.model.verdict_by_level:
-        if level is None:
+        if level is None or judgement.undecided:
             return Status.UNDETERMINED
         failed = not compares(level, item.model.operator, item.model.required)
     elif judgement.failing_classes is None:

@@ -111,6 +111,10 @@ def shortfall(check: Check, classes: int, rows: int) -> str:
     """` 3 of 10 classes with 7 rows (1.2%) fall short.`, empty when nothing does or nobody counted."""
     if not check.failing_classes or check.status is Status.PASS:
         return ""
+    if (persons := check.details.get("persons")) is not None:
+        verb = "falls" if check.failing_rows == 1 else "fall"
+        few = f"{count(check.failing_rows or 0)} of {plural(persons, 'person')} ({percent(check.failing_share)})"
+        return f" {few} {verb} short."
     verb = "falls" if check.failing_classes == 1 else "fall"
     said = f" {count(check.failing_classes)} of {plural(classes, 'class', 'classes')}"
     if check.failing_rows is None:

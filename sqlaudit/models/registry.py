@@ -13,6 +13,7 @@ from sqlaudit.models import (
     extended,
     functions,
     hierarchical,
+    persons,
     population,
     recursive,
     risk,
@@ -33,6 +34,7 @@ _MODULES = (
     worst_case,
     risk,
     population,
+    persons,
 )
 
 

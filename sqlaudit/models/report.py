@@ -69,6 +69,7 @@ def _preset(preset: Entry) -> tuple[str, str]:
 
 def _needs(entry: Entry) -> str:
     needed = ["a sensitive column"] if entry["needs_sensitive"] else []
+    needed += ["a person column (--entity)"] if entry["needs_entity"] else []
     needed += ["ordered values"] if entry["needs_order"] else []
     return listing([*needed, *(f"{need} (--inputs)" for need in entry["needs"])])
 

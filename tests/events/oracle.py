@@ -152,3 +152,9 @@ def learnt_of_rest(
                 largest = max(largest, share)
                 told |= {one} if share > h else set()
     return largest, told
+
+
+def profile_below(persons: dict[Any, tuple[Event, ...]], k: int) -> int:
+    """Persons whose events fewer than k persons have, and nothing else."""
+    classes = Counter(frozenset(events) for events in persons.values())
+    return sum(size for size in classes.values() if size < k)

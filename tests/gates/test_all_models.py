@@ -14,8 +14,8 @@ from tests.gates.conftest import Make
 from tests.gates.test_schema import some_value
 
 ROWS = [
-    {"age": age, "band": age // 40, "days": days}
-    for age, days in [(30, 1), (30, 2), (30, 2), (40, 1), (40, 3), (40, 4), (50, 4), (50, 4)]
+    {"age": age, "band": age // 40, "days": days, "who": who}
+    for who, (age, days) in enumerate([(30, 1), (30, 2), (30, 2), (40, 1), (40, 3), (40, 4), (50, 4), (50, 4)])
 ]
 INPUTS: dict[str, Any] = {
     "categories": {"low": [1, 2], "high": [3]},
@@ -32,12 +32,12 @@ OWN = {"rho1": 0.4, "rho2": 0.6, "min": 0.2, "max": 0.8}
 
 
 def test_every_model_is_run_as_in_an_audit(database: Make) -> None:
-    made = database({"stays": ROWS, "people": [*ROWS, *ROWS]})
+    made = database({"stays": ROWS, "people": [*ROWS, *(row | {"who": row["who"] + 8} for row in ROWS)]})
     inputs = INPUTS | {"population": {"table": f"{made.schema}.people"}}
     wanted = [
         {model.name: {p.name: OWN.get(p.name, some_value(p)) for p in model.parameters}} for model in REGISTRY.values()
     ]
-    roles = {"quasi_identifiers": ["age"], "sensitive": ["days"]}
+    roles = {"quasi_identifiers": ["age"], "sensitive": ["days"], "entity": "who"}
     policy = made.policy(
         "\ntables:\n  - "
         + json.dumps({"table": f"{made.schema}.stays", **roles, "inputs": inputs, "requirements": wanted})
@@ -50,6 +50,7 @@ def test_every_model_is_run_as_in_an_audit(database: Make) -> None:
         f"{made.schema}.stays",
         qi=["age"],
         sensitive="days",
+        entity="who",
         require=[one.text for one in requirements],
         inputs=inputs,
         db=database_of(read.connections["main"]),

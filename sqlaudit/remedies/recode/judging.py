@@ -68,6 +68,11 @@ def counted(attributes: Sequence[Attribute]) -> list[Counted]:
 
 def _refuse(item: Asked) -> None:
     model, text = item.model, item.requirement.text
+    if model.of_persons:
+        raise UsageError(
+            f"{text!r} is about what is known of persons with many rows, and recode takes tables with one row a "
+            "person; use lattice."
+        )
     if model.own_statements:
         raise UsageError(
             f"{text!r} compares classes with another table, and classes that are recoded one by one have no "
