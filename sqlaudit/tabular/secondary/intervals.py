@@ -187,9 +187,10 @@ class _Found:
             self._block(columns, block)
 
     def _block(self, columns: Integers, block: Block) -> None:
+        if not self.in_time():
+            self.why = "time"
+            return
         prober = Prober(block)
-        if self.in_time():
-            prober.meet_many()
         for cell, sign in prober.range.open():
             if not self.in_time():
                 self.why = "time"

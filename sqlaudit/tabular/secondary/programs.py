@@ -31,6 +31,9 @@ _DUAL, _PRIMAL = 1, 4
 """HiGHS' numbers of simplex methods: limits change in the one, costs in the other, with the answer before as start."""
 _NODES = 200
 """So many branches for one limit of one cell."""
+_BRANCHED = 400
+"""Cells of a block in which branches are searched; beyond, limits of fractions stand for those of whole numbers."""
+_NEAR = 1e-6
 
 
 def available() -> bool:
@@ -138,25 +141,22 @@ class Prober:
         self.block = block
         self.range = Range.of(block)
         self.programs = 0
+        self.branching = block.whole and len(block.lower) <= _BRANCHED
+        self._reached = {1: np.zeros(len(block.lower), dtype=np.bool_), -1: np.zeros(len(block.lower), dtype=np.bool_)}
         self._solver = _solver(block)
         self._costs = np.zeros(len(block.lower))
+        self._start()
 
-    def meet_many(self) -> None:
-        """Look for values with many cells at their limits at once, as long as that finds some."""
-        before = -1
-        while True:
-            low, high = self.range.least > self.range.low, self.range.most < self.range.high
-            left = int(low.sum() + high.sum())
-            if not left or (before >= 0 and left > 0.9 * before):
-                return
-            before = left
-            for costs in (low.astype(np.float64), -high.astype(np.float64)):
-                self._minimize(costs)
-                self._note_values()
+    def _start(self) -> None:
+        """Any values that fit: without costs the dual simplex has nothing to do but to find them."""
+        self._solver.setOptionValue("simplex_strategy", _DUAL)
+        if self._run() == "optimal":
+            self._note_values()
+        self._solver.setOptionValue("simplex_strategy", _PRIMAL)
 
     def probe(self, cell: int, sign: int) -> None:
         """Find the lower limit (sign 1) or the upper one (-1) of a cell."""
-        if self._met(cell, sign):
+        if self._met(cell, sign) or (self._reached[sign][cell] and not self.branching):
             return
         costs = np.zeros(len(self._costs))
         costs[cell] = sign
@@ -169,7 +169,7 @@ class Prober:
             return
         values = self._note_values()
         self._note_bound(cell, sign, self._proven(cell, sign, self.block.lower, self.block.upper))
-        if values is None and self.block.whole and not self._met(cell, sign):
+        if values is None and self.branching and not self._met(cell, sign):
             self._branch(cell, sign)
 
     def multipliers(self, cell: int, sign: int) -> tuple[Integers, int] | None:
@@ -217,8 +217,13 @@ class Prober:
 
     def _note_values(self) -> Integers | None:
         """The solver's values, rounded, if they fit: then they are seen."""
-        values: Integers = np.rint(np.array(self._solver.getSolution().col_value)).astype(np.int64)
-        if len(values) and self.block.fits(values):
+        found = np.array(self._solver.getSolution().col_value)
+        if not len(found):
+            return None
+        self._reached[1] |= found <= self.range.low + _NEAR
+        self._reached[-1] |= found >= self.range.high - _NEAR
+        values: Integers = np.rint(found).astype(np.int64)
+        if self.block.fits(values):
             self.range.see(values)
             return values
         return None
