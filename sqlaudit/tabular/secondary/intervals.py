@@ -101,7 +101,7 @@ def deduce(table: PublishedTable, *, seconds: float | None = None) -> Deduced:
     done = determined(system)
     blocks = blocks_of(system, done)
     low, high = limits_of(system, done, blocks, scaled.lower[system.cells], scaled.upper[system.cells])
-    found = _Found(system, done, blocks, low, high, table.whole, _clock(seconds))
+    found = _Found(system, done, blocks, low, high, table.whole, clock(seconds))
     found.search()
     number = blocks.number
     return Deduced(
@@ -148,7 +148,7 @@ def _wide_enough(low: Integers, high: Integers, deduced: Deduced, protection: Pr
     return np.asarray(wide, dtype=np.bool_)
 
 
-def _clock(seconds: float | None) -> Callable[[], bool]:
+def clock(seconds: float | None) -> Callable[[], bool]:
     """Whether there is time left."""
     end = None if seconds is None else time.monotonic() + seconds
     return lambda: end is None or time.monotonic() < end
