@@ -26,6 +26,7 @@ def persons(
     known: int = 2,
     k: int = 5,
     h: Fraction | float | str = Fraction(4, 5),
+    rho: bool = False,
     multiset: bool = False,
     random: int = 0,
     draws: int = 10_000,
@@ -48,7 +49,7 @@ def persons(
         qi: names or expressions whose values together are an event. static: those that stay the same for a person.
         sensitive: columns of values that known events must not tell.
         known: the largest number of known events. k: persons who must share what is known. h: the share of them who may
-            hold one sensitive value.
+            hold one sensitive value. rho: whether sensitive values may be known, too.
         multiset: whether repeats of an event count.
         random: up to how many events drawn at random to tell the share of persons singled out.
         draws, seed: of persons, where there are too many sets to count all.

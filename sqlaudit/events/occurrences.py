@@ -145,6 +145,11 @@ def occurrences_of(
     dictionary = _kept(bench, "dictionary", occurrences=made, keys=keys, repeats=repeats)
     own = _kept(bench, "own", occurrences=made, dictionary=dictionary, keys=keys, repeats=repeats)
     bench.drop("sqlaudit_events_occurrences")
+    return occurrences_from(bench, own, dictionary, k, repeats=repeats)
+
+
+def occurrences_from(bench: Engine, own: Raw, dictionary: Raw, k: int, *, repeats: bool) -> Occurrences:
+    """Who has which event, when both relations are made."""
     totals = bench.run(render("events/events_totals.sql", bench.dialect, dictionary=dictionary, k=k))[0]
     count, pairs, first_shared, first_safe = (int(value or 0) for value in totals)
     return Occurrences(bench, own, dictionary, count, pairs, first_shared, first_safe, repeats)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlaudit.events.pictures import curve_picture
-from sqlaudit.events.result import Coherence, Drawn, Known, PersonsResult
+from sqlaudit.events.result import Coherence, Drawn, Known, Learnt, PersonsResult
 from sqlaudit.reports.document import Bullets, Column, Document, Facts, Table, Toned, Words, section
 from sqlaudit.reports.figures import count, part, percent, plural
 from sqlaudit.reports.moments import made
@@ -31,7 +31,10 @@ def persons_document(result: PersonsResult) -> Document:
             *(
                 part
                 for told in result.coherence
-                for part in section(f"What events tell of {told.sensitive}", _coherence(result, told))
+                for part in (
+                    *section(f"What events tell of {told.sensitive}", _coherence(result, told)),
+                    *section(f"What events and sensitive values tell of {told.sensitive}", _uncertainty(result, told)),
+                )
             ),
             *section("With all events of a person", Bullets(tuple(_profile(result)))),
             *section("What leaving out a column would change", _effects(result)),
@@ -46,19 +49,27 @@ def persons_document(result: PersonsResult) -> Document:
 def _headline(result: PersonsResult) -> Words:
     if not result.persons:
         return Toned(f"{result.target}: there is nobody", "warn")
-    last = _counted(result)[-1] if result.complete or not result.curve[-1].exposed_persons else result.curve[-1]
+    last = result.curve[-1]
+    if not last.exact and not last.exposed_persons:
+        last = _counted(result)[-1]
     text = f"{result.target}: {_events(last.known)} of a person {_expose(result, last)}"
     told = _most_told(result)
     if told is not None:
-        text += f", and tell the {told.sensitive} of {_of(result, told.curve[-1].told_persons)}"
+        besides = "with sensitive values " if told.uncertainty else ""
+        text += f", and {besides}tell the {told.sensitive} of {_of(result, _telling(told)[-1].told_persons)}"
     bad = last.exposed_persons or told is not None
     return Toned(text, "bad" if bad else "good" if result.complete else "warn")
 
 
 def _most_told(result: PersonsResult) -> Coherence | None:
     """The sensitive column of which events tell most persons; None when they tell nobody."""
-    told = [one for one in result.coherence if one.curve[-1].told_persons]
-    return max(told, key=lambda one: one.curve[-1].told_persons, default=None)
+    told = [one for one in result.coherence if _telling(one)[-1].told_persons]
+    return max(told, key=lambda one: _telling(one)[-1].told_persons, default=None)
+
+
+def _telling(told: Coherence) -> tuple[Learnt, ...]:
+    """What was found for whoever knows most of what was asked."""
+    return told.uncertainty or told.curve
 
 
 def _counted(result: PersonsResult) -> list[Known]:
@@ -68,7 +79,7 @@ def _counted(result: PersonsResult) -> list[Known]:
 def _expose(result: PersonsResult, one: Known) -> str:
     if not one.exposed_persons:
         verb = "is" if one.known == 1 else "are"
-        rest = "" if result.complete else "; larger numbers are undecided"
+        rest = "" if result.curve[-1].exact else "; larger numbers are undecided"
         return f"{verb} always shared by at least {count(one.smallest)} persons{rest}"
     least = "" if one.exact else "at least "
     return f"can tell {least}{_of(result, one.exposed_persons)} from all but {plural(result.k - 2, 'other')}"
@@ -89,8 +100,8 @@ def _lead(result: PersonsResult) -> Iterator[Words]:
         return
     for one in _counted(result):
         yield from _found(result, one)
-    if not result.complete:
-        stopped = result.curve[-1]
+    stopped = result.curve[-1]
+    if not stopped.exact:
         yield Toned(
             f"The time was up while sets of {count(stopped.known)} events were counted: at least "
             f"{_of(result, stopped.exposed_persons)} are exposed.",
@@ -120,23 +131,44 @@ def _found(result: PersonsResult, one: Known) -> Iterator[Words]:
 
 
 def _told(result: PersonsResult, told: Coherence) -> Iterator[Words]:
-    for one in told.curve:
+    for one in _telling(told):
         if one.told_persons:
             least = "" if one.exact else "at least "
             verb = "tells" if one.known == 1 else "tell"
-            text = f"Some {_events(one.known)} {verb} the {told.sensitive} of {least}{_of(result, one.told_persons)}"
-            yield Toned(f"{text}: more than {percent(result.h)} of those who share the events have one value.", "bad")
+            text = f"Some {_pieces(told, one)} {verb} the {told.sensitive} of {least}{_of(result, one.told_persons)}"
+            yield Toned(f"{text}: more than {percent(result.h)} of those who share them have one value.", "bad")
             return
-    known = [one for one in told.curve if one.exact]
+    known = [one for one in _telling(told) if one.exact]
     if known:
         last = known[-1]
         text = f"No value of {told.sensitive} is held by more than {percent(last.share)} of those who share"
-        yield Toned(f"{text} {_events(last.known)} of a person.", "good")
+        rest = "" if len(known) == len(_telling(told)) else "; larger numbers are undecided"
+        yield Toned(f"{text} {_pieces(told, last)} of a person{rest}.", "warn" if rest else "good")
+
+
+def _pieces(told: Coherence, one: Learnt) -> str:
+    """What is known, with its number."""
+    if not told.uncertainty:
+        return _events(one.known)
+    return plural(one.known, "known event or sensitive value", "known events or sensitive values")
 
 
 def _coherence(result: PersonsResult, told: Coherence) -> Table:
+    caption = (
+        "Among all persons with a set of so many events: the largest share who hold one and the same value. Of all "
+        f"persons, {percent(told.prior)} hold the most frequent value; a missing one is no value."
+    )
+    return _learnt(result, told.curve, "Known events", caption)
+
+
+def _uncertainty(result: PersonsResult, told: Coherence) -> Table | None:
+    caption = "The same where sensitive values are known like events, and tell others than themselves."
+    return _learnt(result, told.uncertainty, "Known", caption) if told.uncertainty else None
+
+
+def _learnt(result: PersonsResult, curve: tuple[Learnt, ...], known: str, caption: str) -> Table:
     columns = (
-        Column("Known events", True),
+        Column(known, True),
         Column("Fewest persons", True),
         Column("Largest share with one value", True),
         Column(f"Told (more than {percent(result.h)})", True),
@@ -150,11 +182,7 @@ def _coherence(result: PersonsResult, told: Coherence) -> Table:
             _with_share(one.told_persons, result.persons),
             _with_share(one.exposed_persons, result.persons),
         )
-        for one in told.curve
-    )
-    caption = (
-        "Among all persons with a set of so many events: the largest share who hold one and the same value. Of all "
-        f"persons, {percent(told.prior)} hold the most frequent value; a missing one is no value."
+        for one in curve
     )
     return Table(columns, rows, caption)
 

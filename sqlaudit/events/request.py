@@ -32,7 +32,7 @@ class PersonsRequest:
         entity: the column that names the person of a row.
         qi: names or expressions whose values together are an event. static: those that stay the same for a person.
         sensitive: columns of values that events must not tell. h: the share of the persons with a known set of events
-            who may hold one value.
+            who may hold one value. rho: whether sensitive values may be known, too.
         known: the largest number of known events, m; every smaller number is told, too.
         k: persons who must share what is known, at least 2.
         multiset: whether repeats of an event count: two visits to one clinic are two events.
@@ -77,6 +77,9 @@ class PersonsRequest:
         least=0,
         most=1,
     )
+    rho: bool = option(
+        False, FLAG, "Sensitive values of a person may be known, too, and tell others (rho-uncertainty).", _KNOW
+    )
     multiset: bool = option(False, FLAG, "Repeats count: two visits to one clinic are two events.", _KNOW)
     nulls: NullPolicy = option(
         NullPolicy.EQUAL,
@@ -114,6 +117,10 @@ class PersonsRequest:
         if self.nulls is NullPolicy.WILDCARD:
             raise UsageError(
                 "Events with missing values that match anything are not counted; read them as equal or distinct."
+            )
+        if self.rho and not self.sensitive:
+            raise UsageError(
+                f"{spelled('rho')} is about sensitive values: name their columns with {spelled('sensitive')}."
             )
         if self.multiset and self.random:
             raise UsageError("Random events are drawn from different events: ask for them without repeats.")

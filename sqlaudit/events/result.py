@@ -110,12 +110,14 @@ class Coherence(Documented):
 
     Args:
         sensitive: its name. prior: the share of all persons who hold the most frequent value. curve: who knows 1, 2, …
-            events.
+            events. uncertainty: who knows so many events and sensitive values, of other values than these; empty when
+            it was not asked for.
     """
 
     sensitive: str
     prior: Fraction = field(metadata=exactly("prior_exact"))
     curve: tuple[Learnt, ...]
+    uncertainty: tuple[Learnt, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -188,12 +190,8 @@ class PersonsResult(MeasuredResult, Shown):
     @property
     def complete(self) -> bool:
         """Whether every number of known events that was asked for was counted."""
-        return all(one.exact for one in self.curve)
-
-    @property
-    def told_persons(self) -> int:
-        """Persons of whom some known events tell the value of a sensitive column, of that where they are most."""
-        return max((one.curve[-1].told_persons for one in self.coherence), default=0)
+        searched = [self.curve, *(one.uncertainty for one in self.coherence)]
+        return all(one.exact for curve in searched for one in curve)
 
     def at(self, known: int) -> Known:
         """The figures for at most so many known events.

@@ -15,11 +15,11 @@ from sqlaudit.column_sets.coding import Coded
 from sqlaudit.column_sets.selection import Chosen, choose_column, choose_columns
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.provenance import provenance
-from sqlaudit.events.coherence import Learning
+from sqlaudit.events.coherence import Held, Learning, mixed_held, mixed_occurrences
 from sqlaudit.events.levels import Levels
 from sqlaudit.events.occurrences import Occurrences, check_static, coded_rows, drop_occurrences, occurrences_of, reading
 from sqlaudit.events.request import PersonsRequest
-from sqlaudit.events.result import Drawn, Known, PersonsResult, Profile, WithoutColumn
+from sqlaudit.events.result import Drawn, Known, Learnt, PersonsResult, Profile, WithoutColumn
 from sqlaudit.events.unicity import COUNTED, counted, sampled
 
 
@@ -92,7 +92,8 @@ class _Findings:
         """Everything that was asked, without where it comes from."""
         request, every = self.request, range(len(self.names))
         occurrences = self._occurrences(every)
-        learning = tuple(self._learning(occurrences))
+        helds = tuple(self._held(occurrences))
+        learning = self._learning(occurrences, helds)
         watchers = tuple(one.look for one in learning)
         levels = Levels(occurrences, request.k, self.stop, shared_draws=bool(request.random), watchers=watchers)
         try:
@@ -108,6 +109,9 @@ class _Findings:
             levels.close()
             for one in learning:
                 one.close()
+        if request.rho:
+            rows = self._uncertainty(occurrences, helds)
+            coherence = tuple(replace(one, uncertainty=row) for one, row in zip(coherence, rows, strict=True))
         profile = _profile(occurrences, request.k)
         static_k = self._static_k()
         events, pairs = occurrences.events, occurrences.pairs
@@ -137,6 +141,10 @@ class _Findings:
     def close(self) -> None:
         """Release what was kept."""
         drop_occurrences(self.bench)
+        places = range(len(self.names), len(self.names) + len(self.sensitive))
+        of_values = (f"{name}_{place}" for name in ("held", "mixed_held") for place in places)
+        for name in ("mixed_own", "mixed_dictionary", *of_values):
+            self.bench.drop(f"sqlaudit_events_{name}")
 
     def _occurrences(self, columns: Sequence[int]) -> Occurrences:
         request = self.request
@@ -144,10 +152,32 @@ class _Findings:
             self.bench, self.coded, columns, request.k, request.nulls, repeats=request.multiset, events=self.events
         )
 
-    def _learning(self, occurrences: Occurrences) -> Iterator[Learning]:
-        for place, name in enumerate(self.sensitive, len(self.names)):
-            held = occurrences.keep(f"held_{place}", "events_held", source=self.coded.source, column=Raw(f"c{place}"))
-            yield Learning(occurrences, held, name, place, self.coded.persons, self.request.h)
+    def _held(self, occurrences: Occurrences) -> Iterator[tuple[int, Raw]]:
+        for place in range(len(self.names), len(self.names) + len(self.sensitive)):
+            column = Raw(f"c{place}")
+            yield place, occurrences.keep(f"held_{place}", "events_held", source=self.coded.source, column=column)
+
+    def _learning(self, occurrences: Occurrences, helds: Held, *, mixed: bool = False) -> tuple[Learning, ...]:
+        persons, h = self.coded.persons, self.request.h
+        return tuple(
+            Learning(occurrences, held, name, place, persons, h, mixed)
+            for name, (place, held) in zip(self.sensitive, helds, strict=True)
+        )
+
+    def _uncertainty(self, occurrences: Occurrences, helds: Held) -> list[tuple[Learnt, ...]]:
+        mixed = mixed_occurrences(occurrences, helds, self.request.k)
+        values = [(place, mixed_held(mixed, place, held)) for place, held in helds]
+        learning = self._learning(mixed, values, mixed=True)
+        levels = Levels(mixed, self.request.k, self.stop, watchers=tuple(one.look for one in learning))
+        try:
+            for known in levels.curve(self.request.known):
+                for one in learning:
+                    one.take(known, levels.state)
+            return [one.curve for one in learning]
+        finally:
+            levels.close()
+            for one in learning:
+                one.close()
 
     def _random(self, occurrences: Occurrences, levels: Levels, curve: Sequence[Known]) -> Iterator[Drawn]:
         if not self.coded.persons:

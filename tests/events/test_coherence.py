@@ -44,7 +44,7 @@ def found_in(engine: Engine, table: list[tuple[Any, ...]], **more: Any) -> Perso
     return find_persons(engine, Target(query=query), PersonsRequest(**asked))
 
 
-def check(found: PersonsResult, table: list[tuple[Any, ...]], nulls: str, repeats: bool) -> None:
+def check(found: PersonsResult, table: list[tuple[Any, ...]], nulls: str, repeats: bool, rho: bool = False) -> None:
     persons = oracle.events_of([row[:-1] for row in table], nulls, repeats)
     held = oracle.held_by(table)
     (told,) = found.coherence
@@ -62,6 +62,10 @@ def check(found: PersonsResult, table: list[tuple[Any, ...]], nulls: str, repeat
         }
         assert (one.known, one.smallest, one.exact) == (known.known, known.smallest, True)
         assert (one.share, one.told_persons, one.exposed_persons) == (share, len(whom), len(either)), one.known
+    assert len(told.uncertainty) == (len(told.curve) if rho else 0)
+    for one in told.uncertainty:
+        share, whom = oracle.learnt_of_rest(persons, held, one.known, found.h, repeats)
+        assert (one.share, one.told_persons, one.exact) == (share, len(whom), True), one.known
 
 
 @pytest.mark.parametrize("nulls", ["equal", "distinct"])
@@ -74,6 +78,26 @@ def test_what_is_told_is_what_all_subsets_say(engine: Engine, nulls: str, repeat
         check(found, table, nulls, repeats)
 
     compare()
+
+
+@pytest.mark.parametrize("repeats", [False, True])
+def test_known_values_tell_others_as_all_subsets_say(engine: Engine, repeats: bool) -> None:
+    @run(25 if engine.name == "duckdb" else 4)
+    @given(rows, LIMITS)
+    def compare(table: list[tuple[Any, ...]], h: Fraction) -> None:
+        found = found_in(engine, table, known=3, k=2, h=h, multiset=repeats, rho=True)
+        check(found, table, "equal", repeats, rho=True)
+
+    compare()
+
+
+def test_values_of_one_column_tell_those_of_another() -> None:
+    table = pd.DataFrame({"who": [1, 2, 3, 4], "at": list("aaaa"), "x": list("ppqq"), "y": list("rrss")})
+    asked: dict[str, Any] = {"entity": "who", "qi": ["at"], "sensitive": ["x", "y"], "k": 2, "known": 1}
+    events, both = sqlaudit.persons(table, **asked), sqlaudit.persons(table, rho=True, **asked)
+    assert [one.curve[0].share for one in events.coherence] == [Fraction(1, 2)] * 2
+    assert [one.uncertainty[0].share for one in both.coherence] == [1, 1]
+    assert "and with sensitive values tell the x of 4 of 4 persons" in str(persons_document(both).headline)
 
 
 def test_parts_of_the_events_tell_the_same_together(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,6 +164,7 @@ def test_a_limit_in_integers_parts_the_same_shares(persons: int) -> None:
     ("more", "said"),
     [
         ({"h": Fraction(3, 2)}, "h= is a share from 0 to 1"),
+        ({"sensitive": (), "rho": True}, "name their columns with sensitive="),
         ({"sensitive": ("clinic",)}, "'clinic' is named twice"),
         ({"sensitive": ("illnes",)}, "no column 'illnes'"),
         ({"sensitive": ("person",)}, "names the persons"),
