@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 
 from sqlaudit.base.errors import ExitCode, UsageError
+from sqlaudit.base.options import request_from
 from sqlaudit.base.spec import Limits, Target
 from sqlaudit.cli.options import Work, limit_options, output_options, target_options, work_options
 from sqlaudit.cli.output import Output, check_plot, write_plot
 from sqlaudit.cli.plan import show_statements
-from sqlaudit.cli.requests import request_options
+from sqlaudit.cli.requests import given_options
 from sqlaudit.cli.sections import Sectioned
 from sqlaudit.cli.session import session
 from sqlaudit.events.pictures import curve_picture
@@ -23,7 +26,7 @@ from sqlaudit.events.run import find_persons, plan_persons
 
 @click.command(cls=Sectioned)
 @target_options
-@request_options(PersonsRequest, "request")
+@given_options(PersonsRequest, "given")
 @click.option(
     "--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw the curve into a .svg or .png file."
 )
@@ -33,7 +36,7 @@ from sqlaudit.events.run import find_persons, plan_persons
 def command(
     target: Target,
     db: str | None,
-    request: PersonsRequest,
+    given: Mapping[str, Any],
     plot: Path | None,
     output: Output,
     work: Work,
@@ -51,17 +54,25 @@ def command(
     """
     if plot is not None:
         check_plot(plot)
-    with session(db, limits, work, target) as engine:
+    request = _request(given, target)
+    with session(db, limits, work, target, *request.targets) as engine:
         if work.dry_run or work.explain:
-            relation = engine.open(target)
-            planned = plan_persons(engine, relation, request)
-            show_statements(engine, relation.tables or (target.name,), planned, work, output)
+            tables, planned = plan_persons(engine, target, request)
+            show_statements(engine, tables or (target.name,), planned, work, output)
             return ExitCode.OK
         result = find_persons(engine, target, request)
     output.emit(lambda: persons_document(result), result.to_dict)
     if plot is not None:
         _draw(plot, result)
     return ExitCode.OK if result.complete else ExitCode.INCOMPLETE
+
+
+def _request(given: Mapping[str, Any], target: Target) -> PersonsRequest:
+    """A table of persons is read as the target is."""
+    tables = {
+        name: Target(relation=given[name], read=target.read) for name in ("static_from",) if given.get(name) is not None
+    }
+    return request_from(PersonsRequest, {**given, **tables})
 
 
 def _draw(path: Path, result: PersonsResult) -> None:

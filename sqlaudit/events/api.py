@@ -22,6 +22,7 @@ def persons(
     entity: str,
     qi: Sequence[str],
     static: Sequence[str] = (),
+    static_from: Any = None,
     sensitive: Sequence[str] = (),
     known: int = 2,
     k: int = 5,
@@ -47,6 +48,7 @@ def persons(
             None with `query`.
         entity: the column that names the person of a row.
         qi: names or expressions whose values together are an event. static: those that stay the same for a person.
+        static_from: the table that has these, joined by `entity`: as `target`; None = the target.
         sensitive: columns of values that known events must not tell.
         known: the largest number of known events. k: persons who must share what is known. h: the share of them who may
             hold one sensitive value. rho: whether sensitive values may be known, too.
@@ -68,7 +70,8 @@ def persons(
         >>> found.at(1).smallest, found.at(2).unique_persons, found.profile.k
         (1, 1, 1)
     """
-    request = request_from(PersonsRequest, locals())
+    persons_of = None if static_from is None else make_target(static_from, read=read)
+    request = request_from(PersonsRequest, {**locals(), "static_from": persons_of})
     chosen = make_target(target, query=query, where=where, read=read)
-    with opened(db, limits, chosen) as engine:
+    with opened(db, limits, chosen, *request.targets) as engine:
         return find_persons(engine, chosen, request)

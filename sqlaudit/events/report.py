@@ -292,7 +292,8 @@ def _numbers(result: PersonsResult) -> Table | None:
 
 
 def _how(result: PersonsResult) -> Facts:
-    static = (("known besides", ", ".join(result.static)),) if result.static else ()
+    of = f", of {result.static_from}" if result.static_from else ""
+    static = (("known besides", ", ".join(result.static) + of),) if result.static else ()
     return Facts(
         (
             ("rows", count(result.rows)),

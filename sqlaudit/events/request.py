@@ -7,8 +7,20 @@ from fractions import Fraction
 from typing import Any
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.options import FLAG, NAMES, SECONDS, SHARE, TEXT, WHOLE, OptionKind, check_bounds, choice, option
-from sqlaudit.base.spec import NullPolicy
+from sqlaudit.base.options import (
+    FLAG,
+    NAMES,
+    SECONDS,
+    SHARE,
+    TABLE,
+    TEXT,
+    WHOLE,
+    OptionKind,
+    check_bounds,
+    choice,
+    option,
+)
+from sqlaudit.base.spec import NullPolicy, Target
 from sqlaudit.base.words import spelled
 
 MOST_KNOWN = 6
@@ -31,6 +43,7 @@ class PersonsRequest:
     Args:
         entity: the column that names the person of a row.
         qi: names or expressions whose values together are an event. static: those that stay the same for a person.
+        static_from: the table that has the static ones, when that is another one.
         sensitive: columns of values that events must not tell. h: the share of the persons with a known set of events
             who may hold one value. rho: whether sensitive values may be known, too.
         known: the largest number of known events, m; every smaller number is told, too.
@@ -52,6 +65,9 @@ class PersonsRequest:
     )
     static: tuple[str, ...] = option(
         (), NAMES, "What stays the same for a person, and is known besides.", _WHO, metavar="COLUMNS"
+    )
+    static_from: Target | None = option(
+        None, TABLE, "The table with them, a row a person, joined by the entity.", _WHO, metavar="TABLE"
     )
     sensitive: tuple[str, ...] = option(
         (), NAMES, "Columns of what known events must not tell.", _WHO, metavar="COLUMNS"
@@ -108,6 +124,11 @@ class PersonsRequest:
         None, SECONDS, "Stop after this time and say what is proven.", _FAR, metavar="TIME"
     )
 
+    @property
+    def targets(self) -> tuple[Target, ...]:
+        """Further tables that are read."""
+        return () if self.static_from is None else (self.static_from,)
+
     def __post_init__(self) -> None:
         check_bounds(self)
         if not self.entity:
@@ -117,6 +138,11 @@ class PersonsRequest:
         if self.nulls is NullPolicy.WILDCARD:
             raise UsageError(
                 "Events with missing values that match anything are not counted; read them as equal or distinct."
+            )
+        if self.static_from is not None and not self.static:
+            raise UsageError(
+                f"{spelled('static_from')} is a table of what stays the same of persons: name the columns with "
+                f"{spelled('static')}."
             )
         if self.rho and not self.sensitive:
             raise UsageError(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import ClassVar
 
-from sqlaudit.base.documents import LEFT_OUT, Documented, exactly, key, shown
+from sqlaudit.base.documents import LEFT_OUT, OR_NULL, Documented, exactly, key, shown
 from sqlaudit.base.result import MeasuredResult
 from sqlaudit.reports.notebook import Shown
 
@@ -151,6 +151,7 @@ class PersonsResult(MeasuredResult, Shown):
     Args:
         target: what was looked at. entity: the column that names persons.
         columns: the quasi-identifiers of an event. static: those that stay the same for a person, and are known.
+        static_from: the table that they are of; empty when they stand beside the events.
         k: what is too few. h: the share above which a sensitive value counts as told. multiset: whether repeats count.
         nulls: how missing values are read.
         rows: rows of the table. persons: different persons. events: different events. pairs: pairs of a person and an
@@ -171,6 +172,7 @@ class PersonsResult(MeasuredResult, Shown):
     entity: str
     columns: tuple[str, ...]
     static: tuple[str, ...]
+    static_from: str = field(default="", metadata=OR_NULL)
     k: int
     h: Fraction = field(default=Fraction(4, 5), metadata=exactly("h_exact"))
     multiset: bool
@@ -190,8 +192,8 @@ class PersonsResult(MeasuredResult, Shown):
     @property
     def complete(self) -> bool:
         """Whether every number of known events that was asked for was counted."""
-        searched = [self.curve, *(one.uncertainty for one in self.coherence)]
-        return all(one.exact for curve in searched for one in curve)
+        besides = (row.exact for one in self.coherence for row in one.uncertainty)
+        return all(one.exact for one in self.curve) and all(besides)
 
     def at(self, known: int) -> Known:
         """The figures for at most so many known events.

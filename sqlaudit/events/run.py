@@ -6,13 +6,11 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from sqlaudit.base.errors import UsageError
 from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.spec import Target
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.column_sets.budget import Stop, until
 from sqlaudit.column_sets.coding import Coded
-from sqlaudit.column_sets.selection import Chosen, choose_column, choose_columns
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.provenance import provenance
 from sqlaudit.events.coherence import Held, Learning, mixed_held, mixed_occurrences
@@ -20,6 +18,7 @@ from sqlaudit.events.levels import Levels
 from sqlaudit.events.occurrences import Occurrences, check_static, coded_rows, drop_occurrences, occurrences_of, reading
 from sqlaudit.events.request import PersonsRequest
 from sqlaudit.events.result import Drawn, Known, Learnt, PersonsResult, Profile, WithoutColumn
+from sqlaudit.events.sources import EventSource, source_of
 from sqlaudit.events.unicity import COUNTED, counted, sampled
 
 
@@ -46,49 +45,42 @@ def find_persons(engine: Engine, target: Target | Relation, request: PersonsRequ
     """
     already = len(engine.executed)
     begun = time.monotonic()
-    relation = engine.open(target) if isinstance(target, Target) else target
-    chosen, person = _chosen(engine, relation, request)
+    source = source_of(engine, target, request)
     stop = until(begun, request.time_budget)
-    with coded_rows(engine, relation, chosen, person) as (bench, coded):
-        events, quasi = len(request.qi), len(request.qi) + len(request.static)
-        check_static(bench, coded, chosen, range(events, quasi))
-        search = _Findings(bench, coded, request, chosen, events, quasi, stop)
+    with coded_rows(engine, source.relation, source.chosen, source.person) as (bench, coded):
+        check_static(bench, coded, source.chosen, source.static)
+        search = _Findings(bench, coded, request, source, stop)
         try:
-            found = search.result(relation.label, person.name)
+            found = search.result()
         finally:
             search.close()
     return replace(found, **provenance(engine, already))
 
 
-def plan_persons(engine: Engine, relation: Relation, request: PersonsRequest) -> list[Statement]:
-    """The statement that reads the table, for `--dry-run`; all others read the numbers that it makes.
+def plan_persons(
+    engine: Engine, target: Target | Relation, request: PersonsRequest
+) -> tuple[tuple[str, ...], list[Statement]]:
+    """The tables that are read, and the statement that reads them, for `--dry-run`.
+
+    All other statements read the numbers that it makes.
 
     Raises:
         UsageError: an unknown column.
     """
-    chosen, person = _chosen(engine, relation, request)
-    return [reading(engine, relation, chosen, person)]
+    source = source_of(engine, target, request, check=False)
+    return source.relation.tables, [reading(engine, source.relation, source.chosen, source.person)]
 
 
 class _Findings:
     """One table's events, and the questions about them."""
 
-    def __init__(
-        self,
-        bench: Engine,
-        coded: Coded,
-        request: PersonsRequest,
-        chosen: Sequence[Chosen],
-        events: int,
-        quasi: int,
-        stop: Stop,
-    ) -> None:
-        self.bench, self.coded, self.request = bench, coded, request
-        names = tuple(one.name for one in chosen)
-        self.names, self.sensitive = names[:quasi], names[quasi:]
-        self.events, self.stop = events, stop
+    def __init__(self, bench: Engine, coded: Coded, request: PersonsRequest, source: EventSource, stop: Stop) -> None:
+        self.bench, self.coded, self.request, self.source = bench, coded, request, source
+        names = tuple(one.name for one in source.chosen)
+        self.names, self.sensitive = names[: source.quasi], names[source.quasi :]
+        self.events, self.stop = source.events, stop
 
-    def result(self, label: str, entity: str) -> PersonsResult:
+    def result(self) -> PersonsResult:
         """Everything that was asked, without where it comes from."""
         request, every = self.request, range(len(self.names))
         occurrences = self._occurrences(every)
@@ -117,10 +109,11 @@ class _Findings:
         events, pairs = occurrences.events, occurrences.pairs
         effects = tuple(self._effects(len(curve))) if request.effects else ()
         return PersonsResult(
-            target=label,
-            entity=entity,
+            target=self.source.label,
+            entity=self.source.person.name,
             columns=self.names[: self.events],
             static=self.names[self.events :],
+            static_from=self.source.static_from,
             k=request.k,
             h=request.h,
             multiset=request.multiset,
@@ -216,15 +209,6 @@ class _Findings:
             if all(one.exact for one in curve):
                 profile = _profile(occurrences, self.request.k)
                 yield WithoutColumn(name, curve[-1].exposed_persons, curve[-1].unique_persons, profile.k)
-
-
-def _chosen(engine: Engine, relation: Relation, request: PersonsRequest) -> tuple[tuple[Chosen, ...], Chosen]:
-    """The columns of events and then the static ones, and the column that names persons."""
-    chosen = choose_columns(relation, engine.dialect, [*request.qi, *request.static, *request.sensitive])
-    person = choose_column(relation, engine.dialect, request.entity)
-    if person.name in {one.name for one in chosen}:
-        raise UsageError(f"Column {person.name!r} names the persons; it is no quasi-identifier of their events.")
-    return chosen, person
 
 
 def _profile(occurrences: Occurrences, k: int) -> Profile:

@@ -138,7 +138,8 @@ def test_each_sensitive_column_is_told_by_itself() -> None:
 def test_nobody_with_a_value_and_nobody_at_all_tell_nothing(engine: Engine) -> None:
     for table in ([(1, 1, 1, None), (2, 2, 2, None)], []):
         (told,) = found_in(engine, table).coherence
-        assert (told.prior, [(one.share, one.told_persons) for one in told.curve]) == (0, [(0, 0), (0, 0)])
+        nothing = Fraction(0)
+        assert (told.prior, [(one.share, one.told_persons) for one in told.curve]) == (nothing, [(nothing, 0)] * 2)
 
 
 def test_a_search_that_ended_early_proves_what_it_told() -> None:

@@ -1,0 +1,168 @@
+"""Which columns of which tables are read: events, and what stays the same of their persons, perhaps elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.relation import Kind, Relation
+from sqlaudit.base.spec import Target
+from sqlaudit.base.sql import Raw, render
+from sqlaudit.base.words import spelled
+from sqlaudit.column_sets.selection import Chosen, choose_column, choose_columns
+from sqlaudit.engines.contract import Engine
+from sqlaudit.events.request import PersonsRequest
+
+_NUMBERS = (Kind.INTEGER, Kind.DECIMAL)
+
+
+@dataclass(frozen=True)
+class EventSource:
+    """What is read.
+
+    Args:
+        relation: the rows of events, with everything beside them. label: how reports call the table of events.
+        chosen: columns of events, then those that stay the same, then sensitive ones. person: who a row is about.
+        events, quasi: so many of them are of events, and of events or what stays the same.
+        static_from: how reports call the table of persons; empty without one.
+    """
+
+    relation: Relation
+    label: str
+    chosen: tuple[Chosen, ...]
+    person: Chosen
+    events: int
+    quasi: int
+    static_from: str = ""
+
+    @property
+    def static(self) -> range:
+        """The places of what stays the same."""
+        return range(self.events, self.quasi)
+
+
+def source_of(engine: Engine, target: Target | Relation, request: PersonsRequest, *, check: bool = True) -> EventSource:
+    """Open the tables and find the columns.
+
+    Args:
+        check: whether to ask that the table of persons has one row for each person with events.
+
+    Raises:
+        UsageError: an unknown column; a person who is missing in the table of persons, or has several rows there.
+    """
+    relation = engine.open(target) if isinstance(target, Target) else target
+    person = choose_column(relation, engine.dialect, request.entity)
+    events, quasi = len(request.qi), len(request.qi) + len(request.static)
+    if request.static_from is None:
+        chosen = choose_columns(relation, engine.dialect, [*request.qi, *request.static, *request.sensitive])
+        _not_the_person(person, chosen)
+        return EventSource(relation, relation.label, chosen, person, events, quasi)
+    chosen = choose_columns(relation, engine.dialect, [*request.qi, *request.sensitive])
+    _not_the_person(person, chosen)
+    persons = engine.open(request.static_from)
+    static = choose_columns(persons, engine.dialect, request.static)
+    key = choose_column(persons, engine.dialect, request.entity)
+    _not_the_person(key, static)
+    _comparable(relation, person, persons, key)
+    joined = _JoinedSources(engine, relation, chosen, person, persons, static, key)
+    if check:
+        joined.check()
+    placed = joined.placed()
+    return EventSource(
+        joined.relation(),
+        relation.label,
+        (*placed[:events], *joined.placed_static(), *placed[events:]),
+        replace(person, sql="e"),
+        events,
+        quasi,
+        persons.label,
+    )
+
+
+def _not_the_person(person: Chosen, chosen: Sequence[Chosen]) -> None:
+    if person.name in {one.name for one in chosen}:
+        raise UsageError(f"Column {person.name!r} names the persons; it is no quasi-identifier of their events.")
+
+
+def _comparable(events: Relation, person: Chosen, persons: Relation, key: Chosen) -> None:
+    if Kind.OTHER in (person.kind, key.kind) or person.kind is key.kind or {person.kind, key.kind} <= set(_NUMBERS):
+        return
+    raise UsageError(
+        f"{person.name!r} is {person.kind.value} in {events.label} and {key.kind.value} in {persons.label}; to join "
+        f"them by {spelled('entity')}, make both the same type, in a view or a query."
+    )
+
+
+def _persons(number: int) -> str:
+    return "1 person" if number == 1 else f"{number:,} persons"
+
+
+@dataclass(frozen=True)
+class _JoinedSources:
+    """Two tables, and how they become one."""
+
+    engine: Engine
+    events: Relation
+    chosen: tuple[Chosen, ...]
+    person: Chosen
+    persons: Relation
+    static: tuple[Chosen, ...]
+    key: Chosen
+
+    def relation(self) -> Relation:
+        """Events with what stays the same of their persons."""
+        names = [Raw(f"c{place}") for place in range(len(self.chosen))]
+        static = [Raw(f"s{place}") for place in range(len(self.static))]
+        statement = render("events/events_joined.sql", self.engine.dialect, names=names, static=static, **self._sides())
+        tables = tuple(dict.fromkeys(self.events.tables + self.persons.tables))
+        return replace(self.events, sql="(" + statement.sql + ")", columns=(), tables=tables)
+
+    def placed(self) -> tuple[Chosen, ...]:
+        """The columns of the table of events, by their short names."""
+        return tuple(replace(one, sql=f"c{place}") for place, one in enumerate(self.chosen))
+
+    def placed_static(self) -> tuple[Chosen, ...]:
+        """The columns of the table of persons, by their short names."""
+        return tuple(replace(one, sql=f"s{place}") for place, one in enumerate(self.static))
+
+    def check(self) -> None:
+        """Nothing when every person with events has one row.
+
+        Raises:
+            UsageError: some have none, or several that differ.
+        """
+        statement = render("events/events_persons_elsewhere.sql", self.engine.dialect, **self._sides())
+        missing, several = self.engine.run(statement)[0]
+        label, whom = self.persons.label, self.person.name
+        if missing:
+            raise UsageError(
+                f"{label} has no row of {_persons(missing)} with events in {self.events.label}, by {whom!r}. Add what "
+                "is missing there, or leave these events out with a condition."
+            )
+        if several:
+            names = ", ".join(repr(one.name) for one in self.static)
+            raise UsageError(
+                f"{label} has several rows of {_persons(several)}, which differ in {names}; name a table or query with "
+                "one row for each person."
+            )
+
+    def _sides(self) -> dict[str, Any]:
+        events = [(Raw(f"c{place}"), Raw(one.sql)) for place, one in enumerate(self.chosen)]
+        persons = [(Raw(f"s{place}"), Raw(one.sql)) for place, one in enumerate(self.static)]
+        return {
+            "events": self._side(self.events, events, self.person, distinct=False),
+            "persons": self._side(self.persons, persons, self.key, distinct=True),
+        }
+
+    def _side(self, source: Relation, columns: list[tuple[Raw, Raw]], entity: Chosen, *, distinct: bool) -> Raw:
+        statement = render(
+            "events/events_side.sql",
+            self.engine.dialect,
+            source=Raw(source.sql),
+            columns=columns,
+            entity=Raw(entity.sql),
+            distinct=distinct,
+        )
+        return Raw("(" + statement.sql + ")")
