@@ -42,6 +42,9 @@ def command(target: Target, db: str | None, request: ColumnRequest, output: Outp
             show_statements(engine, relation.tables or (target.name,), planned, work, output)
             return ExitCode.OK
         result = find_columns(engine, target, request, announce=_announce, tell=_teller(engine))
+        if result.by_hand:  # what is proven is worth telling before the way out
+            output.emit(lambda: columns_document(result), result.to_dict)
+            return ExitCode.INTERRUPTED
     output.emit(lambda: columns_document(result), result.to_dict)
     return ExitCode.OK if result.complete or not result.open_sets else ExitCode.INCOMPLETE
 
@@ -57,6 +60,6 @@ def _teller(engine: Engine) -> Tell:
 
     def tell(decided: int, border: int) -> None:
         if engine.progress is not None:
-            engine.progress(f"{decided:,} sets decided, border {border:,}", None)
+            engine.progress(f"{decided:,} sets decided, border {border:,}; Ctrl-C keeps what is proven", None)
 
     return tell

@@ -56,6 +56,7 @@ class FoundSets:
         decided_size: every set of at most so many columns is decided; None when sizes were not walked in order.
         open_sets: sets that still have to be decided before anything more can be said; 0 when complete.
         decided: how many sets were asked about.
+        by_hand: whether somebody stopped the walk.
     """
 
     minimal: tuple[int, ...]
@@ -64,6 +65,7 @@ class FoundSets:
     decided: int
     decided_size: int | None = None
     open_sets: int = 0
+    by_hand: bool = False
 
 
 def ordered(masks: Iterable[int]) -> tuple[int, ...]:

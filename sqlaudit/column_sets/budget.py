@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from sqlaudit.base.errors import Interrupted
+
 Stop = Callable[[], bool]
 """Whether the budget is used up."""
 NODES = 2000
@@ -13,6 +15,20 @@ NODES = 2000
 
 class BudgetSpent(Exception):
     """The budget ended inside a step; the walker that made the step catches it and says what is proven."""
+
+
+STOPPED = (BudgetSpent, Interrupted, KeyboardInterrupt)
+"""What ends a walk before its end: the budget, or somebody. What was proven by then stays so."""
+
+
+def by_hand(why: BaseException) -> bool:
+    """Whether it was somebody."""
+    return not isinstance(why, BudgetSpent)
+
+
+def at_once() -> bool:
+    """The budget of what would come after a search that somebody stopped."""
+    return True
 
 
 def never() -> bool:

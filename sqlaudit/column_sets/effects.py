@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from sqlaudit.base.relation import Kind, Relation
 from sqlaudit.base.sql import environment
-from sqlaudit.column_sets.budget import BudgetSpent
+from sqlaudit.column_sets.budget import STOPPED, by_hand
 from sqlaudit.column_sets.coding import on_target
 from sqlaudit.column_sets.counting import Figures, SetCounter
 from sqlaudit.column_sets.masks import bits, mask_of
@@ -31,21 +31,23 @@ def column_effects(
     person: Chosen | None,
 ) -> ColumnSets:
     """The result with its effects: for every column in a found set, reported or not, the most frequent ones first;
-    without shares where the time budget ended before they were counted."""
+    without shares where the search was stopped before they were counted."""
     times = Counter(position for mask in minimal for position in bits(mask))
     told = sorted(times, key=lambda position: (-times[position], position))[:_MOST_COLUMNS]
     uncounted = tuple(Effect(chosen[position].name, times[position]) for position in told)
     if counter.stop():
         return replace(result, effects=uncounted)
+    effects: list[Effect] = []
     try:
         top, at_risk = _at_risk_without(told, counter, (1 << len(chosen)) - 1)
-    except BudgetSpent:
-        return replace(result, effects=uncounted)
-    effects = []
-    for position in told:
-        share, without = _share(top.at_risk, counter.total), _share(at_risk[position], counter.total)
-        effect = Effect(chosen[position].name, times[position], share, without)
-        effects.append(effect if counter.stop() else _coarsened(effect, position, counter, relation, chosen, person))
+        for position in told:
+            share, without = _share(top.at_risk, counter.total), _share(at_risk[position], counter.total)
+            effect = Effect(chosen[position].name, times[position], share, without)
+            effects.append(
+                effect if counter.stop() else _coarsened(effect, position, counter, relation, chosen, person)
+            )
+    except STOPPED as why:
+        return replace(result, effects=(*effects, *uncounted[len(effects) :]), _by_hand=by_hand(why))
     return replace(result, effects=tuple(effects), whole=described(top, result.columns, counter, top))
 
 

@@ -12,7 +12,7 @@ from itertools import combinations
 
 from sqlaudit.column_sets.agree_sets import AgreeSets, Words, as_words
 from sqlaudit.column_sets.border import FoundSets, ordered
-from sqlaudit.column_sets.budget import BudgetSpent, Stop, never
+from sqlaudit.column_sets.budget import STOPPED, BudgetSpent, Stop, by_hand, never
 from sqlaudit.column_sets.counting import SetCounter
 from sqlaudit.column_sets.hitting_sets import minimal_hitting_sets
 from sqlaudit.column_sets.masks import bits, mask_of
@@ -42,14 +42,14 @@ def identifying_sets(
     whole = counter.figures([(1 << width) - 1])[0]
     agree = AgreeSets(counter.engine, counter.coded, counter.nulls, width, (whole.classes or 0) < counter.coded.rows)
     try:
-        if stop():
-            return FoundSets((), (), False, 0, None, 1), agree.read
-        agree.sample()
         try:
+            if stop():
+                raise BudgetSpent
+            agree.sample()
             search = _CoverSearch(counter, agree, width, max_size, stop)
-        except BudgetSpent:
-            return FoundSets((), ordered(agree.maximal()), False, 0, None, 1), agree.read
-        search.sample_selective()
+            search.sample_selective()
+        except STOPPED as why:
+            return FoundSets((), ordered(agree.maximal()), False, 0, None, 1, by_hand(why)), agree.read
         found = search.run(tell)
         counter.identifies_all(found.minimal, (1 << width) - 1)
         return found, agree.read
@@ -79,19 +79,24 @@ class _CoverSearch:
 
     def run(self, tell: Tell) -> FoundSets:
         """Read agree sets until every candidate contains a key that is read."""
-        while True:
-            candidates, exhausted = self._candidates()
-            proven = [mask for mask in candidates if self._is_proven(mask)]
-            waiting = [mask for mask in candidates if not self._is_proven(mask)]
-            self.decided += len(candidates)
-            safe = self.agree.maximal()
-            tell(len(candidates), len(proven) + len(safe))
-            if not waiting and exhausted:
-                return FoundSets(ordered(proven), ordered(safe), True, self.decided, self.max_size)
-            if self.stop():
-                waiting = waiting or [0]  # candidates that were not enumerated any more
-                return FoundSets(ordered(proven), ordered(safe), False, self.decided, None, len(waiting))
-            self._read_above(waiting or candidates)
+        proven: list[int] = []
+        waiting: list[int] = []
+        try:
+            while True:
+                candidates, exhausted = self._candidates()
+                proven = [mask for mask in candidates if self._is_proven(mask)]
+                waiting = [mask for mask in candidates if not self._is_proven(mask)]
+                self.decided += len(candidates)
+                safe = self.agree.maximal()
+                tell(len(candidates), len(proven) + len(safe))
+                if not waiting and exhausted:
+                    return FoundSets(ordered(proven), ordered(safe), True, self.decided, self.max_size)
+                if self.stop():
+                    raise BudgetSpent
+                self._read_above(waiting or candidates)
+        except STOPPED as why:  # nothing waits where candidates were not enumerated any more
+            safe, left = self.agree.maximal(), max(1, len(waiting))
+            return FoundSets(ordered(proven), ordered(safe), False, self.decided, None, left, by_hand(why))
 
     def _candidates(self) -> tuple[list[int], bool]:
         """Hitting sets of the complements; at most a round's worth as long as some of them are open."""

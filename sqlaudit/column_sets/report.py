@@ -79,9 +79,9 @@ def _proof(result: ColumnSets) -> Words:
     decided = ""
     if result.decided_size is not None and result.decided_size >= 0:
         decided = f" Every set of at most {plural(result.decided_size, 'column')} is decided."
+    ended = "it was stopped" if result.by_hand else "the time budget ended"
     return Toned(
-        f"Not complete: the time budget ended with {plural(result.open_sets, 'set')} waiting.{decided} What is listed "
-        "is proven.",
+        f"Not complete: {ended} with {plural(result.open_sets, 'set')} waiting.{decided} What is listed is proven.",
         "warn",
     )
 

@@ -177,7 +177,13 @@ class ColumnSets(MeasuredResult, Shown):
     effects: tuple[Effect, ...] = ()
     whole: ColumnSet | None = None
     repair: tuple[str, ...] | None = None
+    _by_hand: bool = field(default=False, repr=False, compare=False)
     _figures: Callable[[Sequence[str]], ColumnSet] | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def by_hand(self) -> bool:
+        """Whether somebody stopped the search."""
+        return self._by_hand
 
     def explain(self, columns: Sequence[str]) -> Explanation:
         """The figures of a set, and of the set without each of its columns.

@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import islice
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.spec import Target
 from sqlaudit.base.sql import Raw
 from sqlaudit.column_sets.border import FoundSets, ordered
-from sqlaudit.column_sets.budget import BudgetSpent, Stop, until
+from sqlaudit.column_sets.budget import STOPPED, BudgetSpent, Stop, at_once, by_hand, until
 from sqlaudit.column_sets.coding import Coded, code_columns, drop_codes, on_target
 from sqlaudit.column_sets.counting import Figures, SetCounter
 from sqlaudit.column_sets.effects import column_effects, described
@@ -91,6 +92,8 @@ def search_columns(
         counter.stop = search.stop
         try:
             found, sampled = search.run()
+            if found.by_hand:
+                counter.stop = at_once
         finally:
             counter.close()
         later = _Later(search, engine, relation, chosen, person)
@@ -202,35 +205,20 @@ class _SetSearch:
 
     def _ranking(self, stop: Stop) -> FoundSets:
         counted: list[int] = []
-        batch: list[int] = []
-        complete = True
-        for mask in subsets_up_to(self.width, self.limit or self.width):
-            if not mask:
-                continue
-            batch.append(mask)
-            if len(batch) == 20:
-                if not self._counts(batch, stop):
-                    complete = False
-                    break
+        complete, stopped = True, False
+        waiting = (mask for mask in subsets_up_to(self.width, self.limit or self.width) if mask)
+        try:
+            while batch := list(islice(waiting, 20)):
+                if stop():
+                    raise BudgetSpent
+                self.counter.figures(batch)
                 counted += batch
-                batch = []
                 self.tell(len(counted), len(counted))
-        if complete and batch:
-            complete = self._counts(batch, stop)
-            counted += batch if complete else []
+        except STOPPED as why:
+            complete, stopped = False, by_hand(why)
         total = count_subsets(self.width, self.limit) - 1
         size = self.limit if complete else max(0, min(counted[-1].bit_count(), 99) - 1 if counted else 0)
-        return FoundSets(tuple(counted), (), complete, len(counted), size, total - len(counted))
-
-    def _counts(self, masks: Sequence[int], stop: Stop) -> bool:
-        """Count some sets; False when the budget ended first."""
-        try:
-            if stop():
-                return False
-            self.counter.figures(masks)
-        except BudgetSpent:
-            return False
-        return True
+        return FoundSets(tuple(counted), (), complete, len(counted), size, total - len(counted), stopped)
 
     def result(self, target: str, found: FoundSets, sampled: int) -> ColumnSets:
         """The result with the figures of the reported sets."""
@@ -260,6 +248,7 @@ class _SetSearch:
             complete=found.complete,
             decided_size=found.decided_size,
             open_sets=found.open_sets,
+            _by_hand=found.by_hand,
             counts=Counts(
                 count_subsets(self.width, self.limit),
                 found.decided,

@@ -2,7 +2,8 @@
 
 The property must be inherited by every superset ("breaks k-anonymity", "identifies"). `Decide` answers for several
 sets at once, or raises `BudgetSpent`; `Stop` says whether the time budget is used up. Whatever a walker returns when
-the budget ends is proven: its minimal sets are minimal, its safe sets lack the property (and may not be maximal yet).
+the budget ends, or when somebody stops it, is proven: its minimal sets are minimal, its safe sets lack the property
+(and may not be maximal yet).
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import random
 from collections.abc import Callable, Iterable, Sequence
 
 from sqlaudit.column_sets.border import FoundSets, SetBorder, ordered, proof
-from sqlaudit.column_sets.budget import NODES, BudgetSpent, Stop, never
+from sqlaudit.column_sets.budget import NODES, STOPPED, BudgetSpent, Stop, by_hand, never
 from sqlaudit.column_sets.hitting_sets import minimal_hitting_sets, minimum_hitting_set
 from sqlaudit.column_sets.masks import bits, mask_of, without_one
 
@@ -75,8 +76,8 @@ def greedy_restarts(columns: Sequence[int], restarts: int, seed: int, decide: De
     for _ in range(restarts + 1):
         try:
             one = greedy(order, asked, stop)
-        except BudgetSpent:
-            return FoundSets(ordered(found), proof(border.negative), False, asked.asked, None, 1)
+        except STOPPED as why:
+            return FoundSets(ordered(found), proof(border.negative), False, asked.asked, None, 1, by_hand(why))
         if one is None:
             return FoundSets((), proof(border.negative), True, asked.asked)
         found.add(one)
@@ -111,34 +112,32 @@ def all_by_levels(
     """
     minimal: list[int] = []
     safe: list[int] = []
+    lacking: list[int] = []
     level, asked, complete = [0], 0, True
-    for size in range(min(max_size, width) + 1):
-        lacking: list[int] = []
-        expect(level)
-        for begin in range(0, len(level), _BATCH):
-            batch = level[begin : begin + _BATCH]
-            answers = _answers(batch, decide, stop)
-            if answers is None:
-                safe = _uncovered(safe, lacking) + lacking
-                return FoundSets(ordered(minimal), ordered(safe), False, asked, size - 1, len(level) - begin)
-            asked += len(batch)
-            for mask, has_property in zip(batch, answers, strict=True):
-                (minimal if has_property else lacking).append(mask)
-            tell(asked, len(minimal) + len(lacking))
-        safe = _uncovered(safe, lacking) + lacking
-        if size < min(max_size, width):
-            level, complete = _next_level(lacking, width, stop)
-        if not complete:
-            return FoundSets(ordered(minimal), ordered(safe), False, asked, size, max(1, len(level)))
-    return FoundSets(ordered(minimal), ordered(safe), True, asked, min(max_size, width))
-
-
-def _answers(masks: Sequence[int], decide: Decide, stop: Stop) -> list[bool] | None:
-    """What `decide` says, None when the budget is used up."""
+    size = waiting = 0
     try:
-        return None if stop() else decide(masks)
-    except BudgetSpent:
-        return None
+        for size in range(min(max_size, width) + 1):
+            lacking, waiting = [], len(level)
+            expect(level)
+            for begin in range(0, len(level), _BATCH):
+                batch = level[begin : begin + _BATCH]
+                if stop():
+                    raise BudgetSpent
+                answers = decide(batch)
+                asked += len(batch)
+                waiting -= len(batch)
+                for mask, has_property in zip(batch, answers, strict=True):
+                    (minimal if has_property else lacking).append(mask)
+                tell(asked, len(minimal) + len(lacking))
+            safe = _uncovered(safe, lacking) + lacking
+            if size < min(max_size, width):
+                level, complete = _next_level(lacking, width, stop)
+            if not complete:
+                return FoundSets(ordered(minimal), ordered(safe), False, asked, size, max(1, len(level)))
+    except STOPPED as why:
+        safe = _uncovered(safe, lacking) + lacking
+        return FoundSets(ordered(minimal), ordered(safe), False, asked, size - 1, max(1, waiting), by_hand(why))
+    return FoundSets(ordered(minimal), ordered(safe), True, asked, min(max_size, width))
 
 
 def _uncovered(older: Sequence[int], newer: Sequence[int]) -> list[int]:
@@ -183,10 +182,10 @@ def all_by_border(
                 minimal = ordered(_within(border.positive, max_size))
                 return FoundSets(minimal, proof(border.negative), True, asked.asked, max_size)
             _advance(fresh, everything, asked, generator, stop, tell)
-    except BudgetSpent:
+    except STOPPED as why:
         waiting = sum(border.lookup(mask) is None for mask in fresh)
         minimal = ordered(_within(_proven(border), max_size))
-        return FoundSets(minimal, proof(border.negative), False, asked.asked, None, max(1, waiting))
+        return FoundSets(minimal, proof(border.negative), False, asked.asked, None, max(1, waiting), by_hand(why))
 
 
 def _advance(
@@ -278,5 +277,5 @@ def minimum(
                 return FoundSets((candidate,), proof(border.negative), True, asked.asked, proven)
             _widen([candidate] * _CHAINS, everything, asked, generator, stop)
             tell(asked.asked, len(border.positive) + len(border.negative))
-    except BudgetSpent:
-        return FoundSets((), proof(border.negative), False, asked.asked, proven, 1)
+    except STOPPED as why:
+        return FoundSets((), proof(border.negative), False, asked.asked, proven, 1, by_hand(why))

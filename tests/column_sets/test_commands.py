@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 import sqlaudit
 from sqlaudit.base.errors import UsageError
 from sqlaudit.cli.parsing import share
+from sqlaudit.column_sets.counting import Figures, SetCounter
 from tests.cli.runner import patients, run, write_csv
 from tests.postgres_load import Loader
 
@@ -72,6 +74,27 @@ def test_a_budget_that_is_too_small_is_an_incomplete_answer(tmp_path: Path) -> N
     ran = run("columns", patients(tmp_path), "--time-budget", "0.0000001s", "--no-effects")
     assert ran.code == 4
     assert "Not complete: the time budget ended with 1 set waiting." in ran.said
+
+
+def test_a_search_that_is_stopped_prints_what_is_proven(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = json.loads(run("columns", patients(tmp_path), "--format", "json").out)
+    figures = SetCounter.figures
+    asked = []
+
+    def interrupted(counter: SetCounter, masks: Sequence[int]) -> list[Figures]:
+        asked.append(masks)
+        if len(asked) == 2:
+            raise KeyboardInterrupt
+        return figures(counter, masks)
+
+    monkeypatch.setattr(SetCounter, "figures", interrupted)
+    ran = run("columns", patients(tmp_path), "--format", "json")
+    told = json.loads(ran.out)
+    assert ran.code == 130
+    assert (told["complete"], told["decided_size"], expected["complete"]) == (False, 0, True)
+    assert told["sets"] == [] != expected["sets"]
+    asked.clear()
+    assert "Not complete: it was stopped with" in run("columns", patients(tmp_path)).said
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -12,14 +13,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlaudit.base.errors import UsageError
+from sqlaudit.base.errors import Interrupted, UsageError
 from sqlaudit.base.spec import NullPolicy, Target
-from sqlaudit.column_sets import coding, hitting_sets, identify, search
+from sqlaudit.column_sets import budget, coding, counting, hitting_sets, identify, search
 from sqlaudit.column_sets.request import ColumnRequest, FindSets, RankBy, Ratio
 from sqlaudit.column_sets.result import ColumnSets
 from sqlaudit.column_sets.search import find_columns
 from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
+from sqlaudit.engines.duckdb.engine import DuckDBEngine
 from tests.column_sets import oracle
 from tests.column_sets.test_counting import NAMES, frame, query_of, quick
 from tests.places import REPOSITORY
@@ -320,6 +322,46 @@ HURRIED: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.parametrize("options", [*HURRIED, {"k": 2, "find": FindSets.RANKING}], ids=str)
+def test_whenever_somebody_stops_what_is_said_is_right(
+    options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C in any statement of the search, after the columns were coded."""
+    monkeypatch.setattr(search, "_LEVELS", 4)
+    monkeypatch.setattr(counting, "_BATCH", 2)
+    ended = []
+    with connect() as engine:
+        relation = engine.open(Target(frame=paper_52()))
+        every = find_columns(engine, relation, ColumnRequest(**{**options, "restarts": 0}, effects=False))
+        right = {one.columns: one for one in every.sets}
+        for number in range(1, 30, 2):
+            with monkeypatch.context() as patched:
+                patched.setattr(DuckDBEngine, "run", stopped_at(number, DuckDBEngine.run))
+                try:
+                    found = find_columns(engine, relation, ColumnRequest(**options))
+                except Interrupted:
+                    assert number < 6, "something was known by then"
+                    continue
+            ended.append(found.by_hand)
+            assert found.complete or (found.by_hand and found.open_sets) or found.find == "greedy"
+            if options.get("find") not in (FindSets.GREEDY, FindSets.MINIMUM):
+                assert all(one == right[one.columns] for one in found.sets)
+            assert all(not set(name) <= set(safe) for name in right for safe in found.border)
+    assert True in ended
+
+
+def stopped_at(number: int, run: Callable[..., Any]) -> Callable[..., Any]:
+    """The method that runs statements, which ends as by Ctrl-C in one of them."""
+    left = iter(range(number))
+
+    def runs(*arguments: Any, **more: Any) -> Any:
+        if next(left, None) == number - 1:
+            raise Interrupted("Stopped.")
+        return run(*arguments, **more)
+
+    return runs
+
+
 @pytest.mark.parametrize("options", HURRIED, ids=str)
 def test_whenever_the_budget_ends_what_is_said_is_right(
     options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
@@ -339,7 +381,9 @@ def test_whenever_the_budget_ends_what_is_said_is_right(
             find_columns(engine, relation, ColumnRequest(**options)),
         )
         for seconds in range(0, 40, 3):
-            monkeypatch.setattr(search, "time", Clock())
+            clock = Clock()
+            monkeypatch.setattr(search, "time", clock)
+            monkeypatch.setattr(budget, "time", clock)
             found = find_columns(engine, relation, ColumnRequest(**options, time_budget=seconds))
             ended.append(found.complete)
             assert {one.columns for one in found.sets} <= set(right)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sqlaudit.base.errors import Interrupted
 from sqlaudit.column_sets import hitting_sets
 from sqlaudit.column_sets.budget import BudgetSpent
 from sqlaudit.column_sets.hitting_sets import minimal_hitting_sets, minimum_hitting_set
@@ -152,6 +154,30 @@ def test_a_stopped_walk_says_what_is_proven() -> None:
     assert (found.minimal, found.complete, found.open_sets) == ((), False, 1)
     found = all_by_levels(4, 4, ask, Budget(0))
     assert found == FoundSets((), (), False, 0, -1, 1)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), Interrupted("Stopped.")], ids=repr)
+def test_a_walk_that_somebody_stops_says_what_is_proven(error: BaseException) -> None:
+    def walk(of: Callable[..., FoundSets], *arguments: Any, questions: int) -> FoundSets:
+        asked = Lacking([0b0011, 0b1110])
+        left = iter(range(questions))
+
+        def decide(masks: Sequence[int]) -> list[bool]:
+            if next(left, None) is None:
+                raise error
+            return asked(masks)
+
+        return of(*arguments, decide)
+
+    found = walk(all_by_levels, 4, 4, questions=3)
+    assert found == FoundSets((0b0101, 0b1001), (0b0011, 0b0110, 0b1010, 0b1100), False, 11, 2, 1, True)
+    assert walk(all_by_levels, 4, 4, questions=0) == FoundSets((), (), False, 0, -1, 1, True)
+    found = walk(all_by_border, 4, None, questions=3)
+    assert (found.complete, found.by_hand, found.open_sets) == (False, True, 1)
+    found = walk(minimum, 4, None, questions=3)
+    assert (found.minimal, found.complete, found.by_hand) == ((), False, True)
+    found = walk(lambda decide: greedy_restarts(range(4), 1, 0, decide), questions=2)
+    assert (found.minimal, found.by_hand, found.open_sets) == ((), True, 1)
 
 
 @quick(60)
