@@ -178,7 +178,7 @@ class Prober:
         costs[cell] = sign
         if self._minimize(costs) != "optimal":
             return None
-        return _whole(np.array(self._solver.getSolution().row_dual))
+        return whole_multiples(np.array(self._solver.getSolution().row_dual))
 
     def _met(self, cell: int, sign: int) -> bool:
         found = self.range
@@ -249,7 +249,7 @@ class Prober:
 
     def _proven(self, cell: int, sign: int, lower: Integers, upper: Integers) -> int | None:
         """What sign · cell is at least, rounded up where only whole numbers fit, down elsewhere."""
-        multipliers, times = _whole(np.array(self._solver.getSolution().row_dual))
+        multipliers, times = whole_multiples(np.array(self._solver.getSolution().row_dual))
         bound = self.block.bound(multipliers, cell, sign * times, lower, upper)
         if bound is None:
             return None
@@ -328,7 +328,7 @@ class Prober:
         if not known or not len(ray):
             return None
         way = np.array(ray, dtype=np.float64)
-        return _whole(way / max(1e-12, float(np.abs(way).max())))[0]
+        return whole_multiples(way / max(1e-12, float(np.abs(way).max())))[0]
 
     def _within(self, lower: Integers, upper: Integers) -> None:
         places = np.arange(len(lower), dtype=np.int32)
@@ -350,7 +350,7 @@ class _Limit:
         return int(found.least[self.cell] if self.sign > 0 else -found.most[self.cell])
 
 
-def _whole(multipliers: Floats) -> tuple[Integers, int]:
+def whole_multiples(multipliers: Floats) -> tuple[Integers, int]:
     """Whole numbers in the proportion of floats, and the factor between them."""
     for times in _MULTIPLES:
         whole = np.rint(multipliers * times)

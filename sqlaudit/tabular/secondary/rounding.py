@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from sqlaudit.remedies.suppress.solver import Program, require, solve
 from sqlaudit.tabular.secondary.structure import Equations, Integers
 from sqlaudit.tabular.secondary.system import PublishedTable
 
@@ -62,3 +63,71 @@ def unrounded(equations: Equations, values: Integers, base: int, how: str = RAND
     everything = np.ones(len(values), dtype=np.bool_)
     lower = np.maximum(values - reach[0], 0)
     return PublishedTable(equations, values, everything, lower, values + reach[1])
+
+
+@dataclass(frozen=True)
+class RoundedTable:
+    """A table whose cells are multiples of a base, and that still adds up.
+
+    Args:
+        values: of the cells. moved: the sum of how far cells are from their true values. bound: none moves less.
+        farthest: how far the farthest cell is. stopped: `time` when the search ended early, else empty.
+    """
+
+    values: Integers
+    moved: int
+    bound: int
+    farthest: int
+    stopped: str = ""
+
+
+def round_together(
+    equations: Equations, values: Integers, base: int, *, seconds: float | None = None
+) -> RoundedTable | None:
+    """Controlled rounding: every cell becomes a multiple of a base near its value, so that all sums still add up.
+
+    Each cell becomes one of both neighbours, and a multiple stays, where that is possible; else some go further.
+
+    Args:
+        equations: of the table. values: of the cells, none below zero. base: of rounding.
+        seconds: how long it may take, None = as long as it needs.
+
+    Returns:
+        The table that moves least in all; None where none was found in time.
+
+    Raises:
+        MissingDriver: HiGHS is not installed.
+    """
+    require()
+    for wider in (0, 1, 2):
+        found = _rounded(equations, values, base, wider, seconds)
+        if found is not None:
+            return found
+    return None
+
+
+def _rounded(
+    equations: Equations, values: Integers, base: int, wider: int, seconds: float | None
+) -> RoundedTable | None:
+    """The same, where cells may move by so many bases more than to a neighbour."""
+    lowest = np.maximum(values // base - wider, 0)
+    highest = -(-values // base) + wider
+    program = Program()
+    for low, high, value in zip(lowest.tolist(), highest.tolist(), values.tolist(), strict=True):
+        program.variable(0.0, float(high - low), whole=True)
+        far = program.variable(1.0, math.inf, whole=False)  # how far the cell is from its value, from both sides
+        program.row([(far, 1.0), (far - 1, -float(base))], float(base * low - value), math.inf)
+        program.row([(far, 1.0), (far - 1, float(base))], float(value - base * low), math.inf)
+    for number, left in enumerate(equations.residuals(lowest).tolist()):
+        parts = [(2 * int(part), 1.0) for part in equations.parts_of(number)]
+        program.row([*parts, (2 * int(equations.totals[number]), -1.0)], float(left), float(left))
+    solved = solve(program, step=1.0, seconds=seconds)
+    if solved.values is None:
+        return None
+    rounded = (lowest + np.rint(solved.values[::2]).astype(np.int64)) * base
+    if equations.residuals(rounded).any():
+        return None
+    apart = np.abs(rounded - values)
+    bound = math.ceil(solved.bound - 1e-6) if math.isfinite(solved.bound) else 0
+    moved = int(apart.sum())
+    return RoundedTable(rounded, moved, min(bound, moved), int(apart.max(initial=0)), solved.stopped)

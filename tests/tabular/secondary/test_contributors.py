@@ -11,7 +11,15 @@ import pytest
 
 from sqlaudit.tabular.secondary.contributors import ask_contributors
 from sqlaudit.tabular.secondary.intervals import Protection, deduce, judge
-from sqlaudit.tabular.secondary.rounding import DOWN, NEAREST, RANDOM, RoundedTo, rounding_base, unrounded
+from sqlaudit.tabular.secondary.rounding import (
+    DOWN,
+    NEAREST,
+    RANDOM,
+    RoundedTo,
+    round_together,
+    rounding_base,
+    unrounded,
+)
 from sqlaudit.tabular.secondary.structure import equations_of
 from tests.tabular.secondary import oracle
 from tests.tabular.secondary.published import as_equations, drawn, grid, peer
@@ -89,3 +97,32 @@ def test_rounding_that_totals_undo_leaves_a_cell_no_doubt() -> None:
     found = deduce(unrounded(equations_of(codes, dimensions), np.array([0, 5, 5, 20]), 5, DOWN))
     assert found.low.tolist() == [2, 7, 7, 20]
     assert found.high.tolist() == [4, 9, 9, 22]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_controlled_rounding_adds_up_and_moves_least(seed: int) -> None:
+    chance = random.Random(seed)
+    one = drawn(chance, (2, 2), share=0, largest=9)
+    found = round_together(one.equations, one.values, 3)
+    assert found is not None
+    assert not (found.values % 3).any()
+    assert not one.equations.residuals(found.values).any()
+    assert found.moved == np.abs(found.values - one.values).sum() == found.bound
+    near = [(value // 3 * 3, -(-value // 3) * 3) for value in one.values.tolist()]
+    all_tables = oracle.tables(9, as_equations(one), [None] * 9, near)
+    fitting = [table for table in all_tables if not any(value % 3 for value in table)]
+    assert found.moved == min(np.abs(np.array(table) - one.values).sum() for table in fitting)
+
+
+def test_a_multiple_stays_where_that_is_possible() -> None:
+    codes, dimensions = grid((2,), [True])
+    found = round_together(equations_of(codes, dimensions), np.array([5, 10, 15]), 5)
+    assert found is not None
+    assert (found.values.tolist(), found.moved, found.farthest) == ([5, 10, 15], 0, 0)
+
+
+def test_parts_are_rounded_apart_so_that_they_add_up() -> None:
+    codes, dimensions = grid((4,), [True])
+    apart = round_together(equations_of(codes, dimensions), np.array([1, 1, 1, 1, 4]), 3)
+    assert apart is not None
+    assert sum(apart.values[:4]) == apart.values[4] == 3

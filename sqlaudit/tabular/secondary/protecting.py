@@ -1,0 +1,311 @@
+"""Which further cells have to be hidden, so that totals tell too little of the first ones, at the least cost.
+
+Two ways. Fast: one sensitive cell after the other gets the cheapest move; cells that moves need are hidden, and those
+that turn out to be superfluous are published again. Exact: Fischetti and Salazar-González, Models and algorithms for
+optimizing cell suppression (JASA 2001): an integer program chooses cells; where these let a cell move too little, the
+equations that prove it become one more row of the program. Its bound is a bound of every answer.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sqlaudit.base.errors import UsageError
+from sqlaudit.remedies.suppress.solver import Program, solve
+from sqlaudit.tabular.secondary.intervals import CellVerdicts, Deduced, Protection, deduce, judge
+from sqlaudit.tabular.secondary.moves import Moves
+from sqlaudit.tabular.secondary.programs import Floats
+from sqlaudit.tabular.secondary.structure import Booleans, Equations, Integers
+from sqlaudit.tabular.secondary.system import FREE, PublishedTable
+
+_NEAR = 1e-6
+_FARTHER = 1000
+"""A cell without limit moves at most so many times as far as the farthest that a cell has to."""
+
+
+@dataclass(frozen=True)
+class Hiding:
+    """What has to be protected, and what hiding costs.
+
+    Args:
+        equations: between cells. values: the true values. sensitive: cells that are hidden first.
+        protection: how far these must be open. costs: of hiding each cell, whole numbers. lower, upper: what everybody
+            knows of cells beforehand. whole: values are whole units.
+    """
+
+    equations: Equations
+    values: Integers
+    sensitive: Booleans
+    protection: Protection
+    costs: Integers
+    lower: Integers
+    upper: Integers
+    whole: bool = True
+
+    @property
+    def down(self) -> Integers:
+        """How far each cell can fall."""
+        return np.where(self.lower <= -FREE, FREE, self.values - self.lower)
+
+    @property
+    def up(self) -> Integers:
+        """How far each cell can rise."""
+        return np.where(self.upper >= FREE, FREE, self.upper - self.values)
+
+    def published(self, hidden: Booleans) -> PublishedTable:
+        """The table as an attacker sees it."""
+        return PublishedTable(
+            self.equations, np.where(hidden, 0, self.values), hidden, self.lower, self.upper, self.whole
+        )
+
+
+@dataclass(frozen=True)
+class Protected:
+    """Cells to hide.
+
+    Args:
+        hidden: all of them, the sensitive ones, too. cost: of the others. bound: no answer costs less, as far as is
+            proven. open: sensitive cells that nothing protects, however much is hidden.
+        deduced, verdicts: what an attacker deduces of the answer, audited again. stopped: `time` when the search ended
+            early, else empty.
+    """
+
+    hidden: Booleans
+    cost: int
+    bound: int
+    open: Integers
+    deduced: Deduced
+    verdicts: CellVerdicts
+    stopped: str = ""
+
+    @property
+    def safe(self) -> bool:
+        """Whether every hidden cell is proven to be open enough."""
+        return not (self.verdicts.unsafe | self.verdicts.undecided).any()
+
+
+def hide(hiding: Hiding, *, exact: bool = True, seconds: float | None = None) -> Protected:
+    """Hide further cells, so that the sensitive ones are protected, at a low cost or the least.
+
+    Args:
+        hiding: what is asked. exact: look for the least cost, else end with the first good answer.
+        seconds: how long it may take, None = as long as it needs.
+
+    Raises:
+        UsageError: the true values do not add up. MissingDriver: HiGHS is not installed.
+    """
+    if hiding.equations.residuals(hiding.values).any():
+        raise UsageError("Cells that do not add up cannot be protected: correct the totals first.")
+    search = _Hiding(hiding, None if seconds is None else time.monotonic() + seconds)
+    search.start()
+    if exact:
+        search.improve()
+    return search.answer()
+
+
+@dataclass
+class _Need:
+    """How far one sensitive cell must move, and the moves that show that it does."""
+
+    cell: int
+    above: int
+    below: int
+    sliding: int
+    moves: list[Integers] = field(default_factory=list)
+
+    def ways(self, up: int, down: int) -> list[list[int]]:
+        """Amounts to move by that fulfil the need together, the first that works is taken."""
+        rest = max(0, self.sliding - self.above - self.below)
+        fixed = [self.above, -self.below]
+        lower = min(down, self.below + rest)
+        ways = [[self.above + rest, -self.below], [self.above + rest - (lower - self.below), -lower]]
+        found = ways if rest else [fixed]
+        return [[amount for amount in way if amount] for way in found if -way[1] <= down and way[0] <= up]
+
+
+class _Hiding:
+    """The search."""
+
+    def __init__(self, hiding: Hiding, end: float | None) -> None:
+        self.hiding, self.end = hiding, end
+        self.needs = _needs(hiding)
+        farthest = max([need.above + need.below + need.sliding for need in self.needs], default=1)
+        self.moves = Moves(hiding.equations, hiding.down, hiding.up, _FARTHER * max(1, farthest))
+        self.hidden = hiding.sensitive.copy()
+        self.best: tuple[int, Booleans, list[list[Integers]]] | None = None
+        self.open: list[int] = []
+        self.bound, self.stopped = 0, ""
+
+    def start(self) -> None:
+        """The fast answer."""
+        for need in sorted(self.needs, key=lambda one: -one.above - one.below - one.sliding):
+            if not self._protect(need):
+                self.open.append(need.cell)
+        self.needs = [need for need in self.needs if need.cell not in self.open]
+        self._publish_again()
+        self._keep()
+
+    def improve(self) -> None:
+        """Rows from proofs, and the integer program again, until its answer protects everything."""
+        program = self._program()
+        while self.best is not None and self.bound < self.best[0]:
+            left = None if self.end is None else self.end - time.monotonic()
+            if left is not None and left <= 0:
+                self.stopped = "time"
+                return
+            solved = solve(program, step=1.0, seconds=left)
+            if math.isfinite(solved.bound):
+                self.bound = max(self.bound, min(math.ceil(solved.bound - _NEAR), self.best[0]))
+            if solved.stopped or solved.values is None:
+                self.stopped = solved.stopped
+                return
+            chosen = self.hiding.sensitive | (solved.values > 0.5)
+            rows = [row for need in self.needs for row in self._missing(need, chosen) if _violated(row, chosen)]
+            for row, least in rows:
+                program.row(row, least, math.inf)
+            self._try(chosen)
+            if not rows:  # moves of fractions protect: what whole numbers need is what was found
+                return
+
+    def answer(self) -> Protected:
+        """The best answer, audited."""
+        hiding = self.hiding
+        cost, hidden, moves = self.best if self.best is not None else (0, hiding.sensitive, [])
+        left = None if self.end is None else max(1.0, self.end - time.monotonic())
+        deduced = deduce(hiding.published(hidden), seconds=left)
+        for move in (one for some in moves for one in some):
+            table = (hiding.values + move)[deduced.cells] * deduced.scale
+            np.minimum(deduced.least, table, out=deduced.least)
+            np.maximum(deduced.most, table, out=deduced.most)
+        truth = hiding.values[deduced.cells] * deduced.scale
+        np.minimum(deduced.least, truth, out=deduced.least)
+        np.maximum(deduced.most, truth, out=deduced.most)
+        verdicts = judge(deduced, self._protection())
+        bound = self.bound if self.needs else 0
+        return Protected(
+            hidden, cost, bound, np.array(sorted(self.open), dtype=np.int64), deduced, verdicts, self.stopped
+        )
+
+    def _protection(self) -> Protection:
+        """What is asked of the sensitive cells alone: others may be hidden as little as they like."""
+        asked, sensitive = self.hiding.protection, self.hiding.sensitive
+        zero = np.zeros(len(sensitive), dtype=np.int64)
+        below, above = (zero if one is None else np.where(sensitive, one, 0) for one in (asked.below, asked.above))
+        return Protection(np.where(sensitive, asked.sliding, 0), self.hiding.values, below, above)
+
+    def _costs(self, hidden: Booleans) -> Floats:
+        return np.where(hidden, 0.0, np.maximum(self.hiding.costs, 1)).astype(np.float64)
+
+    def _protect(self, need: _Need) -> bool:
+        """Find moves for a need, and hide what they move."""
+        for way in need.ways(int(self.hiding.up[need.cell]), int(self.hiding.down[need.cell])):
+            costs, moves = self._costs(self.hidden), []
+            for amount in way:
+                move = self.moves.cheapest(need.cell, amount, costs)
+                if move is None:
+                    break
+                moves.append(move)
+                costs = np.where(move != 0, 0.0, costs)
+            else:
+                need.moves = moves
+                for move in moves:
+                    self.hidden |= move != 0
+                return True
+        return False
+
+    def _protect_within(self, need: _Need, hidden: Booleans) -> bool:
+        """Find moves for a need that move hidden cells only."""
+        up, down = (math.floor(self.moves.farthest(need.cell, sign, hidden)[0] + _NEAR) for sign in (1, -1))
+        above = min(up, max(need.above, need.sliding - need.below))
+        below = max(need.below, need.sliding - above)
+        if above < need.above or below > down:
+            return False
+        costs = np.where(hidden, 0.0, np.inf)
+        found = [self.moves.cheapest(need.cell, amount, costs) for amount in (above, -below) if amount]
+        moves = [move for move in found if move is not None]
+        if len(moves) < len(found):
+            return False
+        need.moves = moves
+        return True
+
+    def _publish_again(self) -> None:
+        """Publish cells, the dearest first, that no need needs."""
+        further = np.flatnonzero(self.hidden & ~self.hiding.sensitive)
+        for cell in further[np.argsort(-self.hiding.costs[further], kind="stable")].tolist():
+            if self.end is not None and time.monotonic() > self.end:
+                self.stopped = "time"
+                return
+            users = [need for need in self.needs if any(move[cell] for move in need.moves)]
+            before = [need.moves for need in users]
+            without = self.hidden.copy()
+            without[cell] = False
+            self.hidden, kept = without, self.hidden
+            if not all(self._protect_within(need, without) for need in users):
+                self.hidden = kept
+                for need, moves in zip(users, before, strict=True):
+                    need.moves = moves
+
+    def _keep(self) -> None:
+        """Remember the answer when it is better."""
+        cost = int(self.hiding.costs[self.hidden & ~self.hiding.sensitive].sum())
+        if self.best is None or cost < self.best[0]:
+            self.best = cost, self.hidden.copy(), [need.moves for need in self.needs]
+
+    def _try(self, chosen: Booleans) -> None:
+        """Make an answer from what a program chose."""
+        self.hidden = chosen.copy()
+        if all(self._protect_within(need, self.hidden) or self._protect(need) for need in self.needs):
+            self._publish_again()
+            self._keep()
+
+    def _program(self) -> Program:
+        program = Program()
+        for cost, sensitive in zip(self.hiding.costs.tolist(), self.hiding.sensitive.tolist(), strict=True):
+            program.variable(0.0 if sensitive else float(max(cost, 0)), 1.0, whole=not sensitive)
+        return program
+
+    def _missing(self, need: _Need, hidden: Booleans) -> list[tuple[list[tuple[int, float]], float]]:
+        """Rows that every choice of cells fulfils that protects the need, and this one does not."""
+        reach = {sign: self.moves.farthest(need.cell, sign, hidden) for sign in (1, -1)}
+        rows = []
+        for amount, sign in ((need.above, 1), (need.below, -1)):
+            if reach[sign][0] < amount - _NEAR:
+                rows.append(self._row(need.cell, [(sign, *reach[sign][1:])], amount))
+        if reach[1][0] + reach[-1][0] < need.sliding - _NEAR:
+            rows.append(self._row(need.cell, [(sign, *reach[sign][1:]) for sign in (1, -1)], need.sliding))
+        return rows
+
+    def _row(
+        self, cell: int, proofs: list[tuple[int, Integers, int]], amount: int
+    ) -> tuple[list[tuple[int, float]], float]:
+        """One row: what hidden cells allow together is at least the amount; one alone counts at most for all of it."""
+        total = np.zeros(self.hiding.equations.cells)
+        for sign, multipliers, times in proofs:
+            total += self.moves.weights(cell, sign, multipliers, times)
+        total = np.minimum(total, amount)
+        sure = float(total[self.hiding.sensitive].sum())
+        used = np.flatnonzero((total > 0) & ~self.hiding.sensitive)
+        rest = max(0.0, amount - sure)
+        return [(int(one), float(min(total[one], rest))) for one in used], rest * (1 - 1e-9)
+
+
+def _violated(row: tuple[list[tuple[int, float]], float], chosen: Booleans) -> bool:
+    """Whether a choice does not fulfil a row, so that the program gives another one."""
+    terms, least = row
+    return sum(weight for cell, weight in terms if chosen[cell]) < least - _NEAR
+
+
+def _needs(hiding: Hiding) -> list[_Need]:
+    """How far each sensitive cell must move, as far as its limits let it."""
+    asked = hiding.protection
+    needs = []
+    for cell in np.flatnonzero(hiding.sensitive).tolist():
+        up, down = int(hiding.up[cell]), int(hiding.down[cell])
+        above = min(up, int(asked.above[cell])) if asked.above is not None else 0
+        below = min(down, int(asked.below[cell])) if asked.below is not None else 0
+        needs.append(_Need(cell, above, below, min(up + down, int(asked.sliding[cell]))))
+    return needs
