@@ -8,8 +8,9 @@ from typing import Any
 from sqlaudit.audits.auditor import Auditor
 from sqlaudit.audits.distribution import WORST_CLASSES
 from sqlaudit.audits.result import AuditResult
+from sqlaudit.base.numbers import Share
 from sqlaudit.base.options import request_from, several
-from sqlaudit.base.spec import AuditSpec, Coverage, Limits, NullPolicy, ReadOptions, Roles
+from sqlaudit.base.spec import AuditSpec, Coverage, Limits, NullPolicy, ReadOptions, Roles, Sampling
 from sqlaudit.base.targets import make_target
 from sqlaudit.classes.inputs import further_targets
 from sqlaudit.engines import opened
@@ -28,6 +29,9 @@ def audit(
     entity: str | None = None,
     joint: bool = False,
     nulls: NullPolicy | str = NullPolicy.EQUAL,
+    sampling_fraction: Share | None = None,
+    population_size: int | None = None,
+    weights: str | None = None,
     db: Database = None,
     query: str = "",
     where: str = "",
@@ -52,6 +56,8 @@ def audit(
         entity: the column that says which person a row belongs to.
         joint: add the other sensitive attributes to the quasi-identifiers while one is audited.
         nulls: how a NULL in a quasi-identifier is read: equal, distinct or wildcard.
+        sampling_fraction, population_size, weights: where the table is a sample, its share of the population, or how
+            many people that has, or the column that says how many a row stands for; one of them.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
@@ -83,7 +89,7 @@ def audit(
     declared = with_accepted(several(identifier), accepted)
     spec = AuditSpec(
         make_target(target, query=query, where=where, read=read),
-        request_from(Roles, {**locals(), "identifier": declared}),
+        request_from(Roles, {**locals(), "identifier": declared}, sampling=request_from(Sampling, locals())),
         requirements(require),
         inputs or {},
         request_from(Coverage, locals()),

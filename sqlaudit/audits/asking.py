@@ -71,9 +71,7 @@ def _by_default(model: type[Model], context: Context, nulls: NullPolicy) -> bool
 def _check_inputs(model: type[Model], requirement: Requirement, context: Context, attribute: Resolved | None) -> None:
     missing = [need for need in model.needs if need not in context.inputs]
     if missing:
-        raise UsageError(
-            f"{requirement.text!r} needs {' and '.join(missing)}; give them in a file with {spelled('inputs')}."
-        )
+        raise UsageError(f"{requirement.text!r} {model.how_to_give(missing)}.")
     if model.needs_order and context.table and not context.table.ordered and "order" not in context.inputs:
         label = attribute.label if attribute else "the attribute"
         raise UsageError(

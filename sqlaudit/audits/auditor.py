@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sqlaudit.audits.part import ClassesWanted, Opened, audit_part
 from sqlaudit.audits.persons import person_statements, persons_told
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.result import Warned
-from sqlaudit.base.spec import AuditSpec
+from sqlaudit.base.spec import AuditSpec, Roles
 from sqlaudit.classes.attribute_inputs import refuse_unclear
 from sqlaudit.classes.failing import AllFailing
 from sqlaudit.classes.histogram import HistogramBuilder
@@ -94,13 +95,33 @@ class Auditor:
         if population is None and "population" in inputs:
             population = self.engine.open(population_target(inputs, spec.target))
         kept = load_columns(self.engine, relation, roles)
-        return Opened(self.engine, *kept, spec.roles, spec.requirements, inputs, population), (relation, roles)
+        known = self._with_sampling(spec.roles, inputs, *kept)
+        return Opened(self.engine, *kept, spec.roles, spec.requirements, known, population), (relation, roles)
+
+    def _with_sampling(
+        self, given: Roles, inputs: Mapping[str, Any], relation: Relation, roles: ResolvedRoles
+    ) -> Mapping[str, Any]:
+        """The inputs, with what is known of the population where the table is a sample."""
+        if not given.sampling.given:
+            return inputs
+        from sqlaudit.population.sampling import inputs_with_sampling
+
+        return inputs_with_sampling(inputs, self.engine, relation, roles, given)
+
+    def _plan_sampling(self, given: Roles, relation: Relation, roles: ResolvedRoles) -> list[Statement]:
+        """What is asked of the table to know its share of the population."""
+        if not given.sampling.given:
+            return []
+        from sqlaudit.population.sampling import sampling_statements
+
+        return [*sampling_statements(self.engine.dialect, relation, roles, given)]
 
     def _warnings(
         self, spec: AuditSpec, opened: Opened, published: tuple[Relation, ResolvedRoles], judged: Judged
     ) -> tuple[Warned, ...]:
         """What a reader should know, and for whom a verdict holds that counts persons."""
-        found = audit_warnings(self.engine, *published, judged.sizes, judged.rows, spec.coverage.insensitive)
+        named = (*spec.coverage.insensitive, *((published[1].weights.label,) if published[1].weights else ()))
+        found = audit_warnings(self.engine, *published, judged.sizes, judged.rows, named)
         told = persons_told(self.engine, opened.relation, opened.roles, opened.given)
         return (*found, *told, *called_warning(_written(spec), self.engine.dialect))
 
@@ -108,7 +129,7 @@ class Auditor:
         """The statements an audit would run, as far as they are known before any of them has run."""
         relation = self.engine.open(spec.target)
         roles = resolve_roles(spec.roles, relation, self.engine.dialect)
-        statements = []
+        statements = self._plan_sampling(spec.roles, relation, roles)
         for attribute in roles.sensitive or (None,):
             builder = HistogramBuilder(self.engine, frame_of(relation, roles, attribute, spec.roles), spec.roles.nulls)
             statements += builder.plan(attribute.sql if attribute else None)

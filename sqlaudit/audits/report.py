@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from sqlaudit.audits.advice import next_steps, standing_out
 from sqlaudit.audits.classes_report import failing_table, risk_facts, size_table, unit_of
 from sqlaudit.audits.pictures import disclosure_pictures, risk_picture, sizes_picture
+from sqlaudit.audits.population_report import population_blocks, sampled_paragraph
 from sqlaudit.audits.result import NOT_SAID, AuditResult
 from sqlaudit.audits.worst_classes_report import distribution_blocks
 from sqlaudit.base.result import Status
@@ -52,7 +53,7 @@ def audit_document(result: AuditResult) -> Document:
     """
     return Document(
         headline(result),
-        (_about(result), *_verdicts(result), *notices_block(result.notices)),
+        (_about(result), *sampled_paragraph(result.roles), *_verdicts(result), *notices_block(result.notices)),
         (
             *section("What stands out", Bullets(standing_out(result))),
             *section("Classes that fall short", *_failing(result)),
@@ -61,6 +62,7 @@ def audit_document(result: AuditResult) -> Document:
                 risk_facts(result),
                 risk_picture(result),
             ),
+            *section("Sample and population", *population_blocks(result)),
             *section("How large the classes are", *_sizes(result)),
             *section("All figures", *_tables(result), _notes(result), *disclosure_pictures(result.disclosures)),
             *section("Sensitive values in the worst classes", *distribution_blocks(result)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from fractions import Fraction
 from typing import Any
 
 from sqlaudit.base.errors import UsageError
@@ -17,9 +18,12 @@ from sqlaudit.base.options import (
     NAMES,
     RANGE,
     SECONDS,
+    SHARE,
     SWITCH,
     TEXT,
     TEXTS,
+    WHOLE,
+    check_bounds,
     choice,
     one_of,
     option,
@@ -105,6 +109,51 @@ class Target:
 
 
 @dataclass(frozen=True)
+class Sampling:
+    """Which share of a population the table is; at most one of three ways to say it.
+
+    Args:
+        sampling_fraction: the share, above 0 and at most 1. population_size: the people of the population.
+        weights: the column that says how many people a row stands for (read with six decimals).
+
+    Raises:
+        UsageError: more than one of them, or a number out of its range.
+    """
+
+    sampling_fraction: Fraction | None = option(
+        None,
+        SHARE,
+        "The table is a sample: its share of the population, for instance 0.01.",
+        ROLES,
+        metavar="SHARE",
+        above=0,
+        most=1,
+    )
+    population_size: int | None = option(
+        None, WHOLE, "The table is a sample: how many people the population has.", ROLES, metavar="N", least=1
+    )
+    weights: str | None = option(
+        None, COLUMN, "The table is a sample: how many people a row stands for.", ROLES, metavar="COLUMN"
+    )
+
+    def __post_init__(self) -> None:
+        check_bounds(self)
+        given = [name for name in SAMPLED_BY if getattr(self, name) is not None]
+        if len(given) > 1:
+            raise UsageError(
+                f"{spelled(given[0])} and {spelled(given[1])} both say how large the population is; give one of them."
+            )
+
+    @property
+    def given(self) -> bool:
+        """Whether it is said that the table is a sample."""
+        return any(getattr(self, name) is not None for name in SAMPLED_BY)
+
+
+SAMPLED_BY = ("sampling_fraction", "population_size", "weights")
+
+
+@dataclass(frozen=True)
 class Roles:
     """The roles of the columns (the same set of options in every command).
 
@@ -115,6 +164,7 @@ class Roles:
         entity: the column that says which person a row belongs to; sizes then count distinct persons.
         joint: add the other sensitive attributes to the quasi-identifiers while one is audited.
         nulls: how a NULL in a quasi-identifier is read.
+        sampling: which share of a population the table is, where it is a sample.
 
     Raises:
         UsageError: when a column has two roles.
@@ -140,6 +190,7 @@ class Roles:
         ROLES,
         shown="equal",
     )
+    sampling: Sampling = Sampling()
 
     def __post_init__(self) -> None:
         seen: dict[str, str] = {}
@@ -157,6 +208,7 @@ class Roles:
             "sensitive attribute": self.sensitive,
             "direct identifier": self.identifiers,
             "entity": (self.entity,) if self.entity else (),
+            "sampling weights": (self.sampling.weights,) if self.sampling.weights else (),
         }
 
 

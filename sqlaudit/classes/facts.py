@@ -70,7 +70,8 @@ class Frame:
     """The table as a histogram sees it: a FROM item and the expressions of the key, in the engine's dialect.
 
     `solo`: a row with a NULL in its key is a class of its own. `collated`: whether each key is a column of text.
-    `sensitive` is the sensitive attribute's expression, None when there is none.
+    `sensitive` is the sensitive attribute's expression, None when there is none; `weights` that of the people
+    whom a row stands for.
     """
 
     source: str
@@ -79,6 +80,7 @@ class Frame:
     solo: bool
     collated: tuple[bool, ...] = ()
     sensitive: str | None = None
+    weights: str | None = None
 
 
 @dataclass(frozen=True)

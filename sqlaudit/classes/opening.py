@@ -9,7 +9,7 @@ from typing import Any
 from sqlaudit.base.columns_of import Resolved, resolve
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.relation import Relation
-from sqlaudit.base.spec import NullPolicy, Roles
+from sqlaudit.base.spec import NullPolicy, Roles, Sampling
 from sqlaudit.base.words import about, spelled
 from sqlaudit.classes.facts import Frame, SensitiveTable
 from sqlaudit.classes.histogram import HistogramBuilder
@@ -28,6 +28,7 @@ class ResolvedRoles:
     sensitive: tuple[Resolved, ...]
     identifiers: tuple[Resolved, ...]
     entity: Resolved | None
+    weights: Resolved | None = None
 
     @property
     def not_published_as_they_are(self) -> tuple[Resolved, ...]:
@@ -46,6 +47,7 @@ def resolve_roles(roles: Roles, relation: Relation, dialect: str) -> ResolvedRol
         "sensitive attribute": about("sensitive"),
         "direct identifier": about("identifier"),
         "entity": about("entity"),
+        "sampling weights": about("weights"),
     }
     found = {
         role: tuple(resolve(name, relation, dialect, options[role]) for name in names)
@@ -54,18 +56,24 @@ def resolve_roles(roles: Roles, relation: Relation, dialect: str) -> ResolvedRol
     repeated = [sql for sql, times in Counter(r.sql for group in found.values() for r in group).items() if times > 1]
     if repeated:
         raise UsageError(f"Column {repeated[0]} is named more than once; give every column one role.")
-    entity = found["entity"][0] if found["entity"] else None
-    return ResolvedRoles(found["quasi-identifier"], found["sensitive attribute"], found["direct identifier"], entity)
+    entity, weights = (found[role][0] if found[role] else None for role in ("entity", "sampling weights"))
+    return ResolvedRoles(
+        found["quasi-identifier"], found["sensitive attribute"], found["direct identifier"], entity, weights
+    )
 
 
 def load_columns(engine: Engine, relation: Relation, roles: ResolvedRoles) -> tuple[Relation, ResolvedRoles]:
     """The relation's columns kept for the session when reading them again would parse them again."""
-    named = [*roles.quasi_identifiers, *roles.sensitive, *((roles.entity,) if roles.entity else ())]
-    relation, found = loaded(engine, relation, named)
+    of_rows = [role for role in (roles.entity, roles.weights) if role is not None]
+    relation, found = loaded(engine, relation, [*roles.quasi_identifiers, *roles.sensitive, *of_rows])
     keys, values = len(roles.quasi_identifiers), len(roles.sensitive)
-    entity = found[-1] if roles.entity else None
+    rest = found[keys + values :]
     return relation, replace(
-        roles, quasi_identifiers=tuple(found[:keys]), sensitive=tuple(found[keys : keys + values]), entity=entity
+        roles,
+        quasi_identifiers=tuple(found[:keys]),
+        sensitive=tuple(found[keys : keys + values]),
+        entity=rest[0] if roles.entity else None,
+        weights=rest[-1] if roles.weights else None,
     )
 
 
@@ -106,6 +114,7 @@ def frame_of(relation: Relation, roles: ResolvedRoles, attribute: Resolved | Non
         given.nulls is NullPolicy.DISTINCT,
         tuple(key in collated for key in keys),
         attribute.sql if attribute else None,
+        roles.weights.sql if roles.weights else None,
     )
 
 
@@ -132,4 +141,12 @@ def shown_roles(roles: Roles) -> dict[str, Any]:
         "entity": roles.entity,
         "joint": roles.joint,
         "nulls": roles.nulls.value,
+        **_shown_sampling(roles.sampling),
     }
+
+
+def _shown_sampling(sampling: Sampling) -> dict[str, Any]:
+    """How the table is a sample, where that was said."""
+    fraction = None if sampling.sampling_fraction is None else float(sampling.sampling_fraction)
+    said = {"sampling_fraction": fraction, "population_size": sampling.population_size, "weights": sampling.weights}
+    return {name: value for name, value in said.items() if value is not None}

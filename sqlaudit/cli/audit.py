@@ -15,7 +15,7 @@ from sqlaudit.audits.report import audit_document
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.errors import EngineError, ExitCode, Incomplete, UsageError
 from sqlaudit.base.files import TABLE_SUFFIXES, check_destination, write_rows
-from sqlaudit.base.spec import AuditSpec, Coverage, Limits, Roles, Target
+from sqlaudit.base.spec import AuditSpec, Coverage, Limits, Roles, Sampling, Target
 from sqlaudit.classes.export import failing_batches
 from sqlaudit.classes.found import FailingClass
 from sqlaudit.cli.exits import say, worst
@@ -29,6 +29,7 @@ from sqlaudit.cli.options import (
     output_options,
     require_options,
     role_options,
+    sampling_options,
     target_options,
     work_options,
 )
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 @click.command(cls=Sectioned)
 @target_options
 @role_options
+@sampling_options
 @require_options
 @coverage_options
 @failing_options
@@ -58,6 +60,7 @@ def command(
     target: Target,
     db: str | None,
     roles: Roles,
+    sampling: Sampling,
     asked: Demands,
     coverage: Coverage,
     failing: FailingOptions,
@@ -81,7 +84,8 @@ def command(
     if not roles.quasi_identifiers:
         raise UsageError(_name_them(target, db, roles, limits, work))
     declared = with_accepted(roles.identifiers, coverage.accepted_identifiers)
-    spec = AuditSpec(target, replace(roles, identifiers=declared), asked.requirements, asked.inputs, coverage)
+    roles = replace(roles, identifiers=declared, sampling=sampling)
+    spec = AuditSpec(target, roles, asked.requirements, asked.inputs, coverage)
     return run_audit(spec, db, limits, failing, work, output)
 
 

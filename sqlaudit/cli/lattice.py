@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -11,7 +12,7 @@ from sqlaudit.audits.emit import statements_before
 from sqlaudit.base.errors import ExitCode
 from sqlaudit.base.options import request_from
 from sqlaudit.base.relation import Statement
-from sqlaudit.base.spec import Limits, Roles, Target
+from sqlaudit.base.spec import Limits, Roles, Sampling, Target
 from sqlaudit.cli.exits import say
 from sqlaudit.cli.last_resort import LastResort
 from sqlaudit.cli.options import (
@@ -19,6 +20,7 @@ from sqlaudit.cli.options import (
     Work,
     limit_options,
     output_options,
+    population_options,
     require_options,
     role_options,
     target_options,
@@ -42,6 +44,7 @@ from sqlaudit.reports.figures import figure
 @click.command(cls=Sectioned)
 @target_options
 @role_options
+@population_options
 @require_options
 @given_options(LatticeRequest, "search")
 @request_options(LatticePublication, "publication", last=("to", "suppressed", "keep_column"))
@@ -52,6 +55,7 @@ def command(
     target: Target,
     db: str | None,
     roles: Roles,
+    sampling: Sampling,
     asked: Demands,
     search: Mapping[str, Any],
     publication: LatticePublication,
@@ -70,6 +74,7 @@ def command(
     Exit code 0: a safe node was found, 1: there is none (or an audit of the release
     says FAIL), 4: out of time.
     """
+    roles = replace(roles, sampling=sampling)
     request = request_from(
         LatticeRequest, search, target=target, roles=roles, requirements=asked.requirements, inputs=asked.inputs
     )

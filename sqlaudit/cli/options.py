@@ -22,11 +22,11 @@ from typing import Any
 import click
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.options import FILE, FLAG, MOST, RANGE, option, request_from
+from sqlaudit.base.options import FILE, FLAG, MOST, RANGE, option, options_of, request_from
 from sqlaudit.base.paths import is_folder
-from sqlaudit.base.spec import Coverage, Limits, ReadOptions, Requirement, Roles, Target
+from sqlaudit.base.spec import Coverage, Limits, ReadOptions, Requirement, Roles, Sampling, Target
 from sqlaudit.cli.output import Output, output_for
-from sqlaudit.cli.requests import parameters_of, request_options, typed
+from sqlaudit.cli.requests import made_option, parameters_of, request_options, typed
 from sqlaudit.cli.sections import in_section, shared
 from sqlaudit.reports.formats import FORMATS
 
@@ -167,6 +167,19 @@ several_options = shared(
 
 role_options = request_options(Roles, "roles")
 """Adds the roles of columns; the command gets `roles: Roles`."""
+
+sampling_options = request_options(Sampling, "sampling")
+"""Adds how the table is a sample; the command gets `sampling: Sampling`."""
+
+
+def _known_size(**values: Any) -> dict[str, Sampling]:
+    return {"sampling": request_from(Sampling, typed(Sampling, {**values, "weights": None}))}
+
+
+population_options = shared(
+    _known_size, *(made_option(one) for _, one in options_of(Sampling) if one.name != "weights")
+)
+"""The same for commands whose --weights are those of columns."""
 
 _hold = in_section("What must hold")
 require_options = shared(

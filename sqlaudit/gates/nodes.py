@@ -153,6 +153,18 @@ def whole(what: str, least: int = 1) -> Callable[[Node], int]:
     return read
 
 
+def people(what: str) -> Callable[[Node], int]:
+    """A reader of a number of people, however many."""
+
+    def read(node: Node) -> int:
+        word = node.text(what)
+        if not (word.isascii() and word.isdecimal() and len(word) < 16 and int(word)):
+            raise node.fail(f"{what} is a whole number of people, not {word!r}.")
+        return int(word)
+
+    return read
+
+
 def day(what: str) -> Callable[[Node], datetime.date]:
     """A reader of a date, 2027-06-30."""
 

@@ -11,7 +11,7 @@ from typing import Any
 from sqlaudit.base.errors import SqlauditError, UsageError
 from sqlaudit.base.names import closest
 from sqlaudit.base.nodes import Node, load_nodes
-from sqlaudit.base.spec import FILE_FORMATS, NullPolicy, ReadOptions, Roles, Target
+from sqlaudit.base.spec import FILE_FORMATS, SAMPLED_BY, NullPolicy, ReadOptions, Roles, Sampling, Target
 from sqlaudit.base.words import speaking
 from sqlaudit.classes.inputs import Inputs, inputs_from, load_inputs
 from sqlaudit.gates.connections import read_connections
@@ -25,6 +25,8 @@ from sqlaudit.gates.nodes import (
     flag,
     in_a_policy,
     mistake_of,
+    number,
+    people,
     place_of,
     text,
     texts,
@@ -39,7 +41,7 @@ from sqlaudit.models.requirements import find_model
 VERSION = "1"
 TOP = ("version", "connections", "defaults", "tables")
 DEFAULTS = ("connection", "severity", "nulls", "tags", "owner", "requirements", "all_columns_named")
-ROLES = tuple(one.name for one in fields(Roles))
+ROLES = (*(one.name for one in fields(Roles) if one.name != "sampling"), *SAMPLED_BY)
 ABOUT = (
     "name",
     "description",
@@ -260,10 +262,26 @@ def _roles(
             attempt(text("entity"), chosen(found, "entity"), known.entity or "") or None,
             attempt(flag("joint"), found.get("joint"), known.joint),
             NullPolicy(nulls or "equal"),
+            _sampling(found, mistakes),
         )
     except UsageError as error:
         mistakes.append(mistake_of(error, node))
         return Roles()
+
+
+def _sampling(found: Mapping[str, Node], mistakes: Mistakes) -> Sampling:
+    """How the table is a sample.
+
+    Raises:
+        UsageError: it is said twice, or with a number out of its range.
+    """
+    attempt = mistakes.attempt
+    nothing: Any = None
+    return Sampling(
+        attempt(number("sampling_fraction"), chosen(found, "sampling_fraction"), nothing),
+        attempt(people("population_size"), chosen(found, "population_size"), nothing),
+        attempt(text("weights"), chosen(found, "weights"), nothing),
+    )
 
 
 def _role_places(found: Mapping[str, Node]) -> dict[str, Any]:

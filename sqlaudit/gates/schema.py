@@ -160,6 +160,17 @@ def _table() -> dict[str, Any]:
         "all_columns_named": _all_named(),
         "joint": {"type": "boolean", "description": "Other sensitive columns count as quasi-identifiers."},
         "nulls": _nulls(),
+        "sampling_fraction": {
+            "type": ["number", "string"],
+            "description": "The table is a sample: its share of the population, 0.01 or 1%.",
+        },
+        "population_size": {
+            "type": "integer",
+            "minimum": 1,
+            "description": "The table is a sample: how many people the population has.",
+        },
+        "weights": _TEXT
+        | {"description": "The table is a sample: the column that says how many people a row stands for."},
         "derived_from": _TEXTS | {"description": "Names of tables that this one is made of, for --select name+"},
         "inputs": {
             "type": ["string", "object"],

@@ -13,7 +13,7 @@ from sqlaudit.base.errors import EngineError, UsageError
 from sqlaudit.base.numbers import Share
 from sqlaudit.base.options import request_from
 from sqlaudit.base.publication import Suppressed
-from sqlaudit.base.spec import AuditSpec, Limits, NullPolicy, ReadOptions, Roles, Target
+from sqlaudit.base.spec import AuditSpec, Limits, NullPolicy, ReadOptions, Roles, Sampling, Target
 from sqlaudit.base.targets import make_target
 from sqlaudit.base.words import spelled
 from sqlaudit.classes.inputs import further_targets
@@ -52,6 +52,8 @@ def lattice(
     entity: str | None = None,
     joint: bool = False,
     nulls: NullPolicy | str = NullPolicy.EQUAL,
+    sampling_fraction: Share | None = None,
+    population_size: int | None = None,
     publish_view: str = "",
     execute: bool = False,
     replace_view: bool = False,
@@ -71,6 +73,7 @@ def lattice(
         target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
         qi: the quasi-identifiers, in the order of a node's levels. require: what a release must satisfy.
         sensitive, identifier, entity, joint, nulls, inputs: as for `audit`, and so is `require`.
+        sampling_fraction, population_size: as for `audit`; for weights of rows, give their sum as the population.
         hierarchies: how each quasi-identifier becomes coarser: a YAML file, a folder of CSV files, or a mapping such as
             `{"age": {"widths": [5, 10]}, "sex": "keep"}`; a column without one is kept or suppressed.
         suppress: the share of the rows that may be left out, in classes that fall short.
@@ -99,7 +102,13 @@ def lattice(
         LatticeRequest,
         locals(),
         target=make_target(target, query=query, where=where, read=read),
-        roles=request_from(Roles, locals()),
+        roles=request_from(
+            Roles,
+            locals(),
+            sampling=request_from(
+                Sampling, {"sampling_fraction": sampling_fraction, "population_size": population_size}
+            ),
+        ),
         requirements=requirements(require),
         inputs=inputs or {},
     )

@@ -86,6 +86,10 @@ def read_attributes(
         UsageError: a requirement that does not fit the roles, or an attribute that can't be audited.
     """
     found = []
+    if given.sampling.given:
+        from sqlaudit.population.sampling import inputs_with_sampling
+
+        inputs = inputs_with_sampling(inputs, engine, relation, roles, given)
     for position, attribute in enumerate(roles.sensitive or (None,)):
         builder = HistogramBuilder(engine, frame_of(relation, roles, attribute, given), given.nulls, position)
         table, _ = sensitive_table(builder, attribute)

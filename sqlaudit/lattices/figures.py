@@ -258,8 +258,10 @@ def failed(verdict: Verdict, failure: Failure, prunable: bool) -> Verdict:
 
 def _by_level(item: Asked, sizes: ClassSizes) -> Failure | None:
     model = item.model
-    level = model.level_by_sizes(sizes) if sizes.sizes else None
-    if level is None or compares(level, model.operator, model.required):
+    if not sizes.sizes:
+        return None
+    level = model.level_by_sizes(sizes)
+    if level is not None and compares(level, model.operator, model.required):
         return None
     return Failure(item.requirement.text, item.sensitive, None, None, level)
 

@@ -135,6 +135,11 @@ class Model:
         listed = " and ".join(cls.needs)
         return f"{listed} name sensitive values, and the SQL would hold them." if listed else ""
 
+    @classmethod
+    def how_to_give(cls, needs: Sequence[str]) -> str:
+        """What to do about further inputs that are missing, as a sentence about a requirement goes on."""
+        return f"needs {' and '.join(needs)}; give them in a file with {spelled('inputs')}"
+
     def prepare(self) -> None:
         """Check parameters against the table; raise `UsageError` with both values."""
 

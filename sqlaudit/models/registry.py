@@ -10,6 +10,7 @@ from sqlaudit.models import (
     cell_rules,
     closeness,
     diversity,
+    estimated,
     extended,
     functions,
     hierarchical,
@@ -35,6 +36,7 @@ _MODULES = (
     risk,
     population,
     persons,
+    estimated,
 )
 
 

@@ -14,10 +14,6 @@ from sqlaudit.population.sample import Sample
 from sqlaudit.population.zayatz import ZAYATZ, zayatz
 
 DANKAR = "dankar"
-SOURCE = (
-    "Dankar, El Emam, Neisa, Roffey: Estimating the Re-identification Risk of Clinical Data Sets, "
-    "BMC Medical Informatics and Decision Making 12:66, 2012"
-)
 SMALL_FRACTION = 0.1
 """Up to this fraction the rule takes Pitman's model."""
 

@@ -45,11 +45,11 @@ CASES = [
     (("--help",), 16, ""),
     (("--version",), 16, ""),
     (("nothing",), 16, ""),
-    (("models",), 76, "jinja2 rich"),
+    (("models",), 78, "jinja2 rich"),
     (("audit", "--help"), 70, "rich"),
     (("audit", "--nothing"), 70, "rich"),
-    ((*AUDIT, "--require", "k=2"), 140, DATABASE),
-    (AUDIT, 150, DATABASE + " numpy"),
+    ((*AUDIT, "--require", "k=2"), 142, DATABASE),
+    (AUDIT, 152, DATABASE + " numpy"),
 ]
 
 

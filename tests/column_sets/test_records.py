@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from fractions import Fraction
-from math import log
 from typing import Any
 
 import pandas as pd
@@ -23,6 +22,7 @@ from sqlaudit.engines.contract import Engine
 from tests.column_sets import oracle
 from tests.column_sets.test_counting import NAMES, frame, query_of, quick
 from tests.column_sets.test_search import tables
+from tests.population.oracle import individual_risk
 from tests.postgres_load import Loader
 
 QI = ["residence", "gender", "education", "labor"]
@@ -85,12 +85,7 @@ def test_individual_risk_of_published_frequencies(sample: int, population: int, 
 
 
 def individual(f: int, population: float) -> float:
-    p = f / population
-    if population <= f:
-        return 1 / f
-    if f == 1:
-        return p / (1 - p) * log(1 / p)
-    return p / (1 - p) - (p / (1 - p)) ** 2 * log(1 / p) if f == 2 else p / (f - (1 - p))
+    return 1 / f if population <= f else float(individual_risk(f, Fraction(f) / Fraction(population)))
 
 
 def check(engine: Engine, target: Target, rows: list[tuple[Any, ...]], size: int, nulls: str) -> None:

@@ -28,7 +28,7 @@ INPUTS: dict[str, Any] = {
     "kappa": 1,
     "alpha": {"low": 1, "high": 1},
 }
-OWN = {"rho1": 0.4, "rho2": 0.6, "min": 0.2, "max": 0.8}
+OWN = {"rho1": 0.4, "rho2": 0.6, "min": 0.2, "max": 0.8, "estimator": "zayatz", "attacker": "marketer"}
 
 
 def test_every_model_is_run_as_in_an_audit(database: Make) -> None:
@@ -37,7 +37,7 @@ def test_every_model_is_run_as_in_an_audit(database: Make) -> None:
     wanted = [
         {model.name: {p.name: OWN.get(p.name, some_value(p)) for p in model.parameters}} for model in REGISTRY.values()
     ]
-    roles = {"quasi_identifiers": ["age"], "sensitive": ["days"], "entity": "who"}
+    roles = {"quasi_identifiers": ["age"], "sensitive": ["days"], "entity": "who", "sampling_fraction": "50%"}
     policy = made.policy(
         "\ntables:\n  - "
         + json.dumps({"table": f"{made.schema}.stays", **roles, "inputs": inputs, "requirements": wanted})
@@ -53,6 +53,7 @@ def test_every_model_is_run_as_in_an_audit(database: Make) -> None:
         entity="who",
         require=[one.text for one in requirements],
         inputs=inputs,
+        sampling_fraction="50%",
         db=database_of(read.connections["main"]),
     )
     assert len(result.tests) == len(REGISTRY) == len(audit.checks)

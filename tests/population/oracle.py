@@ -106,3 +106,24 @@ def shlosser(sizes: Sizes, fraction: Fraction) -> Fraction:
     none = sum(out**i * c for i, c in sizes)
     one = sum(i * q * out ** (i - 1) * c for i, c in sizes)
     return sum(c for _, c in sizes) + dict(sizes)[1] * Fraction(seen, unseen) * Fraction(none, one) ** 2
+
+
+def individual_risk(members: int, share: Fraction) -> Decimal:
+    """E[1/F] by the series over F = f, f+1, …: Σ C(F-1, f-1) p^f q^(F-f) / F, in 50 digits and to its 40th.
+
+    Below p = 1/50 the series is long, and the integral's recurrence is taken instead, whose digits are plenty.
+    """
+    with localcontext(prec=80):
+        p = Decimal(share.numerator) / Decimal(share.denominator)
+        q = 1 - p
+        if p < Decimal("0.02"):
+            risk = p / q * -p.ln()
+            for size in range(1, members):
+                risk = p / q * (Decimal(1) / size - risk)
+            return risk
+        chance, total, people = p**members, Decimal(0), members
+        while chance > Decimal(10) ** -45 or people < 2 * members / float(p):
+            total += chance / people
+            chance *= q * people / (people + 1 - members)
+            people += 1
+        return total

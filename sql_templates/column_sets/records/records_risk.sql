@@ -1,6 +1,7 @@
-{# Individual risk (Franconi and Polettini) of the rows of each class: f rows in the sample stand for `population` people,
+{# Individual risk (Benedetti and Franconi) of the rows of each class: f rows in the sample stand for `population` people,
    the sum of their weights; p = f / population. One row of totals; no class leaves the database. #}
 {% import "column_sets/_columns_source.sql" as parts with context %}
+{% from "population/_risk.sql" import risk, shares %}
 {% macro alike(a, b) -%}
 {% for name in names %}({{ a }}.{{ name }} = {{ b }}.{{ name }}{% if name in nullable %} OR {{ a }}.{{ name }} IS NULL OR {{ b }}.{{ name }} IS NULL{% endif %}){{ " AND " if not loop.last }}{% endfor %}
 {%- endmacro %}
@@ -37,7 +38,7 @@ classes AS (
 ),
 {% endif %}
 shares AS (
-    SELECT row_count, f, population, CAST(f AS DOUBLE) / CAST(NULLIF(population, 0) AS DOUBLE) AS p
+    SELECT row_count, f, population, {{ shares("f", "population") }}
     FROM classes
 ),
 risks AS (
@@ -45,12 +46,7 @@ risks AS (
         row_count,
         f,
         population,
-        CASE
-            WHEN population <= f THEN 1.0 / CAST(f AS DOUBLE)
-            WHEN f = 1 THEN p / (1 - p) * LN(1 / p)
-            WHEN f = 2 THEN p / (1 - p) - p / (1 - p) * (p / (1 - p)) * LN(1 / p)
-            ELSE p / (f - (1 - p))
-        END AS risk
+        {{ risk("f", "population") }} AS risk
     FROM shares
 )
 SELECT

@@ -14,6 +14,7 @@ from sqlaudit.cli.console.session import State
 from sqlaudit.cli.console.workspace import Workspace
 from sqlaudit.gates.connections import holds_password
 from sqlaudit.gates.proposal import scalar
+from sqlaudit.reports.figures import limit
 
 
 def policy_text(state: State, target: Target, workspace: Workspace, path: Path, variable: str = "") -> str:
@@ -84,6 +85,12 @@ def _table(state: State, target: Target, workspace: Workspace, folder: Path) -> 
         yield "    joint: true"
     if roles.nulls is not NullPolicy.EQUAL:
         yield f"    nulls: {roles.nulls.value}"
+    if roles.sampling.sampling_fraction is not None:
+        yield f"    sampling_fraction: {limit(roles.sampling.sampling_fraction)}"
+    if roles.sampling.population_size is not None:
+        yield f"    population_size: {roles.sampling.population_size}"
+    if roles.sampling.weights is not None:
+        yield f"    weights: {scalar(roles.sampling.weights)}"
     yield from _list("requirements", [one.text for one in state.requirements])
 
 

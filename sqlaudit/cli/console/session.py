@@ -150,6 +150,9 @@ class Session:
             entity=roles.entity,
             joint=roles.joint,
             nulls=roles.nulls,
+            sampling_fraction=roles.sampling.sampling_fraction,
+            population_size=roles.sampling.population_size,
+            weights=roles.sampling.weights,
             db=self.engine,
             inputs=self.inputs,
             failing_classes=SHOWN_CLASSES,
@@ -207,7 +210,9 @@ class Session:
         said = parse_audit(piece.text, self.workspace.dialect, piece.line)
         target = self.workspace.query(said.query) if said.query else self.workspace.target(said.relation)
         kept = self.state.roles  # what the statement has no words for
-        roles = replace(said.roles, identifiers=kept.identifiers, joint=kept.joint, nulls=kept.nulls)
+        roles = replace(
+            said.roles, identifiers=kept.identifiers, joint=kept.joint, nulls=kept.nulls, sampling=kept.sampling
+        )
         self.change(State(target, roles, said.requirements))
         return self.show_audit()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 _COMMANDS = {"qi": "\\qi", "sensitive": "\\sensitive", "entity": "\\entity", "require": "\\require"}
+_SAMPLED = ("sampling_fraction", "population_size", "weights")
 _SAID = {
     "query": "the statement",
     "show_values": "\\values on",
@@ -21,7 +22,7 @@ def in_the_console(field: str, values: tuple[object, ...]) -> str | None:
     """
     if field in _COMMANDS:
         return " ".join((_COMMANDS[field], *map(str, values)))
-    return _SAID.get(field)
+    return "\\sample" if field in _SAMPLED else _SAID.get(field)
 
 
 def sentence(text: str) -> str:

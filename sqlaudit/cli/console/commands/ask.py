@@ -132,6 +132,8 @@ def search_lattice(session: Session, rest: str) -> LatticeResult:
         entity=roles.entity,
         joint=roles.joint,
         nulls=roles.nulls,
+        sampling_fraction=roles.sampling.sampling_fraction,
+        population_size=roles.sampling.population_size,
         require=session.state.requirements,
         hierarchies=_file(file),
         suppress=share or 0,

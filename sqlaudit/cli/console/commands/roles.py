@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 
 from sqlaudit.base.columns_of import resolve
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.spec import Roles, Target
+from sqlaudit.base.numbers import exact_share
+from sqlaudit.base.spec import Roles, Sampling, Target
 from sqlaudit.cli.console.requirement_clause import read_requirements
 from sqlaudit.cli.console.screen import Reported
 from sqlaudit.cli.console.session import Command, Session
 from sqlaudit.cli.console.words import Reader, arguments
 from sqlaudit.reports.document import Document, Facts, Words
+from sqlaudit.reports.figures import limit
 
 NOTHING = "none"
 """The word that takes a role or requirement away."""
@@ -55,6 +58,35 @@ def entity(session: Session, rest: str) -> None:
     _set(session, replace(session.state.roles, entity=names[0] if names else None))
 
 
+def sample(session: Session, rest: str) -> None:
+    """Set which share of a population the relation is, or show all roles: a share, a number of people, or a column of
+    weights."""
+    if not rest:
+        show(session)
+        return
+    if rest.casefold() == NOTHING:
+        _set(session, replace(session.state.roles, sampling=Sampling()))
+        return
+    try:
+        number = exact_share(rest.strip())
+    except UsageError:
+        names = _names(session, rest, "\\sample") or ()
+        if len(names) != 1:
+            raise UsageError("\\sample takes a share, a number of people, or one column of weights.") from None
+        _set(session, replace(session.state.roles, sampling=Sampling(weights=names[0])))
+        return
+    _set(session, replace(session.state.roles, sampling=_sampling(number)))
+
+
+def _sampling(number: Fraction) -> Sampling:
+    """A share up to 1, and a number of people above it."""
+    if number <= 1:
+        return Sampling(sampling_fraction=number)
+    if number.denominator != 1:
+        raise UsageError("\\sample takes a share such as 1%, or a whole number of people.")
+    return Sampling(population_size=int(number))
+
+
 def require(session: Session, rest: str) -> None:
     """Set what must hold, or show it."""
     if not rest:
@@ -77,10 +109,20 @@ def show(session: Session) -> None:
         ("sensitive columns", ", ".join(state.roles.sensitive) or "none"),
         ("direct identifiers", ", ".join(state.roles.identifiers) or "none"),
         ("person column", state.roles.entity or "none"),
+        *_sampled(state.roles.sampling),
         ("requirements", ", ".join(one.text for one in state.requirements) or "none"),
     )
     facts: tuple[tuple[str, Words], ...] = pairs
     session.screen.report(Reported(lambda: Document("Roles", (Facts(facts),)), lambda: dict(pairs)))
+
+
+def _sampled(sampling: Sampling) -> tuple[tuple[str, str], ...]:
+    """How the relation is a sample, where that was said."""
+    if sampling.sampling_fraction is not None:
+        return (("share of its population", limit(sampling.sampling_fraction)),)
+    if sampling.population_size is not None:
+        return (("people in its population", f"{sampling.population_size:,}"),)
+    return (("sampling weights", sampling.weights),) if sampling.weights is not None else ()
 
 
 def _called(target: Target | None) -> str:
@@ -112,5 +154,6 @@ COMMANDS = (
     Command("sensitive", "[COLUMNS|none]", "sensitive columns, each looked at on its own", sensitive, "columns"),
     Command("identifier", "[COLUMNS|none]", "direct identifiers, which must not be in it", identifiers, "columns"),
     Command("entity", "[COLUMN|none]", "which person a row is about; sizes then count persons", entity, "columns"),
+    Command("sample", "[SHARE|N|COLUMN|none]", "the share of a population, its people, or weights", sample, "columns"),
     Command("require", "[LIMITS|none]", "what must hold: k=5 l=2, or k >= 5, t <= 0.2", require, "models"),
 )

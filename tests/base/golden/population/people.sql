@@ -1,0 +1,3 @@
+/* sqlaudit: people */
+SELECT SUM(CAST("w" AS DECIMAL(18, 6))) AS people
+FROM patients

@@ -1,0 +1,169 @@
+"""Requirements on the population of a sample: in audits, lattices, policies and the console."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from math import isclose
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import sqlaudit
+from sqlaudit.base.errors import UsageError
+from sqlaudit.gates.standalone.recipes import NotCarried
+from sqlaudit.population.estimators import estimate
+from sqlaudit.population.individual import individual_risk
+from sqlaudit.population.sample import Sample
+from tests.conftest import AuditOn
+
+COLUMNS = {"zip": "int", "w": "int"}
+SIZES = ((1, 12), (2, 4), (3, 2), (5, 1))
+"""12 classes of one, 4 of two, 2 of three, 1 of five: 31 rows."""
+
+
+def rows_of(weights: tuple[int, ...] = (10,)) -> list[dict[str, Any]]:
+    rows, place = [], 0
+    for size, classes in SIZES:
+        for _ in range(classes):
+            place += 1
+            rows += [{"zip": place, "w": weights[(place + i) % len(weights)]} for i in range(size)]
+    return rows
+
+
+@pytest.mark.parametrize("said", [{"sampling_fraction": "10%"}, {"population_size": 310}, {"weights": "w"}])
+def test_three_ways_to_say_the_population(audit_on: AuditOn, said: dict[str, Any]) -> None:
+    wanted = ["population_uniqueness=5%", "population_k=11", "expected_reidentifications=2", "sample_uniqueness=1"]
+    result = audit_on(rows_of(), COLUMNS, qi=["zip"], require=wanted, **said)
+    by_model = {check.model: check for check in result.checks}
+    unique, people, expected, sample = (by_model[text.partition("=")[0]] for text in wanted)
+    by_pitman = estimate(Sample(SIZES, 310), "pitman")
+    assert unique.levels == {"share": by_pitman.share, "unique_people": by_pitman.uniques}
+    assert unique.details["estimator"] == "pitman"  # the rule of Dankar, at a tenth
+    assert (unique.status, people.status) == ("pass", "fail")
+    assert (people.level, people.failing_classes, people.failing_rows) == (10, 12, 12)
+    journalist = sum(size * classes * individual_risk(size, 0.1) for size, classes in SIZES)
+    assert isclose(float(expected.levels["journalist"] or 0), journalist, rel_tol=1e-12)
+    assert isclose(float(expected.levels["marketer"] or 0), 1.9, rel_tol=1e-12)
+    assert (expected.levels["prosecutor"], expected.status) == (19, "fail")
+    assert (sample.level, sample.status) == (Fraction(12, 31), "pass")  # of the sample, as ever
+    assert {name: result.roles[name] for name in said} in ({"sampling_fraction": 0.1}, said)
+
+
+def test_weights_that_differ(audit_on: AuditOn) -> None:
+    """People of a class are the sum of its weights, and the smallest class of the population need not be of one row."""
+    rows = [{"zip": z, "w": w} for z, w in [(1, 30), (2, 2), (2, 3), (3, 4), (3, 4), (3, 4), (None, 6), (None, 1)]]
+    wanted = ["population_k=8", "expected_reidentifications=number:1,attacker:marketer"]
+    result = audit_on(rows, COLUMNS, qi=["zip"], weights="w", require=wanted)
+    people, expected = (check for check in result.checks if check.status is not None)
+    assert (people.level, people.failing_classes, people.failing_rows) == (5, 2, 4)
+    assert isclose(float(expected.level or 0), 1 / 30 + 2 / 5 + 3 / 12 + 2 / 7, rel_tol=1e-12)
+    assert [one.classes for one in result.failing] == [1, 1]
+    apart = audit_on(rows, COLUMNS, qi=["zip"], weights="w", require=["population_k=8"], nulls="distinct")
+    assert (apart.checks[0].level, apart.checks[0].failing_classes, apart.checks[0].failing_rows) == (1, 3, 4)
+
+
+@pytest.mark.parametrize("weight", [None, 0, -1])
+def test_weights_that_are_none(audit_on: AuditOn, weight: int | None) -> None:
+    with pytest.raises(UsageError) as error:
+        audit_on([*rows_of(), {"zip": 1, "w": weight}], COLUMNS, qi=["zip"], weights="w")
+    assert "w is missing, 0 or negative in 1 of 32 rows" in str(error.value)
+
+
+def test_what_is_said_of_the_population_must_make_sense(audit_on: AuditOn) -> None:
+    def refused(text: str, **said: Any) -> None:
+        with pytest.raises(UsageError) as error:
+            audit_on(rows_of((1,)), COLUMNS, qi=["zip"], require=["population_k=2"], **said)
+        assert text in str(error.value)
+
+    refused("is about a population of which the table is a sample: say which share")
+    refused("sampling_fraction= and weights= both say how large the population is", sampling_fraction=0.1, weights="w")
+    refused("sampling_fraction= is", sampling_fraction=0)
+    refused("sampling_fraction= is", sampling_fraction="1.5")
+    refused("population_size= says 30 people, but the sample has 31", population_size=30)
+    refused("Column 'zip' is named as quasi-identifier and as sampling weights", weights="zip")
+
+
+def test_no_estimate_is_no_pass() -> None:
+    """All rows are alone: Pitman's likelihood rises for ever, and 0% would be a lie."""
+    frame = pd.DataFrame({"zip": range(40)})
+    result = sqlaudit.audit(
+        frame, qi=["zip"], sampling_fraction=0.1, require=["population_uniqueness=limit:1,estimator:pitman"]
+    )
+    (check,) = result.required
+    assert (check.level, check.status, result.passed) == (None, "undetermined", False)
+    assert check.note.startswith("no estimate by pitman: its likelihood has no maximum")
+    by_rule = sqlaudit.audit(frame, qi=["zip"], sampling_fraction=0.1, require=["population_uniqueness=99%"])
+    assert (by_rule.checks[0].level, by_rule.checks[0].status) == (1.0, "fail")
+
+
+def test_figures_stand_side_by_side() -> None:
+    from sqlaudit.audits.report import audit_document
+    from sqlaudit.reports.text import render_text
+
+    result = sqlaudit.audit(pd.DataFrame(rows_of()), qi=["zip"], sampling_fraction="10%")
+    text = render_text(audit_document(result))
+    assert "The table is a sample of 10.0% of its population." in text
+    assert "unique people, by pitman" in text
+    assert {check.model for check in result.checks} >= {"population_uniqueness", "population_k", "sample_uniqueness"}
+    alone = sqlaudit.audit(pd.DataFrame(rows_of()), qi=["zip"])
+    assert "population_uniqueness" not in {check.model for check in alone.checks}
+    assert "sampling_fraction" not in alone.roles
+
+
+def test_draws_give_an_interval() -> None:
+    frame = pd.DataFrame(rows_of())
+    require = ["population_uniqueness=limit:5%,estimator:zayatz,draws:50,seed:3"]
+    (check,) = sqlaudit.audit(frame, qi=["zip"], sampling_fraction="10%", require=require).required
+    assert float(check.levels["lower_95"] or 0) < float(check.level or 0) < float(check.levels["upper_95"] or 0)
+
+
+@pytest.mark.parametrize("requirement", ["population_uniqueness=limit:3%,estimator:zayatz", "population_k=25"])
+def test_every_node_of_a_lattice_is_judged_as_an_audit_does(requirement: str) -> None:
+    frame = pd.DataFrame([{"a": row["zip"], "b": row["zip"] % 3} for row in rows_of()])
+    found = sqlaudit.lattice(
+        frame,
+        qi=["a", "b"],
+        require=[requirement],
+        hierarchies={"a": {"widths": [2, 6]}},
+        sampling_fraction="10%",
+        find="all",
+    )
+    safe = {node.levels for node in found.safe_nodes}
+    for a in range(4):
+        for b in range(2):
+            coarse = frame.assign(a=frame["a"] // (1, 2, 6, 1000)[a], b=frame["b"] if b == 0 else 0)
+            passed = sqlaudit.audit(coarse, qi=["a", "b"], require=[requirement], sampling_fraction="10%").passed
+            assert ((a, b) in safe) is passed, (a, b)
+
+
+def test_a_node_without_an_estimate_is_not_safe() -> None:
+    frame = pd.DataFrame({"a": range(40), "b": [0] * 40})
+    require = ["population_uniqueness=limit:1,estimator:pitman"]
+    found = sqlaudit.lattice(frame, qi=["a", "b"], require=require, sampling_fraction="10%", find="all")
+    assert found.best is not None
+    assert found.best.levels[0] == 1  # everything *, where nobody is unique
+
+
+def test_one_select_cannot_estimate() -> None:
+    with pytest.raises(NotCarried, match="estimated in Python"):
+        sqlaudit.compile_checks("t", qi=["zip"], checks=["population_uniqueness=1%"])
+
+
+def test_a_policy(tmp_path: Path) -> None:
+    pd.DataFrame(rows_of()).to_csv(tmp_path / "people.csv", index=False)
+
+    def outcome(**said: Any) -> tuple[list[str], list[str]]:
+        table = {"file": "people.csv", "quasi_identifiers": ["zip"], "requirements": ["population_k=11"], **said}
+        policy = tmp_path / "policy.yml"
+        policy.write_text("version: 1\ntables:\n  - " + json.dumps(table) + "\n", encoding="utf-8")
+        result = sqlaudit.gate(policy)
+        return [test.outcome.value for test in result.tests], [one.message for one in result.mistakes]
+
+    assert outcome(sampling_fraction="5%")[0] == ["pass"]
+    assert outcome(population_size=310)[0] == ["fail"]
+    assert outcome(weights="w")[0] == ["fail"]
+    assert outcome()[0] == ["error"]
+    assert "both say how large" in " ".join(outcome(weights="w", population_size=310)[1])
