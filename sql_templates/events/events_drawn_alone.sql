@@ -22,5 +22,5 @@ known AS (
 SELECT COUNT(DISTINCT known.person) AS shared
 FROM known
 {% for at in range(1, size + 1) %}
-JOIN {{ own }} AS other{{ at }} ON other{{ at }}.event = known.e{{ at }} AND other{{ at }}.person {{ "<> known.person" if at == 1 else "= other1.person" }}
+JOIN {{ fits }} AS other{{ at }} ON other{{ at }}.event = known.e{{ at }} AND other{{ at }}.person {{ "<> known.person" if at == 1 else "= other1.person" }}
 {% endfor %}

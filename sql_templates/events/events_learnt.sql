@@ -4,7 +4,7 @@
 SELECT {{ parts.names(size) }}, persons, MAX(holders) AS most
 FROM (
     SELECT {% for place in range(1, size + 1) %}sets.e{{ place }}, {% endfor %}sets.persons, held.value, COUNT(*) AS holders
-    FROM {{ parts.of_persons(own, size) }}
+    FROM {{ parts.of_persons(fits, size) }}
     JOIN {{ sets }} AS sets ON {{ parts.is_set(size, "sets") }} AND sets.persons >= 2
     JOIN {{ held }} AS held ON held.person = own1.person{% if mixed %} AND held.value NOT IN ({% for place in range(1, size + 1) %}own{{ place }}.event{{ ", " if not loop.last }}{% endfor %}){% endif %}
 

@@ -4,6 +4,6 @@ SELECT
     COUNT(*) AS total,
     MIN(persons) AS smallest,
     COUNT(*) FILTER (WHERE persons < {{ k }} AND least_part >= {{ k }}) AS minimal,
-    COUNT(*) FILTER (WHERE persons > 4 AND persons < {{ k }}) AS unnamed,
+    COUNT(*) FILTER (WHERE {{ "holders" if near else "persons" }} > 4 AND persons < {{ k }}) AS unnamed,
     COUNT(*) FILTER (WHERE persons >= 2) AS shared
 FROM {{ sets }}

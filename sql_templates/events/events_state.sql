@@ -1,6 +1,8 @@
 {# The persons again, with those whom sets of `size` events expose or single out. Where `named`, a set tells its persons
    when it has at most four: the smallest and the largest number, and two more by sums, since x + y and x² + y² give
-   (x - y)². Else the persons not yet exposed are looked up by the sets that have more. #}
+   (x - y)². Else the persons not yet exposed are looked up by the sets that have more. Where events match when they are
+   `near`, those who have a set are fewer than those who fit it. #}
+{% set holders = "holders" if near else "persons" %}
 {% import "events/_events_sets.sql" as parts %}
 WITH
 {% if not named %}
@@ -14,12 +16,12 @@ sums AS (
         CAST(sum_of_persons AS BIGINT) - one_person - other_person AS rest,
         sum_of_squares - CAST(one_person AS BIGINT) * one_person - CAST(other_person AS BIGINT) * other_person AS squares
     FROM {{ sets }}
-    WHERE persons < {{ [k, 5] | min }}
+    WHERE {{ "persons < " ~ k ~ " AND holders < 5" if near else "persons < " ~ [k, 5] | min }}
 ),
 few AS (
     SELECT
-        one_person, other_person, rest, persons,
-        CASE persons
+        one_person, other_person, rest, persons,{{ " holders," if near }}
+        CASE {{ holders }}
             WHEN 4 THEN CAST(ROUND(SQRT(2 * squares - CAST(rest AS HUGEINT) * rest)) AS BIGINT)
             ELSE 0
         END AS gap
@@ -32,9 +34,9 @@ found AS (
     {% if named %}
         SELECT
             UNNEST(
-                CASE persons
+                CASE {{ holders }}
                     WHEN 3 THEN [one_person, other_person, rest]
-                    ELSE [one_person, other_person, (rest - gap) // 2, (rest + gap) // 2][:persons]
+                    ELSE [one_person, other_person, (rest - gap) // 2, (rest + gap) // 2][:{{ holders }}]
                 END
             ) AS person,
             persons
@@ -43,7 +45,7 @@ found AS (
         SELECT own1.person, sets.persons
         FROM {{ parts.of_persons("remaining", size) }}
         JOIN {{ sets }} AS sets ON {{ parts.is_set(size, "sets") }}
-        WHERE sets.persons > 4 AND sets.persons < {{ k }}
+        WHERE sets.{{ holders }} > 4 AND sets.persons < {{ k }}
     {% endif %}
     ) AS hits
     GROUP BY person

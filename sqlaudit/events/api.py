@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -29,6 +29,7 @@ def persons(
     h: Fraction | float | str = Fraction(4, 5),
     rho: bool = False,
     multiset: bool = False,
+    tolerance: Mapping[str, Any] | Sequence[str] = (),
     random: int = 0,
     draws: int = 10_000,
     seed: int = 0,
@@ -55,7 +56,9 @@ def persons(
         multiset: whether repeats of an event count.
         random: up to how many events drawn at random to tell the share of persons singled out.
         draws, seed: of persons, where there are too many sets to count all.
-        nulls: how a missing value is read: equal or distinct. effects: count what leaving out each column would save.
+        tolerance: columns, and how far from the true value a known one may be: {"day": "7d", "amount": 10}.
+        nulls: how a missing value is read: equal, distinct or wildcard.
+        effects: count what leaving out each column would save.
         time_budget: seconds; the result then says what is proven.
         db, query, where, read, limits: as for `sqlaudit.audit`.
 

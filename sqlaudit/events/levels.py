@@ -6,7 +6,7 @@ Terrovitis, Mamoulis and Kalnis, *Privacy-preserving anonymization of set-valued
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import comb
@@ -38,6 +38,7 @@ class Levels:
     watchers: Sequence[Watcher] = ()
     shared: dict[int, dict[int, int]] = field(default_factory=dict)
     by_number: dict[int, int] = field(default_factory=dict)
+    _fit_by_number: dict[int, int] = field(default_factory=dict)
     _state: Raw = field(default_factory=lambda: Raw(""))
     _kept: list[str] = field(default_factory=list)
 
@@ -46,6 +47,8 @@ class Levels:
         asked = self.occurrences
         self._state = self._keep("state", "events_first_state", k=self.k)
         self.by_number = {int(n): int(persons) for n, persons in asked.ask("events_by_number", state=self._state)}
+        if asked.near:
+            self._fit_by_number = {int(n): int(persons) for n, persons in asked.ask("events_fits_by_number")}
         singles = self._keep("sets_1", "events_single_sets")
         smallest, minimal = self._first()
         self._count_shared(1, singles)
@@ -77,7 +80,7 @@ class Levels:
 
     def sets_of_persons(self, size: int) -> int:
         """How many sets of so many events all persons have together."""
-        return sum(comb(events, size) * persons for events, persons in self.by_number.items())
+        return _sets(self.by_number, size)
 
     def _first(self) -> tuple[int, int]:
         row = self.occurrences.ask("events_first_level", k=self.k)[0]
@@ -135,7 +138,7 @@ class Levels:
 
     def _ranges(self, size: int) -> Iterator[tuple[int, int]]:
         """Ranges of events that sets begin with, so that one range has not many more than `PART` sets."""
-        parts = max(1, -(-self.sets_of_persons(size) // PART))
+        parts = max(1, -(-_sets(self._fit_by_number or self.by_number, size) // PART))
         lasts = [int(row[0]) for row in self.occurrences.ask("events_ranges", parts=parts)]
         first = 1 if self.occurrences.repeats else self.occurrences.first_shared
         for before, last in pairwise([0, *lasts]):
@@ -150,6 +153,10 @@ class Levels:
         if name not in self._kept:
             self._kept.append(name)
         return self.occurrences.keep(name, template, **parameters)
+
+
+def _sets(by_number: Mapping[int, int], size: int) -> int:
+    return sum(comb(events, size) * persons for events, persons in by_number.items())
 
 
 @dataclass

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -30,6 +30,8 @@ class Occurrences:
         events: different events. pairs: pairs of a person and an event.
         first_shared: the first event, from the rarest on, that two persons have. first_safe: that k have.
         repeats: whether repeats of an event are events of their own.
+        fits: (person, event, has) where events match when they are near: whom a known event fits, and whether they have
+            it. None where events are equal or not.
     """
 
     bench: Engine
@@ -40,17 +42,32 @@ class Occurrences:
     first_shared: int
     first_safe: int
     repeats: bool
+    fits: Raw | None = None
+
+    @property
+    def near(self) -> bool:
+        """Whether events match when they are near."""
+        return self.fits is not None
 
     def ask(self, template: str, **parameters: Any) -> list[tuple[Any, ...]]:
         """The rows of a question about the events."""
-        given = {"own": self.own, "dictionary": self.dictionary, "repeats": self.repeats, **parameters}
-        return self.bench.run(render(f"events/{template}.sql", self.bench.dialect, **given))
+        return self.bench.run(self._statement(template, parameters))
 
     def keep(self, name: str, template: str, **parameters: Any) -> Raw:
         """Keep the rows of a question as a relation of this name."""
-        given = {"own": self.own, "dictionary": self.dictionary, "repeats": self.repeats, **parameters}
-        statement = render(f"events/{template}.sql", self.bench.dialect, **given)
+        statement = self._statement(template, parameters)
         return Raw(self.bench.materialize(f"sqlaudit_events_{name}", statement).sql)
+
+    def _statement(self, template: str, parameters: Mapping[str, Any]) -> Statement:
+        given = {
+            "own": self.own,
+            "fits": self.fits or self.own,
+            "near": self.near,
+            "dictionary": self.dictionary,
+            "repeats": self.repeats,
+            **parameters,
+        }
+        return render(f"events/{template}.sql", self.bench.dialect, **given)
 
     def alike(self) -> dict[int, int]:
         """Classes of persons with the same events, by their size."""
@@ -129,16 +146,25 @@ def check_static(bench: Engine, coded: Coded, chosen: Sequence[Chosen], static: 
 
 
 def occurrences_of(
-    bench: Engine, coded: Coded, columns: Sequence[int], k: int, nulls: NullPolicy, *, repeats: bool, events: int
+    bench: Engine,
+    coded: Coded,
+    columns: Sequence[int],
+    k: int,
+    nulls: NullPolicy,
+    *,
+    repeats: bool,
+    events: int,
+    apart: bool = False,
 ) -> Occurrences:
     """The events that some of the columns make.
 
     Args:
         columns: places of the columns that take part. events: the first so many of all columns are of events, and only
             these make an event unequal to all others where they are missing and `nulls` says distinct.
+        apart: whether the dictionary keeps each column by itself, as k0, k1, …
     """
     mask = sum(1 << position for position in columns)
-    packed = coded.keys(mask)
+    packed = [[(f"c{position}", 1)] for position in columns] if apart else coded.keys(mask)
     keys = Raw(", ".join(f"k{place}" for place in range(len(packed))))
     missing = mask & coded.nullable & ((1 << events) - 1) if nulls is NullPolicy.DISTINCT else 0
     made = _kept(bench, "occurrences", source=coded.source, packed=packed, alone=_names(missing), repeats=repeats)
@@ -148,16 +174,18 @@ def occurrences_of(
     return occurrences_from(bench, own, dictionary, k, repeats=repeats)
 
 
-def occurrences_from(bench: Engine, own: Raw, dictionary: Raw, k: int, *, repeats: bool) -> Occurrences:
-    """Who has which event, when both relations are made."""
+def occurrences_from(
+    bench: Engine, own: Raw, dictionary: Raw, k: int, *, repeats: bool, fits: Raw | None = None
+) -> Occurrences:
+    """Who has which event, when the relations are made."""
     totals = bench.run(render("events/events_totals.sql", bench.dialect, dictionary=dictionary, k=k))[0]
     count, pairs, first_shared, first_safe = (int(value or 0) for value in totals)
-    return Occurrences(bench, own, dictionary, count, pairs, first_shared, first_safe, repeats)
+    return Occurrences(bench, own, dictionary, count, pairs, first_shared, first_safe, repeats, fits)
 
 
 def drop_occurrences(bench: Engine) -> None:
     """Release what `occurrences_of` keeps."""
-    for name in ("own", "dictionary", "occurrences"):
+    for name in ("own", "dictionary", "occurrences", "covers", "fitting", "near_dictionary", "fits", "near_own"):
         bench.drop(f"sqlaudit_events_{name}")
 
 

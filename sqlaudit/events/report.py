@@ -12,9 +12,9 @@ from sqlaudit.reports.moments import made
 from sqlaudit.reports.statements import statements_code
 
 _MOST_NUMBERS = 12
-_MISSING = {"equal": "equal to each other", "distinct": "equal to nothing"}
+_MISSING = {"equal": "equal to each other", "distinct": "equal to nothing", "wildcard": "match anything"}
 NOT_SAID = (
-    "What somebody learns who knows about when and about where, and not exactly: ask again with coarser columns.",
+    "What somebody learns who knows when and where about, not exactly: ask with a tolerance or coarser columns.",
     "What the other columns say of a person who was found: audit these with their quasi-identifiers.",
     "What happens when this table is joined with another release, or an older version of itself.",
 )
@@ -41,7 +41,7 @@ def persons_document(result: PersonsResult) -> Document:
             *section("How many events persons have", _numbers(result)),
             *section("How it was measured", _how(result)),
             *section("The SQL that ran", *statements_code(result.statements)),
-            *section("What this does not say", Bullets(NOT_SAID)),
+            *section("What this does not say", Bullets(NOT_SAID[1:] if result.tolerance else NOT_SAID)),
         ),
     )
 
@@ -243,6 +243,13 @@ def _profile(result: PersonsResult) -> Iterator[str]:
     profile = result.profile
     if not result.persons:
         return
+    if result.near:
+        yield (
+            f"All events of a person fit at least {plural(profile.k, 'person')}; those of "
+            f"{_of(result, profile.exposed_persons)} fit fewer than {result.k}, those of "
+            f"{count(profile.unique_persons)} nobody else."
+        )
+        return
     yield (
         f"Persons with the same events form {plural(profile.classes, 'class', 'classes')}; the smallest has "
         f"{plural(profile.k, 'person')}."
@@ -299,6 +306,7 @@ def _how(result: PersonsResult) -> Facts:
             ("rows", count(result.rows)),
             ("persons", f"{count(result.persons)}, by {result.entity}"),
             ("an event is", ", ".join(result.columns) + (", each repeat by itself" if result.multiset else "")),
+            *((f"{column} is known", f"within {within}") for column, within in result.tolerance),
             *static,
             (f"different events{' by what is known besides' if static else ''}", count(result.events)),
             ("missing values", _MISSING[result.nulls]),

@@ -22,6 +22,7 @@ from sqlaudit.base.options import (
 )
 from sqlaudit.base.spec import NullPolicy, Target
 from sqlaudit.base.words import spelled
+from sqlaudit.events.tolerance import Tolerance, read_tolerances
 
 MOST_KNOWN = 6
 """Sets of more events are more than anybody counts."""
@@ -49,7 +50,8 @@ class PersonsRequest:
         known: the largest number of known events, m; every smaller number is told, too.
         k: persons who must share what is known, at least 2.
         multiset: whether repeats of an event count: two visits to one clinic are two events.
-        nulls: how a missing value in an event is read; `equal` or `distinct`.
+        tolerance: columns, and how far from the true value a known one may be; an event then fits all that are near.
+        nulls: how a missing value in an event is read.
         random: for how many events drawn at random the share of persons singled out is told; 0 = not at all.
         draws: persons drawn where there are too many sets to count. seed: of the draws.
         effects: whether to count what leaving out each column would save.
@@ -97,10 +99,17 @@ class PersonsRequest:
         False, FLAG, "Sensitive values of a person may be known, too, and tell others (rho-uncertainty).", _KNOW
     )
     multiset: bool = option(False, FLAG, "Repeats count: two visits to one clinic are two events.", _KNOW)
+    tolerance: tuple[Tolerance, ...] = option(
+        (),
+        OptionKind("names", read_tolerances),
+        "Known values may be so far from the true ones: day=7d,amount=10.",
+        _KNOW,
+        metavar="COLUMN=HOW FAR",
+    )
     nulls: NullPolicy = option(
         NullPolicy.EQUAL,
-        OptionKind("choice", choice(NullPolicy).read, ("equal", "distinct")),
-        "Missing values are equal to each other, or equal to nothing.",
+        choice(NullPolicy),
+        "Missing values are equal to each other, equal to nothing, or match anything.",
         _KNOW,
         shown="equal",
     )
@@ -125,6 +134,11 @@ class PersonsRequest:
     )
 
     @property
+    def near(self) -> bool:
+        """Whether events match when they are near, or may be."""
+        return bool(self.tolerance) or self.nulls is NullPolicy.WILDCARD
+
+    @property
     def targets(self) -> tuple[Target, ...]:
         """Further tables that are read."""
         return () if self.static_from is None else (self.static_from,)
@@ -135,9 +149,10 @@ class PersonsRequest:
             raise UsageError(f"Name the column of persons with {spelled('entity')}.")
         if not self.qi:
             raise UsageError(f"Name the quasi-identifiers of an event with {spelled('qi')}.")
-        if self.nulls is NullPolicy.WILDCARD:
+        if self.near and (self.multiset or self.rho):
             raise UsageError(
-                "Events with missing values that match anything are not counted; read them as equal or distinct."
+                "Repeats, and sensitive values that are known, are counted of events that are equal: ask for them "
+                f"without {spelled('tolerance')}, and with missing values equal or distinct."
             )
         if self.static_from is not None and not self.static:
             raise UsageError(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import ClassVar
 
-from sqlaudit.base.documents import LEFT_OUT, OR_NULL, Documented, exactly, key, shown
+from sqlaudit.base.documents import LEFT_OUT, OR_NULL, Documented, exactly, key, objects, shown
 from sqlaudit.base.result import MeasuredResult
 from sqlaudit.reports.notebook import Shown
 
@@ -67,6 +67,12 @@ class Profile(Documented):
         """From the classes by their size, where fewer than k persons are too few."""
         exposed = sum(members * classes for members, classes in sizes.items() if members < k)
         return cls(min(sizes, default=0), sizes.get(1, 0), exposed, sum(sizes.values()), sizes)
+
+    @classmethod
+    def of_fits(cls, fits: Mapping[int, int], k: int) -> Profile:
+        """From persons by how many fit all events of theirs; classes overlap there, one for each person."""
+        exposed = sum(persons for fit, persons in fits.items() if fit < k)
+        return cls(min(fits, default=0), fits.get(1, 0), exposed, sum(fits.values()), fits)
 
 
 @dataclass(frozen=True)
@@ -153,7 +159,7 @@ class PersonsResult(MeasuredResult, Shown):
         columns: the quasi-identifiers of an event. static: those that stay the same for a person, and are known.
         static_from: the table that they are of; empty when they stand beside the events.
         k: what is too few. h: the share above which a sensitive value counts as told. multiset: whether repeats count.
-        nulls: how missing values are read.
+        tolerance: columns, and how far from the truth a known value may be. nulls: how missing values are read.
         rows: rows of the table. persons: different persons. events: different events. pairs: pairs of a person and an
             event.
         by_number: persons by how many events they have.
@@ -176,6 +182,7 @@ class PersonsResult(MeasuredResult, Shown):
     k: int
     h: Fraction = field(default=Fraction(4, 5), metadata=exactly("h_exact"))
     multiset: bool
+    tolerance: tuple[tuple[str, str], ...] = field(default=(), metadata=objects("column", "within"))
     nulls: str
     persons: int = field(metadata=key("persons.persons"))
     rows: int = field(metadata=key("persons.rows"))
@@ -188,6 +195,11 @@ class PersonsResult(MeasuredResult, Shown):
     static_k: int | None = field(default=None, metadata=key("persons.static_k"))
     effects: tuple[WithoutColumn, ...] = field(default=(), metadata=key("persons.effects"))
     coherence: tuple[Coherence, ...] = field(default=(), metadata=key("persons.coherence"))
+
+    @property
+    def near(self) -> bool:
+        """Whether events match when they are near, so that nothing is a class."""
+        return bool(self.tolerance) or self.nulls == "wildcard"
 
     @property
     def complete(self) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from sqlaudit.base.relation import Relation, Statement
-from sqlaudit.base.spec import Target
+from sqlaudit.base.spec import NullPolicy, Target
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.column_sets.budget import Stop, until
 from sqlaudit.column_sets.coding import Coded
@@ -15,10 +15,12 @@ from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.provenance import provenance
 from sqlaudit.events.coherence import Held, Learning, mixed_held, mixed_occurrences
 from sqlaudit.events.levels import Levels
+from sqlaudit.events.nearness import kept_spans, near_occurrences, span_name, span_statement
 from sqlaudit.events.occurrences import Occurrences, check_static, coded_rows, drop_occurrences, occurrences_of, reading
 from sqlaudit.events.request import PersonsRequest
 from sqlaudit.events.result import Drawn, Known, Learnt, PersonsResult, Profile, WithoutColumn
 from sqlaudit.events.sources import EventSource, source_of
+from sqlaudit.events.tolerance import tolerated
 from sqlaudit.events.unicity import COUNTED, counted, sampled
 
 
@@ -46,11 +48,13 @@ def find_persons(engine: Engine, target: Target | Relation, request: PersonsRequ
     already = len(engine.executed)
     begun = time.monotonic()
     source = source_of(engine, target, request)
+    within = tolerated(source.chosen, source.events, request.tolerance)
     stop = until(begun, request.time_budget)
     with coded_rows(engine, source.relation, source.chosen, source.person) as (bench, coded):
         check_static(bench, coded, source.chosen, source.static)
         search = _Findings(bench, coded, request, source, stop)
         try:
+            search.spans |= kept_spans(engine, bench, source.relation, source.chosen, within)
             found = search.result()
         finally:
             search.close()
@@ -68,7 +72,10 @@ def plan_persons(
         UsageError: an unknown column.
     """
     source = source_of(engine, target, request, check=False)
-    return source.relation.tables, [reading(engine, source.relation, source.chosen, source.person)]
+    within = tolerated(source.chosen, source.events, request.tolerance)
+    statements = [reading(engine, source.relation, source.chosen, source.person)]
+    statements += [span_statement(engine, source.relation, source.chosen[place], one) for place, one in within.items()]
+    return source.relation.tables, statements
 
 
 class _Findings:
@@ -79,6 +86,7 @@ class _Findings:
         names = tuple(one.name for one in source.chosen)
         self.names, self.sensitive = names[: source.quasi], names[source.quasi :]
         self.events, self.stop = source.events, stop
+        self.spans: dict[int, Raw] = {}
 
     def result(self) -> PersonsResult:
         """Everything that was asked, without where it comes from."""
@@ -117,6 +125,7 @@ class _Findings:
             k=request.k,
             h=request.h,
             multiset=request.multiset,
+            tolerance=tuple((one.column, one.within) for one in request.tolerance),
             nulls=request.nulls.value,
             rows=self.coded.rows,
             persons=self.coded.persons,
@@ -134,6 +143,8 @@ class _Findings:
     def close(self) -> None:
         """Release what was kept."""
         drop_occurrences(self.bench)
+        for place in range(self.events):
+            self.bench.drop(span_name(place))
         places = range(len(self.names), len(self.names) + len(self.sensitive))
         of_values = (f"{name}_{place}" for name in ("held", "mixed_held") for place in places)
         for name in ("mixed_own", "mixed_dictionary", *of_values):
@@ -141,9 +152,20 @@ class _Findings:
 
     def _occurrences(self, columns: Sequence[int]) -> Occurrences:
         request = self.request
-        return occurrences_of(
-            self.bench, self.coded, columns, request.k, request.nulls, repeats=request.multiset, events=self.events
+        plain = occurrences_of(
+            self.bench,
+            self.coded,
+            columns,
+            request.k,
+            request.nulls,
+            repeats=request.multiset,
+            events=self.events,
+            apart=request.near,
         )
+        if not request.near:
+            return plain
+        wild = self.coded.nullable & ((1 << self.events) - 1) if request.nulls is NullPolicy.WILDCARD else 0
+        return near_occurrences(plain, columns, self.spans, wild, request.k)
 
     def _held(self, occurrences: Occurrences) -> Iterator[tuple[int, Raw]]:
         for place in range(len(self.names), len(self.names) + len(self.sensitive)):
@@ -212,4 +234,6 @@ class _Findings:
 
 
 def _profile(occurrences: Occurrences, k: int) -> Profile:
+    if occurrences.near:
+        return Profile.of_fits({int(fit): int(persons) for fit, persons in occurrences.ask("events_near_profiles")}, k)
     return Profile.of(occurrences.alike(), k)

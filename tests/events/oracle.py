@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from fractions import Fraction
 from itertools import combinations
 from math import comb
@@ -11,6 +11,7 @@ from typing import Any
 
 Event = tuple[Hashable, ...]
 Known = tuple[Event, ...]
+Persons = dict[Any, tuple[Event, ...]]
 
 
 def events_of(
@@ -55,11 +56,19 @@ def support(persons: dict[Any, tuple[Event, ...]], known: frozenset[Event]) -> i
     return sum(known <= set(events) for events in persons.values())
 
 
-def smallest(persons: dict[Any, tuple[Event, ...]], most: int, multiset: bool = False) -> int:
-    """The smallest number of persons who share what is known with at most `most` events."""
+def fitted(persons: dict[Any, tuple[Event, ...]], fits: Callable[[Event, Event], bool]) -> Persons:
+    """The known events, of anybody, that each person fits: who has an event that fits a known one."""
+    known = {event for events in persons.values() for event in events}
+    return {person: tuple(one for one in known if any(fits(one, own) for own in persons[person])) for person in persons}
+
+
+def smallest(
+    persons: dict[Any, tuple[Event, ...]], most: int, multiset: bool = False, near: Persons | None = None
+) -> int:
+    """The smallest number of persons who share what is known with at most `most` events, or, when `near`, fit it."""
     return min(
         (
-            support(persons, known)
+            support(near or persons, known)
             for events in persons.values()
             for size in range(1, most + 1)
             for known in known_sets(events, size, multiset)
@@ -68,21 +77,29 @@ def smallest(persons: dict[Any, tuple[Event, ...]], most: int, multiset: bool = 
     )
 
 
-def exposed(persons: dict[Any, tuple[Event, ...]], most: int, k: int, multiset: bool = False) -> int:
+def exposed(
+    persons: dict[Any, tuple[Event, ...]], most: int, k: int, multiset: bool = False, near: Persons | None = None
+) -> int:
     """Persons of whom at most `most` events are shared by fewer than k."""
     return sum(
-        any(support(persons, known) < k for size in range(1, most + 1) for known in known_sets(events, size, multiset))
+        any(
+            support(near or persons, known) < k
+            for size in range(1, most + 1)
+            for known in known_sets(events, size, multiset)
+        )
         for events in persons.values()
     )
 
 
-def minimal_sets(persons: dict[Any, tuple[Event, ...]], size: int, k: int, multiset: bool = False) -> int:
+def minimal_sets(
+    persons: dict[Any, tuple[Event, ...]], size: int, k: int, multiset: bool = False, near: Persons | None = None
+) -> int:
     """Sets of exactly so many events that fewer than k share, while each smaller part is shared by k."""
     sets = {known for events in persons.values() if len(events) >= size for known in known_sets(events, size, multiset)}
     return sum(
-        support(persons, known) < k
+        support(near or persons, known) < k
         and all(
-            support(persons, part) >= k
+            support(near or persons, part) >= k
             for smaller in range(1, size)
             for part in known_sets(sorted(known, key=repr), smaller, multiset)
         )
@@ -90,13 +107,13 @@ def minimal_sets(persons: dict[Any, tuple[Event, ...]], size: int, k: int, multi
     )
 
 
-def unicity(persons: dict[Any, tuple[Event, ...]], size: int) -> Fraction:
+def unicity(persons: dict[Any, tuple[Event, ...]], size: int, near: Persons | None = None) -> Fraction:
     """The mean over persons of the share of their sets of `size` events that nobody else has."""
     if not persons:
         return Fraction(0)
     shares = [
         Fraction(
-            sum(support(persons, known) == 1 for known in known_sets(events, size)),
+            sum(support(near or persons, known) == 1 for known in known_sets(events, size)),
             comb(len(events), min(size, len(events))),
         )
         for events in persons.values()
@@ -122,14 +139,19 @@ def held_by(rows: Iterable[Sequence[Any]]) -> Held:
 
 
 def learnt(
-    persons: dict[Any, tuple[Event, ...]], held: Held, most: int, h: Fraction, multiset: bool = False
+    persons: dict[Any, tuple[Event, ...]],
+    held: Held,
+    most: int,
+    h: Fraction,
+    multiset: bool = False,
+    near: Persons | None = None,
 ) -> tuple[Fraction, set[Any]]:
     """(the largest share of persons with a set of at most `most` events who hold one value, persons with a set where it
     is larger than h)."""
     largest, told = Fraction(0), set()
     for one, events in persons.items():
         for known in (known for size in range(1, most + 1) for known in known_sets(events, size, multiset)):
-            having = [other for other in persons if known <= set(persons[other])]
+            having = [other for other in persons if known <= set((near or persons)[other])]
             for value in frozenset().union(*(held[other] for other in having)):
                 share = Fraction(sum(value in held[other] for other in having), len(having))
                 largest = max(largest, share)

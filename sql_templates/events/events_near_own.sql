@@ -1,0 +1,2 @@
+{# Who has which event, by number. #}
+SELECT person, event FROM {{ fits }} WHERE has

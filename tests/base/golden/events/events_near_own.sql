@@ -1,0 +1,2 @@
+/* sqlaudit: events_near_own */
+SELECT person, event FROM patients WHERE has
