@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from sqlaudit.audits.asking import asked_models, defined
 from sqlaudit.audits.distribution import WorstClasses
 from sqlaudit.audits.result import SensitiveSummary
-from sqlaudit.audits.worst_classes import worst_classes
+from sqlaudit.audits.worst_classes import worst_classes, worst_statement
 from sqlaudit.base.columns_of import Resolved, find_column, resolve
 from sqlaudit.base.names import quote
-from sqlaudit.base.relation import Relation
+from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.spec import Requirement, Roles
 from sqlaudit.base.words import about
 from sqlaudit.classes.attribute_inputs import inputs_of
@@ -25,7 +25,7 @@ from sqlaudit.classes.listing import Keyed, Short
 from sqlaudit.classes.opening import ResolvedRoles, frame_of, key_labels, sensitive_table
 from sqlaudit.engines.contract import Engine
 from sqlaudit.models.base import Context, Model, Population
-from sqlaudit.models.judge import Asked, Judged, judge, merged_facts
+from sqlaudit.models.judge import Asked, Judged, foreseen, judge, merged_facts, of_values, statements_of
 from sqlaudit.models.persons import persons_wanted
 
 if TYPE_CHECKING:
@@ -96,9 +96,14 @@ def audit_part(opened: Opened, attribute: Resolved | None, position: int, wanted
     asked = defined(builder, attribute, asked)
     population = _population(opened, attribute, frame, [item.model for item in asked])
     persons = _persons(opened.engine, frame, asked)
-    judged = judge(histogram, asked, frame, population, persons)
     shown = _Keyed(builder, histogram, attribute, opened.roles, wanted.values, opened.given.joint)
-    every = tuple(_failing(shown, asked, judged))
+    if opened.engine.answers_together:
+        about = [] if shown.keys else _foreseen(shown, asked, wanted)
+        histogram.ask_ahead([*statements_of(histogram, asked), *about])
+    judged = judge(histogram, asked, frame, population, persons)
+    every = tuple(_failing(shown, asked, judged.watched))
+    if opened.engine.answers_together and shown.keys and judged.rows:
+        shown.histogram.ask_ahead(_telling(shown, asked, every, [judged.blamed], wanted))
     failing, total = _told(every, wanted.failing)
     disclosure = _disclosure(asked, judged)
     told = persons.found() if persons else None
@@ -167,16 +172,45 @@ def _persons(engine: Engine, frame: Frame, asked: Sequence[Asked]) -> CountedPer
     return count_persons(engine, frame, wanted)
 
 
-def _failing(shown: _Keyed, asked: Sequence[Asked], judged: Judged) -> list[FailingClasses]:
-    """What falls short, by what it is about: beside several sensitive attributes, the record and each of them."""
+def _foreseen(shown: _Keyed, asked: Sequence[Asked], wanted: ClassesWanted) -> list[Statement]:
+    """What may be asked of classes that fall short and of the worst ones, said before it is known which do."""
+    watched = foreseen(asked)
+    blamed = of_values(watched)
+    return _telling(shown, asked, _grouped(shown, asked, watched), [(), blamed] if blamed else [()], wanted)
+
+
+def _telling(
+    shown: _Keyed,
+    asked: Sequence[Asked],
+    every: Sequence[FailingClasses],
+    blamed: Sequence[Sequence[str]],
+    wanted: ClassesWanted,
+) -> list[Statement]:
+    """What asks for the classes that fall short, and for the worst ones if these predicates are to blame."""
+    limit, histogram = wanted.failing, shown.histogram
+    statements = [failing.statement(limit) for failing in every if limit != 0 and failing.histogram is histogram]
+    if wanted.worst and histogram.lane_count:
+        collated = shown.builder.frame.collated
+        statements += [worst_statement(histogram, asked, some, wanted.worst, shown.keys, collated) for some in blamed]
+    return statements
+
+
+def _failing(shown: _Keyed, asked: Sequence[Asked], watched: Sequence[Short]) -> list[FailingClasses]:
+    """What falls short, as far as anything does."""
+    groups = _grouped(shown, asked, watched)
+    return [failing for failing in groups if not all(short.held for short in failing.shorts)]
+
+
+def _grouped(shown: _Keyed, asked: Sequence[Asked], watched: Sequence[Short]) -> list[FailingClasses]:
+    """What is watched, by what it is about: beside several sensitive attributes, the record and each of them."""
     facts = tuple(merged_facts([item.model for item in asked]))
     apart = len(shown.roles.sensitive) > 1 and not shown.joint
     groups = (
-        [judged.short]
+        [tuple(watched)]
         if not apart
         else [
-            tuple(short for short in judged.short if short.sensitive is None),
-            tuple(short for short in judged.short if short.sensitive is not None),
+            tuple(short for short in watched if short.sensitive is None),
+            tuple(short for short in watched if short.sensitive is not None),
         ]
     )
     return [shown.failing(group, facts if place or not apart else ()) for place, group in enumerate(groups) if group]
@@ -187,7 +221,8 @@ def _told(every: Sequence[FailingClasses], limit: int | None) -> tuple[tuple[Fai
     told: list[FailingClass] = []
     all_of_them = 0
     for failing in every:
-        known = failing.shorts[0].classes if len(failing.shorts) == 1 else None
+        short = [short for short in failing.shorts if not short.held]
+        known = short[0].classes if len(short) == 1 else None
         if limit == 0 and known is not None:
             all_of_them += known
             continue

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from sqlaudit.audits.distribution import FAILING, LEAST_DIVERSE, ClassDistribution, SharedValue, WorstClasses
-from sqlaudit.base.relation import Row
+from sqlaudit.base.relation import Row, Statement
 from sqlaudit.classes.facts import ClassHistogram, SensitiveTable
 from sqlaudit.models.diversity import DISTINCT, LARGEST
 from sqlaudit.models.judge import Asked, Judged, merged_facts
@@ -38,37 +38,39 @@ def worst_classes(
     table = histogram.table
     if table is None or not table.total:
         return None
-    condition, models = _blamed(asked, judged)
-    facts = merged_facts([item.model for item in models])
-    wanted = list({fact.name: fact for fact in (*facts, DISTINCT, LARGEST)}.values())
-    names = [f"q{place}" for place, _ in enumerate(keys, 1)]
-    rows = histogram.engine.run(
-        histogram.statement(
-            "audits/worst_classes.sql",
-            wanted,
-            "distribution in the worst classes",
-            condition=condition,
-            key_names=names,
-            collated=list(collated),
-            lane_count=table.distinct,
-            limit=number,
-        )
-    )
+    rows = histogram.ask(worst_statement(histogram, asked, judged.blamed, number, keys, collated))
     if not rows:
         return None
     lanes = _listed_lanes(table)
     return WorstClasses(
         table.name,
-        FAILING if condition else LEAST_DIVERSE,
+        FAILING if judged.blamed else LEAST_DIVERSE,
         _values(table, lanes, show_values),
         tuple(_class(row, keys, lanes, table.distinct) for row in rows),
     )
 
 
-def _blamed(asked: Sequence[Asked], judged: Judged) -> tuple[str, list[Asked]]:
-    """SQL over facts: the classes that fall short of a requirement on the attribute (empty: none); the models asked."""
-    models = [item for item in asked if item.model.needs_sensitive]
-    return " OR ".join("(" + predicate + ")" for predicate in judged.blamed), models if judged.blamed else []
+def worst_statement(
+    histogram: ClassHistogram,
+    asked: Sequence[Asked],
+    blamed: Sequence[str],
+    number: int,
+    keys: Sequence[str] = (),
+    collated: Sequence[bool] = (),
+) -> Statement:
+    """What asks for the worst classes: those of the predicates `blamed`, without one the least diverse."""
+    models = [item.model for item in asked if item.model.needs_sensitive] if blamed else []
+    wanted = list({fact.name: fact for fact in (*merged_facts(models), DISTINCT, LARGEST)}.values())
+    return histogram.statement(
+        "audits/worst_classes.sql",
+        wanted,
+        "distribution in the worst classes",
+        condition=" OR ".join("(" + predicate + ")" for predicate in blamed),
+        key_names=[f"q{place}" for place, _ in enumerate(keys, 1)],
+        collated=list(collated),
+        lane_count=histogram.lane_count,
+        limit=number,
+    )
 
 
 def _listed_lanes(table: SensitiveTable) -> list[int]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sqlaudit.base.relation import Row, Statement
 from sqlaudit.base.sql import Raw, render
@@ -16,6 +16,12 @@ from sqlaudit.engines.contract import Engine
 
 if TYPE_CHECKING:
     from sqlaudit.classes.signatures import Signatures
+
+
+Levels: TypeAlias = "Sequence[tuple[str, str, str]]"
+"""(name, fold, expression) of what models report."""
+Verdicts: TypeAlias = "Sequence[tuple[str, str, str]]"
+"""(name, predicate of failing classes, predicate of classes too close to the limit to tell)."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +104,8 @@ class ClassHistogram:
     classes: str
     totals: str
     form: str
+    answers: dict[str, list[Row]] = field(default_factory=dict, repr=False, compare=False)
+    """What was asked ahead, by the text of the statement."""
 
     @property
     def lane_count(self) -> int:
@@ -122,22 +130,35 @@ class ClassHistogram:
             **parameters,
         )
 
-    def figures(
-        self, facts: Sequence[Fact], levels: Sequence[tuple[str, str, str]], verdicts: Sequence[tuple[str, str, str]]
-    ) -> list[dict[str, Any]]:
+    def ask(self, statement: Statement) -> list[Row]:
+        """The rows of a statement over the classes."""
+        known = self.answers.get(statement.sql)
+        return self.engine.run(statement) if known is None else known
+
+    def ask_ahead(self, statements: Sequence[Statement]) -> None:
+        """Have the rows of statements that are going to be asked, or may be, from one making of the classes."""
+        shared = [item for item in (self.classes, self.totals) if item.startswith("(")]
+        found = self.engine.run_together(statements, shared)
+        self.answers.update(zip((statement.sql for statement in statements), found, strict=True))
+
+    def figures(self, facts: Sequence[Fact], levels: Levels, verdicts: Verdicts) -> list[dict[str, Any]]:
         """The figures of all models, one row a distinct class size."""
-        step = f"figures of {self.table.name}" if self.table else "class sizes"
-        statement = self.statement("classes/figures.sql", facts, step, levels=list(levels), verdicts=list(verdicts))
         names = ["size", "classes", "table_rows", *(name for name, _, _ in levels)]
         for name, _, doubtful in verdicts:
             names += [f"{name}_classes", f"{name}_rows"] + ([f"{name}_doubtful"] if doubtful else [])
-        return [dict(zip(names, row, strict=True)) for row in self.engine.run(statement)]
+        rows = self.ask(self.figures_statement(facts, levels, verdicts))
+        return [dict(zip(names, row, strict=True)) for row in rows]
+
+    def figures_statement(self, facts: Sequence[Fact], levels: Levels, verdicts: Verdicts) -> Statement:
+        """What asks for the figures of all models."""
+        step = f"figures of {self.table.name}" if self.table else "class sizes"
+        return self.statement("classes/figures.sql", facts, step, levels=list(levels), verdicts=list(verdicts))
 
     def histogram(self, facts: Sequence[Fact], condition: str = "", limit: int | None = None) -> list[Row]:
         """(facts…, classes, rows) for every combination of the facts that occurs, or for `limit` of them."""
         names = [fact.name for fact in facts]
         parameters = {"names": names, "condition": condition, "limit": limit}
-        return self.engine.run(self.statement("classes/fact_histogram.sql", facts, "histogram of facts", **parameters))
+        return self.ask(self.statement("classes/fact_histogram.sql", facts, "histogram of facts", **parameters))
 
     def vectors(self, facts: Sequence[Fact], condition: str, limit: int) -> list[tuple[dict[int, int], int, int]]:
         """({lane: count}, classes, rows) of the classes that satisfy a condition, merged when equal."""
@@ -151,7 +172,7 @@ class ClassHistogram:
             lane_columns=columns,
             lane_count=self.lane_count,
         )
-        return [(self._vector(row), int(row[-2]), int(row[-1])) for row in self.engine.run(statement)]
+        return [(self._vector(row), int(row[-2]), int(row[-1])) for row in self.ask(statement)]
 
     def signatures(self, knowledge: int) -> Signatures:
         """The distinct signatures of the classes, for up to `knowledge` pieces of knowledge."""
@@ -159,12 +180,19 @@ class ClassHistogram:
 
         if not self.lane_count:
             return Signatures.from_rows([], knowledge)
+        statement = self.signatures_statement(knowledge)
+        absent = knowledge + 1 - min(knowledge + 1, self.lane_count)
+        if statement.sql in self.answers:
+            rows = self.answers[statement.sql]
+            return Signatures.from_rows([(*row[:-1], *[0] * absent, row[-1]) for row in rows], knowledge)
+        n, *counts, classes = self.engine.columns_as_arrays(statement).values()
+        return Signatures.from_columns([n, *counts, *[n * 0] * absent, classes])
+
+    def signatures_statement(self, knowledge: int) -> Statement:
+        """What asks for them."""
         depth = min(knowledge + 1, self.lane_count)
         fact = Fact("top_counts", "top", {"count": depth})
-        statement = self.statement("classes/signatures.sql", [fact], "signatures", depth=depth)
-        n, *counts, classes = self.engine.columns_as_arrays(statement).values()
-        absent = [n * 0] * (knowledge + 1 - depth)
-        return Signatures.from_columns([n, *counts, *absent, classes])
+        return self.statement("classes/signatures.sql", [fact], "signatures", depth=depth)
 
     def _vector(self, row: Row) -> dict[int, int]:
         if self.form == "packed":

@@ -37,9 +37,13 @@ class FailingClasses:
 
     def smallest(self, limit: int | None) -> tuple[list[FailingClass], int]:
         """The smallest ones, None = all, and how many there are. Without keys those that look alike are one entry."""
-        rows = self.histogram.engine.run(self._statement(None if limit is None else max(1, limit)))
+        rows = self.histogram.ask(self.statement(limit))
         total = int(rows[0][-1]) if rows else 0
         return [self._class(row) for row in rows[:limit]], total
+
+    def statement(self, limit: int | None) -> Statement:
+        """What asks for the smallest ones."""
+        return self._statement(None if limit is None else max(1, limit))
 
     def __iter__(self) -> Iterator[FailingClass]:
         """All of them, read in batches, for an export."""

@@ -58,6 +58,8 @@ class Short:
         text: as the user wrote it. sensitive: the attribute that its check names, None = none.
         predicate: SQL over facts that names the classes, empty where `listing` does.
         of_values: whether it is about sensitive values, and not sizes alone. classes: how many fall short.
+        held: whether none does: the predicate stands beside others, so that what is asked of the classes can be said
+            before anything is known of them.
     """
 
     text: str
@@ -66,3 +68,4 @@ class Short:
     listing: Listing | None = None
     of_values: bool = False
     classes: int | None = None
+    held: bool = False

@@ -52,6 +52,8 @@ class Engine(ABC):
     """Whether thousands of small statements cost next to nothing here, so that searches run where the rows are kept; if
     not, codes and counts of them go to a DuckDB in memory."""
 
+    answers_together: bool = False
+    """Whether `run_together` saves work: nothing can be kept, but one statement may have several results."""
     numbers_rows: bool = False
     """Whether the rows of what `materialize` keeps have numbers of their own, `rowid`."""
     joins_nulls: bool = False
@@ -88,6 +90,14 @@ class Engine(ABC):
 
         `parameters` stand in the statement as $1, $2, …: a value that a user names never becomes part of the SQL.
         """
+
+    def run_together(self, statements: Sequence[Statement], shared: Sequence[str]) -> list[list[Row]]:
+        """The rows of each of several statements; FROM items that several of them have may be computed once for all.
+
+        Args:
+            statements: what is asked. shared: FROM items, parenthesized SELECTs, as they stand in the statements.
+        """
+        return [self.run(statement) for statement in statements]
 
     @abstractmethod
     def stream(self, statement: Statement, batch: int = 10_000) -> Iterator[list[Row]]:

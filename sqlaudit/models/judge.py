@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sqlaudit.base.relation import Row, Statement
 from sqlaudit.base.result import Number, Status
 from sqlaudit.base.spec import Requirement
-from sqlaudit.classes.facts import ClassHistogram, Fact, Frame
+from sqlaudit.classes.facts import ClassHistogram, Fact, Frame, Levels, Verdicts
 from sqlaudit.classes.found import ClassSizes
 from sqlaudit.classes.listing import Short
 from sqlaudit.models.base import Judgement, Model, Population, Question, expression
@@ -38,8 +38,9 @@ class Asked:
 class Judged:
     """The checks of one sensitive attribute.
 
-    `short` says of what failed which classes fall short, `unnamed` (sentences) where nothing tells. `signatures` are
-    those that a model asked for.
+    `short` says of what failed which classes fall short, `unnamed` (sentences) where nothing tells. `watched` has,
+    besides `short` and in the order in which it was required, what holds for every class. `signatures` are those that a
+    model asked for.
     """
 
     rows: int
@@ -48,6 +49,7 @@ class Judged:
     short: tuple[Short, ...] = ()
     unnamed: tuple[str, ...] = ()
     signatures: Signatures | None = None
+    watched: tuple[Short, ...] = ()
 
     @property
     def failing(self) -> tuple[tuple[str, str], ...]:
@@ -56,8 +58,34 @@ class Judged:
 
     @property
     def blamed(self) -> tuple[str, ...]:
-        """Predicates of what failed on sensitive values, not on sizes alone."""
-        return tuple(short.predicate for short in self.short if short.predicate and short.of_values)
+        """Predicates that tell the classes which fall short on sensitive values, not on sizes alone, if any does."""
+        if not any(short.predicate and short.of_values for short in self.short):
+            return ()
+        return of_values(self.watched)
+
+
+def of_values(watched: Sequence[Short]) -> tuple[str, ...]:
+    """The predicates of requirements on sensitive values."""
+    return tuple(short.predicate for short in watched if short.predicate and short.of_values)
+
+
+def foreseen(asked: Sequence[Asked]) -> tuple[Short, ...]:
+    """What `Judged.watched` has, as far as it is known before anything is."""
+    return tuple(
+        _watching(item) for item in asked if item.model.is_required and item.model.by_figures and item.model.failing()
+    )
+
+
+def statements_of(histogram: ClassHistogram, asked: Sequence[Asked]) -> list[Statement]:
+    """What `judge` is certain to ask of the classes."""
+    carried = [item.model for item in asked if item.model.by_figures]
+    statements = [histogram.figures_statement(*_common(carried))]
+    knowledge = _knowledge(asked)
+    return (
+        statements
+        if knowledge is None or not histogram.lane_count
+        else [*statements, histogram.signatures_statement(knowledge)]
+    )
 
 
 def judge(
@@ -70,25 +98,35 @@ def judge(
     """All models over the classes of one sensitive attribute: one statement for all that facts carry. `persons` are
     what was counted of these, where a model asks for it."""
     carried = [item.model for item in asked if item.model.by_figures]
-    rows = _figures(histogram, carried)
+    rows = histogram.figures(*_common(carried))
     per_row = histogram.form == "wildcard"
     sizes = ClassSizes(tuple((int(row["size"]), int(row["classes"])) for row in rows), per_row)
     table_rows = sum(int(row["table_rows"]) for row in rows)
     question = Question(histogram, frame, population, _remembering(histogram))
     signatures = _signatures(histogram, asked)
     answers = _Answered(question, sizes, rows, carried, signatures, persons)
-    checks, named, unnamed = [], [], []
+    checks, unnamed = [], []
+    watched: list[Short] = []
     for item in asked:
         judgement = item.model.judge(answers)
         check = _check(item, judgement, table_rows)
         checks.append(check)
-        if not table_rows or check.status in (None, Status.PASS):
+        if not table_rows or check.status is None:
             continue
-        if short := _short(item, judgement, check):
-            named.append(short)
+        if check.status is Status.PASS:
+            watched += foreseen([item]) if check.failing_classes == 0 else ()
+        elif short := _short(item, judgement, check):
+            watched.append(short)
         else:
             unnamed.append(_why_unnamed(item, judgement))
-    return Judged(table_rows, sizes, tuple(checks), tuple(named), tuple(unnamed), signatures)
+    named = tuple(short for short in watched if not short.held)
+    return Judged(table_rows, sizes, tuple(checks), named, tuple(unnamed), signatures, tuple(watched))
+
+
+def _watching(item: Asked) -> Short:
+    """The requirement beside others that classes fall short of."""
+    text = item.requirement.text or item.model.name
+    return Short(text, item.sensitive, item.model.failing(), None, item.model.needs_sensitive, 0, held=True)
 
 
 def _short(item: Asked, judgement: Judgement, check: Check) -> Short | None:
@@ -116,8 +154,12 @@ def _why_unnamed(item: Asked, judgement: Judgement) -> str:
 
 def _signatures(histogram: ClassHistogram, asked: Sequence[Asked]) -> Signatures | None:
     """The signatures for the most pieces of knowledge that any model asks about, read once."""
-    knowledge = [item.model.knowledge() for item in asked if item.model.by_signatures]
-    return histogram.signatures(max(knowledge)) if knowledge else None
+    knowledge = _knowledge(asked)
+    return None if knowledge is None else histogram.signatures(knowledge)
+
+
+def _knowledge(asked: Sequence[Asked]) -> int | None:
+    return max((item.model.knowledge() for item in asked if item.model.by_signatures), default=None)
 
 
 def _remembering(histogram: ClassHistogram) -> Callable[[Statement], list[Row]]:
@@ -126,7 +168,7 @@ def _remembering(histogram: ClassHistogram) -> Callable[[Statement], list[Row]]:
 
     def ask(statement: Statement) -> list[Row]:
         if statement.sql not in answers:
-            answers[statement.sql] = histogram.engine.run(statement)
+            answers[statement.sql] = histogram.ask(statement)
         return answers[statement.sql]
 
     return ask
@@ -139,14 +181,15 @@ def _predicate(model: Model, judgement: Judgement) -> str:
     return expression("either", first=model.failing(), second=judgement.at_limit)
 
 
-def _figures(histogram: ClassHistogram, models: Sequence[Model]) -> list[dict[str, Any]]:
+def _common(models: Sequence[Model]) -> tuple[list[Fact], Levels, Verdicts]:
+    """What the statement that models share asks for: facts, levels and verdicts."""
     levels, verdicts = [], []
     for position, model in enumerate(models):
         for name, level in model.levels().items():
             levels.append((f"m{position}_{name}", level.fold, level.expression))
         if model.is_required and model.failing():
             verdicts.append((f"m{position}", model.failing(), model.doubtful()))
-    return histogram.figures(merged_facts(models), levels, verdicts)
+    return merged_facts(models), levels, verdicts
 
 
 def merged_facts(models: Sequence[Model]) -> list[Fact]:

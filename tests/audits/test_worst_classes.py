@@ -169,7 +169,7 @@ def test_without_values_they_are_ranks(audit_on: AuditOn) -> None:
     ]
     assert found.classes[2].shares == (Fraction(4, 5), 0, Fraction(1, 5), 0)
     assert SECRET not in str(result.to_dict()) + repr(result) + repr(found)
-    [sql] = [timing.sql for timing in result.statements if timing.name == "distribution in the worst classes"]
+    [sql] = [timing.sql for timing in result.statements if "distribution in the worst classes" in timing.name]
     # the table itself is a query of texts here: what the template adds must hold none
     assert SECRET not in sql.split("SELECT")[-1]
 

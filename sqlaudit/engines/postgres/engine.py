@@ -28,6 +28,7 @@ from sqlaudit.engines.postgres import connect as connecting
 from sqlaudit.engines.postgres.catalog import describe
 from sqlaudit.engines.postgres.errors import CANCELLED, NO_COLUMN, NO_TABLE, sentence
 from sqlaudit.engines.postgres.open import Described, Names, PostgresOpener
+from sqlaudit.engines.postgres.together import apart, together
 from sqlaudit.engines.postgres.values import as_array
 from sqlaudit.engines.watch import Deadline
 
@@ -63,6 +64,7 @@ class PostgresEngine(Engine):
 
     name = "PostgreSQL"
     dialect = "postgres"
+    answers_together = True
 
     def __init__(self, db: str | Whereabouts, limits: Limits | None = None) -> None:
         super().__init__(limits)
@@ -153,6 +155,16 @@ class PostgresEngine(Engine):
             Interrupted: `cancel` was called.
         """
         return self._finished(statement, lambda cursor: cursor.fetchall(), parameters)
+
+    def run_together(self, statements: Sequence[Statement], shared: Sequence[str]) -> list[list[Row]]:
+        """The rows of each statement, all from one that computes what they share once.
+
+        Raises:
+            PermissionDenied, EngineError, Incomplete, Interrupted: as from `run`.
+        """
+        if len(statements) < 2:
+            return [self.run(statement) for statement in statements]
+        return self._finished(together(statements, shared), apart)
 
     def _finished(self, statement: Statement, take: Callable[[Cursor], T], parameters: Sequence[Any] = ()) -> T:
         """What `take` makes of a statement's finished cursor; noted with its time."""
