@@ -111,14 +111,14 @@ def check_weights(rows: int, refused: int, largest: float | None, column: str) -
         raise UsageError(f"{about('weights')}: {column} holds a number too large to be a number of people.")
 
 
-def refuse_no_numbers(weights: Resolved) -> None:
+def refuse_no_numbers(column: str, kind: Kind) -> None:
     """Nothing when the weights can be added up.
 
     Raises:
         UsageError: they are text, dates or truth values.
     """
-    if weights.kind not in (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT, Kind.OTHER):
-        raise UsageError(f"{about('weights')}: the weights in {weights.label!r} are not numbers.")
+    if kind not in (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT, Kind.OTHER):
+        raise UsageError(f"{about('weights')}: the weights in {column!r} are not numbers.")
 
 
 def _of_weights(engine: Engine, relation: Relation, weights: Resolved, given: Roles) -> SampledFrom:
@@ -127,7 +127,7 @@ def _of_weights(engine: Engine, relation: Relation, weights: Resolved, given: Ro
             f"{spelled('weights')} says how many people a row stands for, and {spelled('entity')} that several rows "
             "are about one person; give a table with one row a person."
         )
-    refuse_no_numbers(weights)
+    refuse_no_numbers(weights.label, weights.kind)
     roles = ResolvedRoles((), (), (), None, weights)
     checking, adding = sampling_statements(engine.dialect, relation, roles, given)
     rows, refused, largest = engine.run(checking)[0]

@@ -161,7 +161,7 @@ def test_weights_must_make_sense() -> None:
     with connect() as engine:
         with pytest.raises(UsageError, match="In 1 classes the weights add up to fewer people than rows"):
             find_records(engine, light, RecordRequest(qi=["zip"], weights="weight"))
-        with pytest.raises(UsageError, match="missing in 1 of 2 rows"):
+        with pytest.raises(UsageError, match="missing, 0 or negative in 1 of 2 rows"):
             find_records(engine, missing, RecordRequest(qi=["zip"], weights="weight"))
         with pytest.raises(UsageError, match="are not numbers"):
             find_records(engine, light, RecordRequest(qi=["zip"], weights="name"))

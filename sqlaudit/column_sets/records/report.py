@@ -24,7 +24,7 @@ def records_document(result: RecordRisk, suda: bool = True) -> Document:
             *section("Which columns make records special", _contributions(result) if suda else None),
             *section("Column sets that single out most records", _sets(result)),
             *section("Scores", _scores(result) if suda else None),
-            *section("Individual risk", _risk(result)),
+            *section("Individual risk", _risk(result), _homes(result)),
             *section("The most special records", _top(result, suda)),
             *section("How it was measured", _how(result)),
             *section("The SQL that ran", *statements_code(result.statements)),
@@ -50,9 +50,12 @@ def _expected(result: RecordRisk) -> str:
     expected = f"about {figure(result.risk.expected)} records are expected to be re-identified (individual risk)"
     if result.weights is not None:
         return f"{expected[0].upper()}{expected[1:]}, as {result.weights} says how many people a row stands for."
+    if result.of_sample:
+        return f"{expected[0].upper()}{expected[1:]}, as the file is {percent(result.fraction)} of its population."
     return (
         f"If the file is the whole population, {expected}: no weights were named. Where it is a sample, name the "
-        f"column that says how many people a row stands for with {spelled('weights')}."
+        f"column that says how many people a row stands for with {spelled('weights')}, or its share with "
+        f"{spelled('sampling_fraction')}."
     )
 
 
@@ -80,6 +83,22 @@ def _risk(result: RecordRisk) -> Table:
     rows = tuple((f"above {threshold}", count(number)) for threshold, number in result.risk.above.items())
     caption = f"Highest {figure(result.risk.highest)}, mean {figure(result.risk.mean)}."
     return Table((Column("Risk"), Column("Records", True)), rows, caption)
+
+
+def _homes(result: RecordRisk) -> Table | None:
+    """The risk that at least one member of a household is found."""
+    homes = result.household
+    if homes is None:
+        return None
+    rows = tuple((f"above {threshold}", count(number)) for threshold, number in homes.above.items())
+    said = (
+        f"about {figure(homes.expected)} records are expected to be re-identified, themselves or by who lives with them"
+    )
+    caption = (
+        f"Households by {homes.column}, {count(homes.households)} of them: highest {figure(homes.highest)}, mean "
+        f"{figure(homes.mean)}; {said}."
+    )
+    return Table((Column("Household risk"), Column("Records", True)), rows, caption)
 
 
 def _top(result: RecordRisk, suda: bool) -> Table:

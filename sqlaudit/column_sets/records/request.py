@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from sqlaudit.base.options import FLAG, NAMES, SHARE, TEXT, WHOLE, check_bounds, option
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.options import COLUMN, FLAG, NAMES, SHARE, TEXT, WHOLE, check_bounds, option
 from sqlaudit.base.spec import NullPolicy
+from sqlaudit.base.words import spelled
 from sqlaudit.column_sets.request import missing_values
 
 _WHO, _FAR = "Which columns", "How far"
@@ -20,9 +22,11 @@ class RecordRequest:
         qi: the quasi-identifiers: names or expressions.
         key: the columns that top records are shown by; empty = the quasi-identifiers.
         weights: the column of sampling weights (people that a row stands for, read with six decimals); None = 1 each.
+        household: the column that says which rows live together; their risk is then told, too.
         nulls: how missing values are read for unique rows and individual risk.
         max_size: the largest size of a minimal sample unique.
-        sampling_fraction: of DIS-SUDA, above 0 and at most 1.
+        sampling_fraction: of DIS-SUDA, and where no weights say it also of individual risk; above 0 and at most 1;
+            None = 0.01 for DIS-SUDA, and the file is taken for the population otherwise.
         suda: whether the report tells the scores, too.
         top: how many records to show by key. show_values: whether their key may be read.
 
@@ -39,15 +43,17 @@ class RecordRequest:
     weights: str | None = option(
         None, TEXT, "Sampling weights: how many people of the population a row stands for.", _WHO, metavar="COLUMN"
     )
+    household: str | None = option(
+        None, COLUMN, "Which rows live together: who finds one finds all of them.", _WHO, metavar="COLUMN"
+    )
     nulls: NullPolicy = missing_values(_WHO)
     max_size: int = option(3, WHOLE, "The largest column sets looked at.", _FAR, shown="3", least=1)
-    sampling_fraction: Fraction = option(
-        Fraction(1, 100),
+    sampling_fraction: Fraction | None = option(
+        None,
         SHARE,
-        "For DIS-SUDA: the sample's share.",
+        "The sample's share of the population. [default: for DIS-SUDA 0.01, else the file is the population]",
         _FAR,
         metavar="SHARE",
-        shown="0.01",
         above=0,
         most=1,
     )
@@ -59,3 +65,8 @@ class RecordRequest:
 
     def __post_init__(self) -> None:
         check_bounds(self)
+        if self.household is not None and self.nulls is NullPolicy.WILDCARD:
+            raise UsageError(
+                f"{spelled('household')} puts the risks of rows together, which overlap with "
+                f"{spelled('nulls', 'wildcard')}: use {spelled('nulls', 'equal')}."
+            )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from sqlaudit.base.documents import AS_FLOAT, AS_TEXT, HERE, LEFT_OUT, Documented, key, objects, shown
+from sqlaudit.base.documents import AS_FLOAT, AS_TEXT, HERE, IF_ANY, LEFT_OUT, Documented, key, objects, shown
 from sqlaudit.base.result import MeasuredResult
 from sqlaudit.reports.notebook import Shown
 
@@ -41,6 +41,24 @@ class IndividualRisk(Documented):
         above: rows whose risk exceeds a threshold, by threshold.
     """
 
+    expected: float
+    highest: float
+    mean: float
+    above: Mapping[str, int] = field(metadata=key("rows_above"))
+
+
+@dataclass(frozen=True)
+class HouseholdRisk(Documented):
+    """Risk that at least one member of a row's household is found: 1 - Π(1 - risk) over the members.
+
+    Args:
+        column: which rows live together. households: how many there are.
+        expected: Σ of the rows' household risks. highest: the largest. mean: expected / rows.
+        above: rows whose household risk exceeds a threshold, by threshold.
+    """
+
+    column: str
+    households: int
     expected: float
     highest: float
     mean: float
@@ -85,7 +103,9 @@ class RecordRisk(MeasuredResult, Shown):
         scores: for each signature (numbers of minimal sample uniques by size) how many records have it, and the scores.
         contributions: for each column the share of the whole SUDA score in minimal sample uniques with it.
         by_set: the column sets that are minimal sample uniques of most records, with their number.
-        risk: individual risk. weights: the column of sampling weights, None = the file was taken for the population.
+        risk: individual risk. household: risk of households, None unless a column says which rows live together.
+        of_sample: whether the sampling fraction was named, and individual risk is that of a sample.
+        weights: the column of sampling weights, None = the file was taken for the population.
         top: the records with the highest scores; empty unless values may be shown.
         key: the columns of `top`. engine, time, statements, versions: as in an audit.
     """
@@ -110,6 +130,8 @@ class RecordRisk(MeasuredResult, Shown):
     by_set: tuple[tuple[tuple[str, ...], int], ...] = field(metadata=key("sets") | objects("columns", "records"))
     weights: str | None = None
     risk: IndividualRisk = field(metadata=key("individual_risk"))
+    of_sample: bool = field(default=False, metadata=IF_ANY)
+    household: HouseholdRisk | None = field(default=None, metadata=key("household_risk") | IF_ANY)
     key: tuple[str, ...] = ()
     top: tuple[TopRecord, ...] = ()
 

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.relation import Kind, Relation, Statement
+from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.spec import NullPolicy, Target
 from sqlaudit.base.sql import Raw, render
-from sqlaudit.base.words import spelled
+from sqlaudit.base.words import about, spelled
 from sqlaudit.column_sets.coding import Coded, code_columns, drop_codes, on_target
 from sqlaudit.column_sets.counting import SetCounter
 from sqlaudit.column_sets.masks import bits, names
 from sqlaudit.column_sets.records.request import RecordRequest
-from sqlaudit.column_sets.records.result import IndividualRisk, RecordRisk, TopRecord
+from sqlaudit.column_sets.records.result import HouseholdRisk, IndividualRisk, RecordRisk, TopRecord
 from sqlaudit.column_sets.records.scores import contributions, file_dis, scores_of, suda_weight
 from sqlaudit.column_sets.records.uniques import Uniques
 from sqlaudit.column_sets.selection import Chosen, choose_column, choose_columns
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.provenance import provenance
+from sqlaudit.population.sampling import check_weights, refuse_no_numbers
 
+DEFAULT_FRACTION = Fraction(1, 100)
+"""Of DIS-SUDA, where none is named."""
 THRESHOLDS = ("0.5", "0.2", "0.1", "0.05", "0.01")
 _SETS = 50
 
@@ -52,11 +56,18 @@ def find_records(engine: Engine, target: Target | Relation, request: RecordReque
     size = min(request.max_size, len(chosen))
     kept = _kept(relation, engine, chosen, request.key) if request.show_values else ()
     weight = choose_column(relation, engine.dialect, request.weights) if request.weights else None
+    home = choose_column(relation, engine.dialect, request.household) if request.household else None
     try:
         coded = code_columns(engine, relation, chosen, None, kept)
-        risk = _risk(engine, relation, chosen, coded, request.nulls, weight)
+        if weight is not None:
+            _check_weights(engine, relation, weight)
+        people = Raw(weight.sql) if weight else _people_of_a_row(request)
+        risk = _risk(engine, relation, chosen, coded, request.nulls, people)
+        homes = _households(engine, relation, chosen, request.nulls, people, home) if home else None
         found = _records(engine, relation, request, chosen, coded, size, kept, risk)
-        return replace(found, weights=request.weights, **provenance(engine, already))
+        of_sample = weight is None and request.sampling_fraction is not None
+        found = replace(found, weights=request.weights, of_sample=of_sample, household=homes)
+        return replace(found, **provenance(engine, already))
     finally:
         drop_codes(engine)
 
@@ -92,7 +103,8 @@ def _records(
     columns, width = tuple(one.name for one in chosen), len(chosen)
     whole = SetCounter(engine, coded, 3, request.nulls).figures([(1 << width) - 1])[0]
     unique, paired = whole.unique, whole.at_risk - whole.unique
-    dis = file_dis(unique, paired, request.sampling_fraction)
+    fraction = request.sampling_fraction or DEFAULT_FRACTION
+    dis = file_dis(unique, paired, fraction)
     cells = [Raw(one.sql) for one in kept]
     uniques = Uniques(coded.engine or engine, coded, size, cells)
     try:
@@ -116,7 +128,7 @@ def _records(
         paired_rows=paired,
         max_size=size,
         nulls=request.nulls.value,
-        fraction=request.sampling_fraction,
+        fraction=fraction,
         file_dis=dis,
         uniques_by_size=sizes,
         records=sum(signatures.values()),
@@ -130,17 +142,15 @@ def _records(
 
 
 def _risk(
-    engine: Engine, relation: Relation, chosen: Sequence[Chosen], coded: Coded, nulls: NullPolicy, weight: Chosen | None
+    engine: Engine, relation: Relation, chosen: Sequence[Chosen], coded: Coded, nulls: NullPolicy, people: Raw
 ) -> IndividualRisk:
-    if weight is not None:
-        _check_weights(engine, relation, weight, coded.rows)
     every = [f"c{position}" for position in range(len(chosen))]
     statement = render(
         "column_sets/records/records_risk.sql",
         engine.dialect,
         source=Raw(relation.sql),
         columns=[Raw(one.sql) for one in chosen],
-        weight=Raw(weight.sql) if weight else None,
+        weight=people,
         names=every,
         nulls=nulls.value,
         thresholds=THRESHOLDS,
@@ -157,16 +167,45 @@ def _risk(
     return IndividualRisk(total, float(highest or 0), total / int(rows) if rows else 0.0, counts)
 
 
-def _check_weights(engine: Engine, relation: Relation, weight: Chosen, rows: int) -> None:
-    if weight.kind not in (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT, Kind.OTHER):
-        raise UsageError(f"The weights in {weight.name!r} are not numbers.")
+def _people_of_a_row(request: RecordRequest) -> Raw:
+    """How many people each row stands for where no weights say it, with six decimals."""
+    return Raw(str(round(float(1 / (request.sampling_fraction or 1)), 6)))
+
+
+def _households(
+    engine: Engine, relation: Relation, chosen: Sequence[Chosen], nulls: NullPolicy, people: Raw, home: Chosen
+) -> HouseholdRisk:
+    """The risks of those who live together.
+
+    Raises:
+        UsageError: it is not known of some rows who they live with.
+    """
     statement = render(
-        "column_sets/columns_totals.sql",
+        "population/household_risk.sql",
+        engine.dialect,
+        source=Raw(relation.sql),
+        columns=[Raw(one.sql) for one in chosen],
+        weight=people,
+        household=Raw(home.sql),
+        nulls=nulls.value,
+        thresholds=THRESHOLDS,
+    )
+    households, homeless, rows, expected, highest, *above = engine.run(statement)[0]
+    if homeless:
+        raise UsageError(f"{about('household')}: {home.name} is missing in {int(homeless):,} of {int(rows):,} rows.")
+    total, counts = float(expected or 0), dict(zip(THRESHOLDS, (int(one or 0) for one in above), strict=True))
+    mean = total / int(rows) if rows else 0.0
+    return HouseholdRisk(home.name, int(households), total, float(highest or 0), mean, counts)
+
+
+def _check_weights(engine: Engine, relation: Relation, weight: Chosen) -> None:
+    refuse_no_numbers(weight.name, weight.kind)
+    statement = render(
+        "population/weights.sql",
         engine.dialect,
         step="records_weights",
         source=Raw(relation.sql),
-        entity=Raw(weight.sql),
+        weight=Raw(weight.sql),
     )
-    missing = int(engine.run(statement)[0][2])
-    if missing:
-        raise UsageError(f"The weight is missing in {missing} of {rows} rows.")
+    rows, refused, largest = engine.run(statement)[0]
+    check_weights(int(rows), int(refused), None if largest is None else float(largest), weight.name)
