@@ -36,6 +36,9 @@ def _rules(*, require: tuple[str, ...]) -> dict[str, tuple[Requirement, ...]]:
     _rules,
     _hold("--require", multiple=True, metavar="RULE=LIMIT", help="threshold=5, p_percent=10, dominance=n:2,k:85 ..."),
 )
+@in_section("How cells belong together")(
+    "--before", multiple=True, metavar="TABLE", help="An older release, compared with this one (several: each two)."
+)
 @output_options
 @work_options
 @limit_options
@@ -44,6 +47,7 @@ def command(
     db: str | None,
     request: AggregatesRequest,
     rules: tuple[Requirement, ...],
+    before: tuple[str, ...],
     output: Output,
     work: Work,
     limits: Limits,
@@ -51,22 +55,27 @@ def command(
     """Tell which cells of a published table say too much of the few behind them.
 
     TARGET has a row for each cell: counts by region and month, turnover by branch. Its totals are
-    rows, too. Exit code 0: every rule holds, 1: one fails or cannot be decided.
+    rows, too. With --from it has rows of persons instead, and the table is made from them. Exit
+    code 0: every rule holds, 1: one fails or cannot be decided.
 
     \b
       sqlaudit aggregates counts.csv --by region,month --count n --require threshold=5
       sqlaudit aggregates turnover.csv --by branch --value turnover --count firms \\
           --largest first,second --require p_percent=10 --require dominance=n:2,k:85
+      sqlaudit aggregates may.csv --before april.csv --by region --count n --require threshold=5
+      sqlaudit aggregates --from visits.csv --by region,month --person patient_id --value cost \\
+          --grouping "region;region,month;()" --require threshold=5 --require p_percent=10
     """
     from sqlaudit.tabular.run import find_unsafe_cells, plan_cells
 
     request = replace(request, requirements=rules)
-    with session(db, limits, work, target) as engine:
+    older = [Target(relation=name, where=target.where, read=target.read) for name in before]
+    with session(db, limits, work, target, *older) as engine:
         if work.dry_run or work.explain:
             relation = engine.open(target)
             planned = plan_cells(engine, relation, request)
             show_statements(engine, relation.tables or (target.name,), planned, work, output)
             return ExitCode.OK
-        result = find_unsafe_cells(engine, target, request)
+        result = find_unsafe_cells(engine, target, request, older)
     output.emit(lambda: aggregates_document(result), result.to_dict)
     return ExitCode.OK if result.passed else ExitCode.REQUIREMENT_FAILED

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import re
 
-_FLAGS = {"replace_view": "--replace", "walk": "--show-walk", "other": "--other-release", "from_": "--from"}
+_FLAGS = {
+    "replace_view": "--replace",
+    "walk": "--show-walk",
+    "microdata": "--from",
+    "other": "--other-release",
+    "from_": "--from",
+}
 """The options that are not called like their field."""
 _PLAIN = re.compile(r"[\w,.:=%/*+@-]+")
 

@@ -90,15 +90,13 @@ class CellRule(Model):
     needs_sensitive: ClassVar[bool] = False
     by_default: ClassVar[bool] = False
 
+    of_changes: ClassVar[bool] = True
+    """Whether it has a meaning for what changed between two releases of a table."""
+
     @property
     def contributions(self) -> int:
         """How many of the largest contributions of a cell it looks at."""
         return 0
-
-    @property
-    def counts_holdings(self) -> bool:
-        """Whether it asks for the holdings of contributors."""
-        return False
 
     def verdicts(self, cells: CellFacts) -> Verdicts:
         """The verdict on every cell."""
@@ -156,11 +154,7 @@ class Holdings(CellRule):
     reference: ClassVar[str] = HANDBOOK + "; tau-Argus"
     parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("n", "integer", "fewest holdings of a cell", Fraction(1)),)
     main: ClassVar[str] = "n"
-
-    @property
-    def counts_holdings(self) -> bool:
-        """It does."""
-        return True
+    of_changes: ClassVar[bool] = False
 
     def verdicts(self, cells: CellFacts) -> Verdicts:
         """Fewer than n."""
@@ -322,6 +316,7 @@ class _Margins(CellRule):
 
     reference: ClassVar[str] = HANDBOOK
     main: ClassVar[str] = "dimension"
+    of_changes: ClassVar[bool] = False
 
     def _places(self, cells: CellFacts) -> Sequence[int]:
         wanted = str(self.values["dimension"])

@@ -29,6 +29,12 @@ def aggregates(
     hidden: Sequence[str] = (),
     total: Mapping[str, str | None] | Sequence[str] = (),
     structural: str = "",
+    microdata: bool = False,
+    person: str = "",
+    weight: str = "",
+    negative: str = "refuse",
+    grouping: str = "",
+    before: Sequence[Any] = (),
     require: Require = None,
     show_values: bool = False,
     db: Database = None,
@@ -49,6 +55,12 @@ def aggregates(
         hidden: texts that mark a hidden cell, besides a missing number.
         total: for dimensions, the value that stands for all others; None for a missing value. What is usual is found.
         structural: a condition that is true for cells in which nobody can be.
+        microdata: whether the target has rows of persons, from which a table is to be made; `value` is then what a row
+            contributes, and `holdings` names the holding of its person.
+        person: the column of persons, whose rows in a cell are one contribution. weight: that of sampling weights.
+        negative: `refuse` negative contributions, or take them as `absolute`.
+        grouping: which tables are made: `region;region,sector;()`; empty = one by all dimensions.
+        before: releases before this one, oldest first: each two of all are compared, by the same rules.
         require: rules for cells: `{"threshold": 5, "p_percent": 10}`, or texts such as `dominance=n:2,k:85`.
         show_values: whether the keys of unsafe cells are told.
         db, query, where, read, limits: as for `sqlaudit.audit`.
@@ -67,5 +79,6 @@ def aggregates(
     rules = requirements(require, among=CELL_RULES)
     request = request_from(AggregatesRequest, locals(), requirements=rules)
     chosen = make_target(target, query=query, where=where, read=read)
-    with opened(db, limits, chosen) as engine:
-        return find_unsafe_cells(engine, chosen, request)
+    older = [make_target(one, query="", where="", read=read) for one in before]
+    with opened(db, limits, chosen, *older) as engine:
+        return find_unsafe_cells(engine, chosen, request, older)

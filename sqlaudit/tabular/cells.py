@@ -75,6 +75,7 @@ class TableCells:
         holdings: how many different holdings (households, groups) the contributors belong to.
         structural: cells in which nobody can be; None when nothing was said.
         fractional: cells one of whose counts is no whole number, and was rounded down; None without any.
+        release: of several tables read together, the number of the one that a cell is from; None of one table.
     """
 
     dimensions: tuple[Breakdown, ...]
@@ -87,9 +88,25 @@ class TableCells:
     holdings: CellMeasure | None = None
     structural: Bools | None = None
     fractional: Bools | None = None
+    release: Wholes | None = None
 
     def __len__(self) -> int:
         return len(self.keys)
+
+    def some(self, which: Bools) -> TableCells:
+        """Some of the cells, with their published numbers and who is behind them."""
+
+        def of(one: CellMeasure | None) -> CellMeasure | None:
+            return None if one is None else CellMeasure(one.units[which], one.known[which], one.places)
+
+        return TableCells(
+            self.dimensions,
+            self.keys[which],
+            count=of(self.count),
+            contributors=of(self.contributors),
+            value=of(self.value),
+            holdings=of(self.holdings),
+        )
 
     @cached_property
     def published(self) -> tuple[CellMeasure, ...]:

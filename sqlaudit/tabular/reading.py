@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,8 @@ from sqlaudit.base.sql import Raw, render
 from sqlaudit.base.words import about, spelled
 from sqlaudit.engines.contract import Engine
 from sqlaudit.tabular.cells import NO_PARENT, Bools, Breakdown, CellMeasure, Codes, TableCells
-from sqlaudit.tabular.exact import alike, measure, to_places
+from sqlaudit.tabular.contributions import Contributions, check_contributions, contributions_of
+from sqlaudit.tabular.exact import alike, measure
 from sqlaudit.tabular.request import AggregatesRequest
 from sqlaudit.tabular.structure import adds_up, with_total
 
@@ -30,8 +31,11 @@ class ListedCells:
 
     Args:
         source: what stands in FROM. names: of the dimensions. dimensions: their SQL. measures: the SQL of each measure
-            by its field in `TableCells`, those of several as `largest_1`. flags: for each dimension SQL that is 1 where
-            the cell is one of all its values; none where no grouping set says it.
+            by its field in `TableCells`, those of several as `largest_1`. columns: what these are called.
+        flags: for each dimension SQL that is 1 where the cell is one of all its values; none where no grouping set says
+            it. places: for measures that are whole multiples of a decimal place, which one.
+        rows: what the table is made from, None when it is there already. values: the SQL of the dimensions over these.
+        finished: whether its totals are looked for among its values.
     """
 
     source: Raw
@@ -40,6 +44,10 @@ class ListedCells:
     measures: dict[str, Raw]
     columns: dict[str, str]
     flags: tuple[Raw, ...] = ()
+    places: Mapping[str, int] = field(default_factory=dict)
+    rows: Raw | None = None
+    values: tuple[Raw, ...] = ()
+    finished: bool = True
 
     def statement(self, dialect: str) -> Statement:
         """The statement that reads the cells."""
@@ -58,19 +66,45 @@ class ListedCells:
         statement = render(
             "tabular/tabular_labels.sql",
             engine.dialect,
-            source=self.source,
-            dimensions=list(self.dimensions),
+            source=self.rows or self.source,
+            dimensions=list(self.values or self.dimensions),
             shown=shown,
         )
         return {(int(place), int(code)): str(label) for place, code, label in engine.run(statement)}
 
 
-def listed_cells(engine: Engine, relation: Relation, request: AggregatesRequest) -> ListedCells:
-    """The cells of a published table.
+def listed_cells(
+    engine: Engine, relation: Relation, request: AggregatesRequest, top: int = 0, before: Relation | None = None
+) -> ListedCells:
+    """The cells of a published table, or of one that is to be made from rows, with so many largest contributions.
+
+    With rows of a release `before`, cells are what changed: the persons who came, left, or contribute something else.
 
     Raises:
         UsageError: an unknown column.
     """
+    if request.microdata:
+        return _made(request, contributions_of(engine, relation, request, top, before))
+    return _finished(engine, relation, request)
+
+
+def _made(request: AggregatesRequest, found: Contributions) -> ListedCells:
+    columns = {name: text for name in ("person", "value", "weight", "holdings") if (text := getattr(request, name))}
+    return ListedCells(
+        found.source,
+        request.by,
+        found.dimensions,
+        found.measures,
+        columns,
+        found.flags,
+        found.places,
+        found.rows,
+        found.values,
+        finished=False,
+    )
+
+
+def _finished(engine: Engine, relation: Relation, request: AggregatesRequest) -> ListedCells:
 
     def sql(text: str, option: str) -> Raw:
         return Raw(resolve(text, relation, engine.dialect, about(option)).sql)
@@ -100,12 +134,11 @@ def read_cells(engine: Engine, listed: ListedCells, request: AggregatesRequest) 
     width = len(listed.names)
     keys = np.stack([np.ma.getdata(one).astype(np.int32) for one in columns[:width]], axis=1)
     given = dict(zip(listed.measures, columns[width:], strict=True))
-    measures = {
-        name: measure(listed.columns.get(name, name), given[name], request.hidden)
-        for name in given
-        if name != "structural"
-    }
-    cells = _cells(listed, keys, measures, _flags(given.get("structural")))
+    structural, release = _flags(given.pop("structural", None)), given.pop("release", None)
+    measures = {name: measure(listed.columns.get(name, name), column, request.hidden) for name, column in given.items()}
+    measures |= {name: replace(measures[name], places=places) for name, places in listed.places.items()}
+    check_contributions(measures)
+    cells = replace(_cells(listed, keys, measures, structural), release=release)
     return _with_totals(engine, listed, cells, request)
 
 
@@ -121,9 +154,7 @@ def _cells(listed: ListedCells, keys: Codes, measures: dict[str, CellMeasure], s
     money = [name for name in measures if name == "value" or name.startswith("largest_")]
     measures |= dict(zip(money, alike([measures[name] for name in money]), strict=True))
     measures |= dict(zip(weights, alike([measures[name] for name in weights]), strict=True))
-    if weights:
-        places = measures["value"].places + measures[weights[0]].places
-        measures |= {name: to_places(measures[name], places) for name in money}
+    measures |= {name: _no_more(measures, name) for name in money if name != "value"}
     counts = {name: measures[name] for name in ("count", "contributors", "holdings") if name in measures}
     fractional = [one.units % 10**one.places != 0 for one in counts.values() if one.places]
     measures |= {name: CellMeasure(one.units // 10**one.places, one.known) for name, one in counts.items()}
@@ -146,9 +177,20 @@ def _cells(listed: ListedCells, keys: Codes, measures: dict[str, CellMeasure], s
     )
 
 
+def _no_more(measures: dict[str, CellMeasure], name: str) -> CellMeasure:
+    """A contribution, which is known to be 0 where there are fewer contributors."""
+    one, many = measures[name], measures.get("contributors", measures.get("count"))
+    if many is None:
+        return one
+    fewer = many.known & (many.units < int(name.removeprefix("largest_")) * 10**many.places)
+    return replace(one, units=np.where(fewer & ~one.known, 0, one.units), known=one.known | fewer.astype(np.bool_))
+
+
 def _with_totals(engine: Engine, listed: ListedCells, cells: TableCells, request: AggregatesRequest) -> TableCells:
     if listed.flags:
         found = {place: ALL for place in range(len(listed.names)) if bool(np.any(cells.keys[:, place] == ALL))}
+    elif not listed.finished:
+        return cells
     else:
         found = _found_totals(engine, listed, cells, request.totals())
     dimensions = list(cells.dimensions)

@@ -10,7 +10,7 @@ from sqlaudit.reports.document import Bullets, Column, Document, Facts, Table, T
 from sqlaudit.reports.figures import count, part, plural
 from sqlaudit.reports.moments import made
 from sqlaudit.reports.statements import statements_code
-from sqlaudit.tabular.result import AggregatesResult, RuleFound
+from sqlaudit.tabular.result import AggregatesResult, ReleaseDifference, RuleFound
 
 Keys = Sequence[Mapping[str, str | None]]
 _TONES: dict[Status, Tone] = {Status.PASS: "good", Status.FAIL: "bad"}
@@ -28,6 +28,8 @@ def aggregates_document(result: AggregatesResult) -> Document:
         (
             *section("Rules for cells", _rules(result)),
             *section("Unsafe cells", _keys(result, "Rule", [(one.text, one.keys) for one in result.rules])),
+            *section("What changed between releases", _differences(result)),
+            *section("Unsafe changes", *_changed_keys(result)),
             *section("Cells with mistakes", _keys(result, "What", [(one.code, one.keys) for one in result.problems])),
             *section("How it was measured", _how(result)),
             *section("The SQL that ran", *statements_code(result.statements)),
@@ -45,6 +47,9 @@ def _headline(result: AggregatesResult) -> Words:
         verb = "says" if result.unsafe_cells == 1 else "say"
         text = f"{_of(result, result.unsafe_cells)} {verb} too much of the few behind them"
         return Toned(f"{result.target}: {text}", "warn" if result.passed else "bad")
+    if any(two.unsafe_cells for two in result.differences):
+        text = f"{result.target}: with an older release it tells of the few who came, left or changed"
+        return Toned(text, "warn" if result.passed else "bad")
     if result.status is Status.UNDETERMINED:
         return Toned(f"{result.target}: it cannot be said of all cells that they are safe", "warn")
     return Toned(
@@ -64,6 +69,8 @@ def _lead(result: AggregatesResult) -> Iterator[Words]:
         yield Toned(_sentence(result, one), _TONES.get(one.status, "warn"))
         if one.note:
             yield Toned(one.note, "warn")
+    for two in result.differences:
+        yield from _changes(two)
     if result.hidden:
         verb = "is" if result.hidden == 1 else "are"
         yield f"{_of(result, result.hidden)} {verb} hidden."
@@ -77,6 +84,51 @@ def _sentence(result: AggregatesResult, one: RuleFound) -> str:
     if one.undecided:
         return f"{opening}. {_of(result, one.undecided)} cannot be judged."
     return f"{opening}, in {plural(one.judged, 'published cell')}."
+
+
+def _changes(two: ReleaseDifference) -> Iterator[Words]:
+    between = f"From {two.before} to {two.after}"
+    if two.unsafe_cells:
+        cells = f"{count(two.unsafe_cells)} of {plural(two.changed, 'changed cell')}"
+        yield Toned(f"{between}: the changes of {cells} tell of the few who came, left or changed.", "bad")
+    elif any(one.undecided for one in two.unsafe):
+        yield Toned(f"{between}: it cannot be said of all changes that they are safe.", "warn")
+    else:
+        yield Toned(f"{between}: {plural(two.changed, 'cell')} changed, and no change falls short.", "good")
+    for one in two.unsafe:
+        if one.note:
+            yield Toned(one.note, "warn")
+
+
+def _differences(result: AggregatesResult) -> Table | None:
+    columns = (
+        Column("Before"),
+        Column("After"),
+        Column("Rule"),
+        Column("Verdict"),
+        Column("Changed cells", True),
+        Column("Unsafe", True),
+        Column("Undecided", True),
+    )
+    rows = tuple(
+        (
+            two.before,
+            two.after,
+            one.text,
+            VERDICTS[one.status],
+            count(two.changed),
+            count(one.cells),
+            count(one.undecided),
+        )
+        for two in result.differences
+        for one in two.unsafe
+    )
+    return Table(columns, rows)
+
+
+def _changed_keys(result: AggregatesResult) -> Iterator[Table | None]:
+    for two in result.differences:
+        yield _keys(result, f"From {two.before}", [(one.text, one.keys) for one in two.unsafe])
 
 
 def _rules(result: AggregatesResult) -> Table | None:

@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.options import COLUMN, FLAG, NAMES, TEXTS, OptionKind, check_bounds, option, several
+from sqlaudit.base.options import COLUMN, FLAG, NAMES, TEXT, TEXTS, OptionKind, check_bounds, one_of, option, several
 from sqlaudit.base.spec import Requirement
 from sqlaudit.base.words import spelled
 
-CELLS, TOTALS, SHOWN = "What a cell is", "How cells belong together", "What is shown"
+CELLS, ROWS = "What a cell is", "Rows that a table is to be made from"
+TOTALS, SHOWN = "How cells belong together", "What is shown"
+_OF_TABLES = ("count", "contributors", "largest", "hidden", "total", "structural")
+_OF_ROWS = ("person", "weight", "grouping")
 
 
 def _labels(name: str, value: Any) -> tuple[str, ...]:
@@ -37,6 +40,11 @@ class AggregatesRequest:
         hidden: texts that mark a hidden cell, besides a missing number.
         total: `dimension=value`, the values that stand for all others; `dimension=NULL` for a missing value.
         structural: a condition over the columns that is true for cells in which nobody can be.
+        microdata: whether the rows are contributions, of which the table is yet to be made; `value` is then what a row
+            contributes, and `holdings` names the holding of its person.
+        person: the column of persons, whose rows are one contribution. weight: that of their sampling weights.
+        negative: `refuse`, or `absolute` to take the absolute value of a person's contribution.
+        grouping: which tables are made of them, `region;region,sector;()`; empty = one by all dimensions.
         show_values: whether the keys of unsafe cells are told.
         requirements: the rules for cells.
 
@@ -61,6 +69,15 @@ class AggregatesRequest:
         (), LABELS, "Which value stands for all others: region=Total.", TOTALS, metavar="COLUMN=VALUE"
     )
     structural: str = option("", COLUMN, "True for cells in which nobody can be.", TOTALS, metavar="CONDITION")
+    microdata: bool = option(
+        False, FLAG, "TARGET has rows of persons, from which a table is to be made.", ROWS, flags=("--from",)
+    )
+    person: str = option("", COLUMN, "Whose a row is; without it, each row is somebody.", ROWS, metavar="COLUMN")
+    weight: str = option("", COLUMN, "How many a person stands for (sampling weight).", ROWS, metavar="COLUMN")
+    negative: str = option(
+        "refuse", one_of("refuse", "absolute"), "What to do with negative contributions.", ROWS, shown="refuse"
+    )
+    grouping: str = option("", TEXT, 'Tables to be made: "region;region,sector;()".', ROWS, metavar="SETS")
     show_values: bool = option(False, FLAG, "Show the keys of unsafe cells.", SHOWN)
     requirements: tuple[Requirement, ...] = ()
 
@@ -68,12 +85,49 @@ class AggregatesRequest:
         check_bounds(self)
         if not self.by:
             raise UsageError(f"Name what the table is broken down by with {spelled('by')}.")
+        if self.microdata:
+            self._check_rows()
+            return
+        for name in _OF_ROWS:
+            if getattr(self, name):
+                raise UsageError(f"{spelled(name)} is about rows of persons: say {spelled('microdata', True)}, too.")
         if not (self.count or self.contributors or self.value):
             raise UsageError(
                 f"Name the column of counts with {spelled('count')}, or that of sums with {spelled('value')}."
             )
         if self.largest and not self.value:
             raise UsageError(f"{spelled('largest')} are parts of a sum: name its column with {spelled('value')}.")
+
+    def _check_rows(self) -> None:
+        for name in _OF_TABLES:
+            if getattr(self, name):
+                raise UsageError(
+                    f"{spelled(name)} is about a finished table, and not with {spelled('microdata', True)}."
+                )
+        if self.weight and not self.person:
+            raise UsageError(f"{spelled('weight')} belongs to persons: name their column with {spelled('person')}.")
+        self.sets()
+
+    def sets(self) -> tuple[tuple[int, ...], ...]:
+        """The grouping sets, each as places in `by`; none = all dimensions together.
+
+        Raises:
+            UsageError: one names what is not a dimension, or is there twice.
+        """
+        found: list[tuple[int, ...]] = []
+        for text in self.grouping.split(";") if self.grouping.strip() else ():
+            names = [name.strip() for name in text.strip().removeprefix("(").removesuffix(")").split(",")]
+            unknown = [name for name in names if name and name not in self.by]
+            if unknown:
+                raise UsageError(f"{spelled('grouping')} names {unknown[0]!r}, which is not in {spelled('by')}.")
+            one = tuple(place for place, name in enumerate(self.by) if name in names)
+            if one in found:
+                raise UsageError(f"{spelled('grouping')} names a set twice.")
+            found.append(one)
+        left = [name for place, name in enumerate(self.by) if found and not any(place in one for one in found)]
+        if left:
+            raise UsageError(f"{left[0]!r} is in no set of {spelled('grouping')}; leave it out of {spelled('by')}.")
+        return tuple(found) if found != [tuple(range(len(self.by)))] else ()
 
     def totals(self) -> dict[str, str]:
         """The named value of a total by its dimension.

@@ -48,6 +48,22 @@ class TableProblem(Documented):
     keys: tuple[Mapping[str, str | None], ...] = field(default=(), metadata=IF_ANY)
 
 
+@dataclass(frozen=True)
+class ReleaseDifference(Documented):
+    """What two releases of a table say together, over cells of what changed between them.
+
+    Args:
+        before, after: what was looked at. changed: cells that are not the same in both. unsafe_cells: those among them
+            whose change falls short of a rule. unsafe: each rule over the changes.
+    """
+
+    before: str
+    after: str
+    changed: int
+    unsafe_cells: int
+    unsafe: tuple[RuleFound, ...]
+
+
 @dataclass(frozen=True, kw_only=True)
 class AggregatesResult(MeasuredResult, Shown):
     """Which cells of a published table say too much of the few behind them.
@@ -57,6 +73,7 @@ class AggregatesResult(MeasuredResult, Shown):
         totals: the dimensions in which some cells are the sum of others.
         cells: how many. contributors: how many are behind all of them, None when nothing says it.
         unsafe_cells: those that fall short of some rule. rules: each by itself. hidden: cells that are not published.
+        differences: what each two releases say together.
         problems: what is wrong with the table itself.
         engine, time, statements, versions, access: as in an audit.
     """
@@ -74,6 +91,7 @@ class AggregatesResult(MeasuredResult, Shown):
     unsafe_cells: int = field(metadata=key("aggregates.unsafe_cells"))
     rules: tuple[RuleFound, ...] = field(metadata=key("aggregates.unsafe"))
     hidden: int = field(metadata=key("aggregates.hidden"))
+    differences: tuple[ReleaseDifference, ...] = field(default=(), metadata=key("aggregates.differences"))
     problems: tuple[TableProblem, ...] = field(metadata=key("aggregates.problems"))
 
     @property
@@ -81,6 +99,7 @@ class AggregatesResult(MeasuredResult, Shown):
     def status(self) -> Status:
         """The worst verdict: `pass` when nothing was required, `undetermined` when there is no cell."""
         found = {one.status for one in self.rules}
+        found |= {one.status for two in self.differences for one in two.unsafe}
         if self.rules and (self.problems or not self.cells):
             found.add(Status.UNDETERMINED)
         worst = (Status.FAIL, Status.UNDETERMINED, Status.WARN)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,27 +11,33 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.result import Status
 from sqlaudit.base.spec import Requirement, Target
+from sqlaudit.base.words import spelled
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.provenance import provenance
 from sqlaudit.models.base import Context
 from sqlaudit.models.cell_rules import CellRule, Verdicts
 from sqlaudit.models.registry import CELL_RULES
 from sqlaudit.tabular.cells import Bools, TableCells
+from sqlaudit.tabular.differences import differences
 from sqlaudit.tabular.problems import problems_of
 from sqlaudit.tabular.reading import ListedCells, listed_cells, read_cells
 from sqlaudit.tabular.request import AggregatesRequest
-from sqlaudit.tabular.result import AggregatesResult, RuleFound
+from sqlaudit.tabular.result import AggregatesResult, ReleaseDifference, RuleFound
 
+_OF_NUMBERS = "{} can be judged of a change when the rows are compared that the tables were made from."
 MOST_KEYS = 20
 """So many keys of unsafe cells are shown for a rule."""
 
 
-def find_unsafe_cells(engine: Engine, target: Target | Relation, request: AggregatesRequest) -> AggregatesResult:
+def find_unsafe_cells(
+    engine: Engine, target: Target | Relation, request: AggregatesRequest, before: Sequence[Target] = ()
+) -> AggregatesResult:
     """Judge the cells of a published table.
 
     Args:
-        engine: an open engine. target: a table with a row for each cell.
+        engine: an open engine. target: a table with a row for each cell, or rows that one is to be made from.
         request: which column says what of a cell, and what must hold.
+        before: releases before this one, oldest first; each two of all are compared.
 
     Raises:
         UsageError: an unknown column, or cells that are neither a number nor marked as hidden.
@@ -49,11 +55,15 @@ def find_unsafe_cells(engine: Engine, target: Target | Relation, request: Aggreg
         >>> found.unsafe_cells, found.totals, found.contributors
         (1, ('region',), 9)
     """
+    if before and not request.requirements:
+        raise UsageError(f"Say what the change of a cell must hold with {spelled('require', 'threshold=5')}.")
     already = len(engine.executed)
     relation = engine.open(target) if isinstance(target, Target) else target
-    listed = listed_cells(engine, relation, request)
+    listed = _listed(engine, relation, request)
     cells = read_cells(engine, listed, request)
     found = _JudgedCells(engine, listed, cells, request).result(relation.label)
+    releases = [*(engine.open(one) for one in before), relation]
+    found = replace(found, differences=tuple(_differences(engine, releases, request)))
     return replace(found, **provenance(engine, already))
 
 
@@ -63,7 +73,30 @@ def plan_cells(engine: Engine, relation: Relation, request: AggregatesRequest) -
     Raises:
         UsageError: an unknown column.
     """
-    return [listed_cells(engine, relation, request).statement(engine.dialect)]
+    return [_listed(engine, relation, request).statement(engine.dialect)]
+
+
+def _listed(engine: Engine, relation: Relation, request: AggregatesRequest) -> ListedCells:
+    return listed_cells(engine, relation, request, _top(request))
+
+
+def _top(request: AggregatesRequest) -> int:
+    """How many of the largest contributions the rules look at."""
+    return max((_rule(one).contributions for one in request.requirements), default=0)
+
+
+def _differences(
+    engine: Engine, releases: Sequence[Relation], request: AggregatesRequest
+) -> Iterator[ReleaseDifference]:
+    if len(releases) < 2:
+        return
+    rules = tuple(one for one in request.requirements if _rule(one).of_changes)
+    asked = replace(request, requirements=rules)
+    labels = [one.label for one in releases]
+    if len(set(labels)) < len(labels):
+        labels = [f"{label} ({number})" for number, label in enumerate(labels, 1)]
+    for older, newer, listed, cells in differences(engine, releases, asked, _top(asked)):
+        yield _JudgedCells(engine, listed, cells, asked).difference(labels[older], labels[newer])
 
 
 @dataclass(frozen=True)
@@ -78,10 +111,7 @@ class _JudgedCells:
     def result(self, label: str) -> AggregatesResult:
         """Everything that was asked, without where it comes from."""
         cells = self.cells
-        verdicts = [(one, self._verdicts(one)) for one in self.request.requirements]
-        unsafe = np.zeros(len(cells), dtype=np.bool_)
-        for _, verdict in verdicts:
-            unsafe |= verdict.unsafe
+        rules, unsafe = self._rules()
         return AggregatesResult(
             target=label,
             by=self.listed.names,
@@ -89,14 +119,26 @@ class _JudgedCells:
             totals=tuple(one.name for one in cells.dimensions if bool(one.is_total.any())),
             cells=len(cells),
             contributors=contributors_of(cells),
-            unsafe_cells=int(unsafe.sum()),
-            rules=tuple(self._found(one, verdict) for one, verdict in verdicts),
+            unsafe_cells=unsafe,
+            rules=rules,
             hidden=int(cells.hidden.sum()),
             problems=tuple(replace(problem, keys=self._keys(which)) for problem, which in problems_of(cells)),
         )
 
-    def _verdicts(self, requirement: Requirement) -> Verdicts:
-        return _rule(requirement).verdicts(self.cells)
+    def difference(self, before: str, after: str) -> ReleaseDifference:
+        """What was asked of cells that are changes from one release to another."""
+        rules, unsafe = self._rules()
+        if not self.request.microdata:
+            rules = tuple(replace(one, note=_OF_NUMBERS.format(one.text)) if one.undecided else one for one in rules)
+        return ReleaseDifference(before, after, len(self.cells), unsafe, rules)
+
+    def _rules(self) -> tuple[tuple[RuleFound, ...], int]:
+        """What each rule says, and how many cells fall short of some."""
+        verdicts = [(one, _rule(one).verdicts(self.cells)) for one in self.request.requirements]
+        unsafe = np.zeros(len(self.cells), dtype=np.bool_)
+        for _, verdict in verdicts:
+            unsafe |= verdict.unsafe
+        return tuple(self._found(one, verdict) for one, verdict in verdicts), int(unsafe.sum())
 
     def _found(self, requirement: Requirement, verdict: Verdicts) -> RuleFound:
         cells = self.cells

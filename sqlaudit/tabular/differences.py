@@ -1,0 +1,131 @@
+"""Two releases of a table beside each other: what their difference says of those who came, left or changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.relation import Relation
+from sqlaudit.base.sql import Raw, render
+from sqlaudit.base.whole_arrays import Wholes, minus
+from sqlaudit.base.words import spelled
+from sqlaudit.engines.contract import Engine
+from sqlaudit.tabular.cells import Bools, CellMeasure, TableCells
+from sqlaudit.tabular.reading import ListedCells, listed_cells, read_cells
+from sqlaudit.tabular.request import AggregatesRequest
+
+Places = npt.NDArray[np.int64]
+
+
+def differences(
+    engine: Engine, releases: Sequence[Relation], request: AggregatesRequest, top: int
+) -> Iterator[tuple[int, int, ListedCells, TableCells]]:
+    """For every two releases, an older and a newer one: their places, and what changed between them as cells.
+
+    The contributors of such a cell are those who came, left or contribute something else; its value is the change. Of
+    finished tables only the differences of their numbers are known; rows tell the persons.
+
+    Raises:
+        UsageError: unknown columns, or rows without a column of persons.
+    """
+    if request.microdata:
+        yield from _of_rows(engine, releases, request, top)
+    else:
+        yield from _of_tables(engine, releases, request)
+
+
+def _of_rows(
+    engine: Engine, releases: Sequence[Relation], request: AggregatesRequest, top: int
+) -> Iterator[tuple[int, int, ListedCells, TableCells]]:
+    if not request.person:
+        raise UsageError(f"Rows of two releases are compared by person: name their column with {spelled('person')}.")
+    for older, newer in combinations(range(len(releases)), 2):
+        listed = listed_cells(engine, releases[newer], request, top, before=releases[older])
+        yield older, newer, listed, read_cells(engine, listed, request)
+
+
+def _of_tables(
+    engine: Engine, releases: Sequence[Relation], request: AggregatesRequest
+) -> Iterator[tuple[int, int, ListedCells, TableCells]]:
+    asked = replace(request, largest=(), structural="", total=())
+    tables = [listed_cells(engine, one, asked) for one in releases]
+    listed = _together(engine, tables)
+    cells = read_cells(engine, listed, asked)
+    assert cells.release is not None
+    found = [cells.some(cells.release == number) for number in range(len(tables))]
+    for older, newer in combinations(range(len(tables)), 2):
+        yield older, newer, listed, difference(found[older], found[newer])
+
+
+def _together(engine: Engine, tables: Sequence[ListedCells]) -> ListedCells:
+    """All tables as one, with the number of each beside its cells."""
+    made = render(
+        "tabular/tabular_releases.sql",
+        engine.dialect,
+        releases=[
+            {"source": one.source, "dimensions": list(one.dimensions), "measures": list(one.measures.values())}
+            for one in tables
+        ],
+    )
+    first = tables[0]
+    measures = {name: Raw(f"m{place}") for place, name in enumerate(first.measures)}
+    return replace(
+        first,
+        source=Raw(f"(\n{made.sql}\n)"),
+        dimensions=tuple(Raw(f"d{place}") for place in range(len(first.names))),
+        measures=measures | {"release": Raw("e")},
+        finished=False,
+    )
+
+
+def difference(older: TableCells, newer: TableCells) -> TableCells:
+    """What changed from one table to another: cells with the absolute differences of their numbers.
+
+    A cell that one of them does not have counts as 0 there. What is hidden in either is not known.
+    """
+    numbers = np.unique(np.concatenate([older.numbers, newer.numbers]))
+    places = [_places(numbers, one.numbers) for one in (older, newer)]
+    keys = np.zeros((len(numbers), older.keys.shape[1]), dtype=np.int32)
+    for one, place in zip((older, newer), places, strict=True):
+        keys[place] = one.keys
+    count, contributors, value = (
+        _changed(getattr(older, name), getattr(newer, name), places, len(numbers))
+        for name in ("count", "contributors", "value")
+    )
+    both = TableCells(older.dimensions, keys, count, _who(contributors, value), value)
+    return both.some(both.hidden | np.logical_or.reduce([one.units != 0 for one in both.published]))
+
+
+def _who(contributors: CellMeasure | None, value: CellMeasure | None) -> CellMeasure | None:
+    """How many came or left; nobody knows it where as many came as left, and the value is another one."""
+    if contributors is None or value is None:
+        return contributors
+    known = contributors.known & ((contributors.units != 0) | (value.units == 0))
+    return replace(contributors, known=known.astype(np.bool_))
+
+
+def _places(numbers: Wholes, own: Wholes) -> Places:
+    return np.asarray(np.searchsorted(numbers, own), dtype=np.int64)
+
+
+def _changed(
+    older: CellMeasure | None, newer: CellMeasure | None, places: Sequence[Places], cells: int
+) -> CellMeasure | None:
+    if older is None or newer is None:
+        return None
+    before, after = (_spread(one, place, cells) for one, place in zip((older, newer), places, strict=True))
+    units = np.abs(minus(after.units, before.units))
+    return CellMeasure(units, before.known & after.known, older.places)
+
+
+def _spread(one: CellMeasure, place: Places, cells: int) -> CellMeasure:
+    """The measure over all cells: 0 and known where the table has no such cell."""
+    units = np.zeros(cells, dtype=one.units.dtype)
+    known: Bools = np.ones(cells, dtype=np.bool_)
+    units[place], known[place] = one.units, one.known
+    return CellMeasure(units, known, one.places)

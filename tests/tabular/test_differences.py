@@ -1,0 +1,142 @@
+"""Two releases beside each other: what changed is judged like cells, from numbers or from rows of persons."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import sqlaudit
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.spec import Target
+from sqlaudit.engines.contract import Engine
+from sqlaudit.models.registry import CELL_RULES
+from sqlaudit.models.requirements import requirements
+from sqlaudit.tabular.request import AggregatesRequest
+from sqlaudit.tabular.run import find_unsafe_cells
+from tests.audit_values import values_query
+from tests.cli.runner import run as typed
+from tests.reports.schemas import validator
+from tests.strategies import run
+from tests.tabular import oracle
+
+keys = st.tuples(st.sampled_from(["a", "b'", None]), st.sampled_from([1, 2]))
+counts = st.dictionaries(keys, st.one_of(st.none(), st.integers(0, 6)), min_size=1)
+rows = st.lists(st.tuples(keys, st.integers(1, 5), st.sampled_from(["0", "1", "2.5", "100"])), min_size=1, max_size=10)
+COLUMNS = {"region": "text", "sector": "int", "n": "int"}
+ROWS = {"region": "text", "sector": "int", "who": "int", "cost": "decimal"}
+
+
+def test_differences_of_counts_are_those_of_every_cell(engine: Engine) -> None:
+    @run(12 if engine.name == "duckdb" else 3)
+    @given(counts, counts, st.integers(1, 4))
+    def compare(before: dict[Any, int | None], after: dict[Any, int | None], least: int) -> None:
+        every = [*before, *(key for key in after if key not in before)]
+        pairs = [(before.get(key, 0), after.get(key, 0)) for key in every]
+        changes = [abs(old - new) for old, new in pairs if old is not None and new is not None and old != new]
+        hidden = sum(old is None or new is None for old, new in pairs)
+        old, new = (
+            Target(query=values_query([{"region": a, "sector": b, "n": n} for (a, b), n in one.items()], COLUMNS))
+            for one in (before, after)
+        )
+        request = AggregatesRequest(
+            by=("region", "sector"), count="n", requirements=requirements([f"threshold={least}"], among=CELL_RULES)
+        )
+        found = find_unsafe_cells(engine, new, request, [old]).differences
+        assert [(one.changed, one.unsafe_cells) for one in found] == [
+            (len(changes) + hidden, sum(change < least for change in changes))
+        ]
+
+    compare()
+
+
+def test_rows_of_two_releases_tell_the_persons(engine: Engine) -> None:
+    @run(10 if engine.name == "duckdb" else 3)
+    @given(rows, rows)
+    def compare(before: list[Any], after: list[Any]) -> None:
+        old, new = (_by_person(one) for one in (before, after))
+        cells: dict[Any, list[Fraction]] = {}
+        for key, who in {**old, **new}:
+            change = abs(new.get((key, who), Fraction(0)) - old.get((key, who), Fraction(0)))
+            if change or ((key, who) in old) != ((key, who) in new):
+                cells.setdefault(key, []).append(change)
+        changes = [oracle.Cell(tuple(sorted(found, reverse=True))) for found in cells.values()]
+        request = AggregatesRequest(
+            by=("region", "sector"),
+            microdata=True,
+            person="who",
+            value="cost",
+            requirements=requirements(["threshold=2", "p_percent=50", "full_cell=any"], among=CELL_RULES),
+        )
+        targets = [Target(query=_query(one)) for one in (before, after)]
+        (found,) = find_unsafe_cells(engine, targets[1], request, targets[:1]).differences
+        assert found.changed == len(changes)
+        assert [one.cells for one in found.unsafe] == [
+            sum(oracle.threshold(cell, 2) for cell in changes),
+            sum(oracle.pq(cell, Fraction(50)) for cell in changes),
+        ]
+
+    compare()
+
+
+def _by_person(table: list[Any]) -> dict[tuple[Any, int], Fraction]:
+    out: dict[tuple[Any, int], Fraction] = {}
+    for key, who, x in table:
+        out[key, who] = out.get((key, who), Fraction(0)) + Fraction(x)
+    return out
+
+
+def _query(table: list[Any]) -> str:
+    return values_query([{"region": a, "sector": b, "who": who, "cost": x} for (a, b), who, x in table], ROWS)
+
+
+MONTHS = [
+    pd.DataFrame({"region": ["a", "b", "c"], "n": [10, 7, 5], "x": [100, 70, 50]}),
+    pd.DataFrame({"region": ["a", "b", "c"], "n": [11, 7, 9], "x": [130, 75, 90]}),
+    pd.DataFrame({"region": ["a", "b", "c"], "n": [10, 7, 9], "x": [120, 75, 90]}),
+]
+
+
+def test_each_two_of_several_releases_are_compared() -> None:
+    found = sqlaudit.aggregates(MONTHS[2], by=["region"], count="n", before=MONTHS[:2], require=["threshold=3"])
+    assert (found.unsafe_cells, found.status) == (0, "fail")
+    assert [(one.before, one.after, one.changed, one.unsafe_cells) for one in found.differences] == [
+        ("frame (1)", "frame (2)", 2, 1),
+        ("frame (1)", "frame (3)", 1, 0),
+        ("frame (2)", "frame (3)", 1, 1),
+    ]
+
+
+def test_a_change_of_few_is_theirs_and_of_many_needs_rows() -> None:
+    found = sqlaudit.aggregates(
+        MONTHS[1], by=["region"], count="n", value="x", before=MONTHS[:1], require=["p_percent=10"], show_values=True
+    )
+    (rule,) = found.differences[0].unsafe
+    # a: one came with 30; b: as many, and another sum; c: four came with 40 together
+    assert (rule.cells, rule.keys, rule.undecided) == (1, ({"region": "a"},), 2)
+    assert "when the rows are compared" in rule.note
+
+
+def test_the_command_compares_files(tmp_path: Path) -> None:
+    files = [tmp_path / f"{number}.csv" for number in (1, 2)]
+    for file, month in zip(files, MONTHS, strict=False):
+        month.to_csv(file, index=False)
+    asked = ("aggregates", str(files[1]), "--before", str(files[0]), "--by", "region", "--count", "n")
+    ran = typed(*asked, "--require", "threshold=3")
+    assert ran.code == 1
+    assert "the changes of 1 of 2 changed cells tell of the few who came, left or changed" in " ".join(ran.out.split())
+    told = json.loads(typed(*asked, "--require", "threshold=3", "--show-values", "--format", "json").out)
+    validator("aggregates").validate(told)
+    assert told["aggregates"]["differences"][0]["unsafe"][0]["keys"] == [{"region": "a"}]
+    assert "Say what the change of a cell must hold with --require threshold=5" in typed(*asked).err
+
+
+def test_rows_need_their_persons() -> None:
+    with pytest.raises(UsageError, match="name their column with person="):
+        sqlaudit.aggregates(MONTHS[1], by=["region"], microdata=True, before=MONTHS[:1], require=["threshold=3"])
