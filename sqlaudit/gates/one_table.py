@@ -19,6 +19,7 @@ from sqlaudit.column_sets.request import ColumnRequest, FindSets
 from sqlaudit.column_sets.result import ColumnSet, ColumnSets, percent
 from sqlaudit.column_sets.search import find_columns
 from sqlaudit.engines.contract import Engine
+from sqlaudit.gates.cells_run import CellTests
 from sqlaudit.gates.judging import blank, errored, judged
 from sqlaudit.gates.losses_run import LossTests
 from sqlaudit.gates.result import ColumnSetFigures, GateTest
@@ -62,7 +63,7 @@ class TableTests:
         found = self._modelled(entry, modelled) if modelled else {}
         results: list[GateTest] = []
         known = self._known(entry)
-        losses = LossTests(self.engine, self.today)
+        losses, cells = LossTests(self.engine, self.today), CellTests(self.engine, self.today)
         for position, spec in enumerate(entry.tests):
             if spec.mistake:
                 results.append(errored(entry, spec, UsageError(spec.mistake)))
@@ -70,6 +71,8 @@ class TableTests:
                 results.append(self._columns(entry, spec, spec.columns))
             elif spec.loss is not None:
                 results += losses.run(entry, spec, spec.loss)
+            elif spec.cells is not None:
+                results += cells.run(entry, spec, spec.cells)
             elif spec.identifier or spec.all_named:
                 results.append(self._of_columns(entry, spec, known))
             else:

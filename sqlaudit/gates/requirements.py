@@ -13,6 +13,7 @@ from sqlaudit.base.errors import SqlauditError, UsageError
 from sqlaudit.base.names import closest
 from sqlaudit.base.nodes import Node
 from sqlaudit.base.spec import Requirement, Roles
+from sqlaudit.gates.cell_limits import AGGREGATES, cells_text, read_cells
 from sqlaudit.gates.losses import LOSS, check_loss, loss_text, read_loss
 from sqlaudit.gates.nodes import NO_TEXTS, Mistakes, choice, mistake_of, place_of, share, text, texts, threshold, whole
 from sqlaudit.gates.spec import ColumnLimit, TestSpec, Threshold
@@ -59,7 +60,17 @@ def _unless_said(test: TestSpec, found: Sequence[TestSpec]) -> list[TestSpec]:
     if replace(test, place=twin.place) == twin:
         return []
     said = f"{test.requirement!r} also stands in line {twin.place.line}, with other options; keep one."
-    return [replace(test, requirement=f"{test.requirement} (again)", model=None, columns=None, loss=None, mistake=said)]
+    return [
+        replace(
+            test,
+            requirement=f"{test.requirement} (again)",
+            model=None,
+            columns=None,
+            loss=None,
+            cells=None,
+            mistake=said,
+        )
+    ]
 
 
 def column_limit_text(limit: ColumnLimit) -> str:
@@ -142,7 +153,7 @@ def _one_subject(names: Sequence[str]) -> str:
 
 def _is_subject(name: str) -> bool:
     try:
-        return name in (COLUMN_SETS, LOSS, "preset") or bool(find_model(name.partition("@")[0]).name)
+        return name in (COLUMN_SETS, LOSS, AGGREGATES, "preset") or bool(find_model(name.partition("@")[0]).name)
     except UsageError:
         return False
 
@@ -192,6 +203,9 @@ def _subject(key: Node, value: Node, mistakes: Mistakes, common: Common) -> list
     if name == LOSS:
         loss = read_loss(value, mistakes, common.connection, common.folder)
         return [] if loss is None else [{"requirement": loss_text(loss), "loss": loss}]
+    if name == AGGREGATES:
+        limits = read_cells(value, mistakes, common.connection, common.folder)
+        return [{"requirement": cells_text(one), "cells": one} for one in limits]
     if name == "preset":
         preset = choice("preset", PRESETS)(value)
         wanted = [parse_requirement(one) for one in PRESETS[preset].requirements]
@@ -250,6 +264,8 @@ def _checked(test: TestSpec, roles: Roles) -> TestSpec:
         check_loss(test.loss, roles)
         _refuse_thresholds(test, "a loss is a figure of the whole table")
         return test
+    if test.cells is not None:
+        _refuse_thresholds(test, "a rule for cells counts cells")
     if test.model is None:
         return test
     model = REGISTRY[test.model.model]

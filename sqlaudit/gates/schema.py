@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from sqlaudit.base.spec import FILE_FORMATS, NullPolicy
+from sqlaudit.gates.cell_limits import OPTIONS
 from sqlaudit.gates.connections import KINDS
 from sqlaudit.gates.losses import FIGURES
 from sqlaudit.gates.requirements import SEVERITIES
 from sqlaudit.models.base import Model, Parameter
 from sqlaudit.models.measures import OF_RELEASES
-from sqlaudit.models.registry import REGISTRY
+from sqlaudit.models.registry import CELL_RULES, REGISTRY
 from sqlaudit.models.requirements import PRESETS
 from sqlaudit.release.compare.request import DISTANCES
 
@@ -75,6 +76,7 @@ def policy_schema() -> dict[str, Any]:
             "requirement": _requirement(),
             "column_sets": _column_sets(),
             "loss": _loss(),
+            "aggregates": _aggregates(),
             "exception": _exception(),
             "texts": {"oneOf": [_TEXT, {"type": "array", "items": _TEXT}]},
             "number_text": _NUMBER_TEXT,
@@ -202,6 +204,7 @@ def _requirement() -> dict[str, Any]:
         **{name: schema for model in REGISTRY.values() for name, schema in _model_names(model)},
         "column_sets": {"$ref": "#/$defs/column_sets"},
         "loss": {"$ref": "#/$defs/loss"},
+        "aggregates": {"$ref": "#/$defs/aggregates"},
         "preset": {"enum": list(PRESETS), "description": "A published rule."},
         "warn_if": _CONDITION,
         "error_if": _CONDITION,
@@ -282,6 +285,17 @@ def _column_sets() -> dict[str, Any]:
         },
         "max_size",
     )
+
+
+def _aggregates() -> dict[str, Any]:
+    kinds: dict[str, dict[str, Any]] = {"flag": {"type": "boolean"}, "names": _TEXTS, "texts": _TEXTS}
+    own: dict[str, dict[str, Any]] = {
+        name: kinds.get(one.kind.name, _TEXT) | {"description": one.help} for name, one in OPTIONS.items()
+    }
+    own["negative"] = {"enum": list(OPTIONS["negative"].kind.words), "description": OPTIONS["negative"].help}
+    own["before"] = _TEXTS | {"description": "Older releases: of the same connection, or files."}
+    own["require"] = _TEXTS | {"description": f"Rules for cells: {', '.join(CELL_RULES)}."}
+    return _object(own, "by", "require")
 
 
 def _loss() -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from sqlaudit.base.spec import Requirement, Roles, Target
 from sqlaudit.gates.result import Mistake, Place
+from sqlaudit.tabular.request import AggregatesRequest
 
 
 @dataclass(frozen=True)
@@ -102,6 +103,18 @@ class LossLimit:
 
 
 @dataclass(frozen=True)
+class CellLimit:
+    """A rule for the cells of a published table.
+
+    Args:
+        request: which column says what of a cell, and one rule. before: older releases that it is compared with.
+    """
+
+    request: AggregatesRequest
+    before: tuple[Target, ...] = ()
+
+
+@dataclass(frozen=True)
 class PolicyException:
     """What a table may fall short of for a while.
 
@@ -120,13 +133,13 @@ class PolicyException:
 
 @dataclass(frozen=True)
 class TestSpec:
-    """One requirement of a table. Exactly one of `model`, `columns`, `loss`, `identifier`, `all_named` and `mistake` is
-    given.
+    """One requirement of a table. Exactly one of `model`, `columns`, `loss`, `cells`, `identifier`, `all_named` and
+    `mistake` is given.
 
     Args:
         requirement: its text, the same in every run. place: where it is written.
         model: a privacy model with its limit. columns: a limit on column sets. loss: a limit on a loss.
-        mistake: why it could not be read.
+        cells: a rule for the cells of a published table. mistake: why it could not be read.
         sensitive: the attributes it is for, empty = all. warn_if, error_if: on the rows that fall short; None = any.
     """
 
@@ -137,6 +150,7 @@ class TestSpec:
     model: Requirement | None = None
     columns: ColumnLimit | None = None
     loss: LossLimit | None = None
+    cells: CellLimit | None = None
     identifier: str = ""
     all_named: bool = False
     mistake: str = ""

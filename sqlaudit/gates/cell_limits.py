@@ -1,0 +1,81 @@
+"""Rules for the cells of a published table, as a policy writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.nodes import Node
+from sqlaudit.base.options import options_of, request_from
+from sqlaudit.base.paths import exists
+from sqlaudit.base.spec import Target
+from sqlaudit.gates.nodes import NO_TEXTS, Mistakes, flag, mistake_of, place_of, text, texts
+from sqlaudit.gates.result import Mistake
+from sqlaudit.gates.spec import CellLimit
+from sqlaudit.models.registry import CELL_RULES
+from sqlaudit.models.requirements import parse_requirements
+from sqlaudit.tabular.request import AggregatesRequest
+
+AGGREGATES = "aggregates"
+OPTIONS = {one.name: one for _, one in options_of(AggregatesRequest) if one.name != "show_values"}
+KEYS = (*OPTIONS, "before", "require")
+
+
+def read_cells(node: Node, mistakes: Mistakes, connection: str, folder: Path) -> tuple[CellLimit, ...]:
+    """The rules in a node, none after a mistake.
+
+    Args:
+        node: the mapping. connection: of the table, empty for files. folder: what relative paths start from.
+    """
+    found, attempt = mistakes.section(node, AGGREGATES, KEYS), mistakes.attempt
+    if "require" not in found:
+        mistakes.append(Mistake(place_of(node), "aggregates needs require: the rules for cells, such as threshold=5."))
+        return ()
+    given: dict[str, Any] = {name: attempt(_reader(name), found.get(name), None) for name in OPTIONS}
+    before = tuple(
+        Target(relation=str(folder / name) if not connection and exists(folder / name) else name, label=name)
+        for name in attempt(texts("before"), found.get("before"), NO_TEXTS)
+    )
+    rules = attempt(texts("require"), found["require"], NO_TEXTS)
+    if mistakes:
+        return ()
+    try:
+        given = {name: value for name, value in given.items() if value is not None}
+        request = request_from(AggregatesRequest, given)
+        wanted = [one for rule in rules for one in parse_requirements("".join(rule.split()), among=CELL_RULES)]
+        return tuple(CellLimit(replace(request, requirements=(one,)), before) for one in wanted)
+    except UsageError as error:
+        mistakes.append(mistake_of(error, node))
+        return ()
+
+
+def _reader(name: str) -> Any:
+    kind = OPTIONS[name].kind.name
+    readers = {"flag": flag, "names": texts, "texts": texts}
+    return readers.get(kind, text)(name)
+
+
+def cells_text(limit: CellLimit) -> str:
+    """A rule for cells, the same text however it was written.
+
+    Example:
+        >>> rules = parse_requirements("threshold=5", among=CELL_RULES)
+        >>> cells_text(CellLimit(AggregatesRequest(by=("region", "month"), count="n", requirements=rules)))
+        'aggregates=threshold=5,by:region+month,count:n'
+    """
+    return f"{AGGREGATES}=" + ",".join(_parts(limit))
+
+
+def _parts(limit: CellLimit) -> Iterator[str]:
+    request = limit.request
+    yield request.requirements[0].text
+    for name, one in OPTIONS.items():
+        value = getattr(request, name)
+        if value and value != one.default:
+            shown = "yes" if value is True else value if isinstance(value, str) else "+".join(value)
+            yield f"{name}:{shown}"
+    if limit.before:
+        yield "before:" + "+".join(one.name for one in limit.before)

@@ -1,0 +1,90 @@
+"""Rules for the cells of published tables in a policy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import sqlaudit
+from sqlaudit.gates.result import GateResult
+
+APRIL = "region,n,x,first,second\nnorth,10,100,50,20\nsouth,9,90,80,9\n"
+MAY = "region,n,x,first,second\nnorth,11,130,50,30\nsouth,4,90,80,9\n"
+
+
+def policy(folder: Path, requirement: str) -> Path:
+    (folder / "april.csv").write_text(APRIL, encoding="utf-8")
+    (folder / "may.csv").write_text(MAY, encoding="utf-8")
+    file = folder / "policy.yml"
+    file.write_text(f"tables:\n  - file: may.csv\n    requirements:\n{requirement}", encoding="utf-8")
+    return file
+
+
+def outcomes(found: GateResult) -> list[tuple[str, str, int | None]]:
+    return [(one.requirement, one.outcome.value, one.check and one.check.failing_rows) for one in found.tests]
+
+
+RULES = """      - aggregates:
+          by: region
+          count: n
+          value: x
+          largest: [first, second]
+          require: [threshold=5, p_percent = 1, "dominance=n:1,k:90"]
+"""
+
+
+def test_each_rule_is_a_test(tmp_path: Path) -> None:
+    found = sqlaudit.gate(policy(tmp_path, RULES))
+    columns = "by:region,count:n,value:x,largest:first+second"
+    assert outcomes(found) == [
+        (f"aggregates=threshold=5,{columns}", "fail", 1),
+        (f"aggregates=p_percent=1,{columns}", "pass", 0),
+        (f"aggregates=dominance=n:1,k:90,{columns}", "pass", 0),
+    ]
+    assert not found.passed
+    assert found.tests[0].rows == 2
+
+
+def test_what_changed_since_an_older_release_is_tested(tmp_path: Path) -> None:
+    asked = "      - aggregates: {by: [region], count: n, before: april.csv, require: threshold=3}\n"
+    asked += "        severity: warn\n"
+    found = sqlaudit.gate(policy(tmp_path, asked))
+    assert outcomes(found) == [("aggregates=threshold=3,by:region,count:n,before:april.csv", "warn", 1)]
+    assert found.tests[0].check is not None
+    assert found.tests[0].check.levels == {"unsafe_cells": 0, "unsafe_changes": 1}
+
+
+def test_what_cannot_be_judged_is_undetermined(tmp_path: Path) -> None:
+    found = sqlaudit.gate(
+        policy(tmp_path, "      - aggregates: {by: region, count: n, value: x, require: p_percent=10}\n")
+    )
+    assert [one.outcome.value for one in found.tests] == ["undetermined"]
+    assert found.tests[0].message.startswith("The rule p_percent=10 needs the two largest contributions of a cell")
+
+
+@pytest.mark.parametrize(
+    ("requirement", "said"),
+    [
+        ("      - aggregates: {by: region, count: n}\n", "aggregates needs require"),
+        (
+            "      - aggregates: {by: region, cuont: n, require: threshold=5}\n",
+            "has no key 'cuont'. Did you mean 'count'?",
+        ),
+        (
+            "      - aggregates: {by: region, count: n, require: k=5}\n",
+            "is about rows of persons and no rule for cells",
+        ),
+        ("      - aggregates: {by: region, require: threshold=5}\n", "Name the column of counts"),
+        ("      - threshold=5\n", "is a rule for the cells of a published table"),
+        (
+            "      - aggregates: {by: region, count: n, require: threshold=5}\n        error_if: '> 3'\n",
+            "a rule for cells counts cells; leave them out",
+        ),
+    ],
+)
+def test_mistakes_are_told_at_their_line(tmp_path: Path, requirement: str, said: str) -> None:
+    found = sqlaudit.gate(policy(tmp_path, requirement))
+    assert [one.outcome.value for one in found.tests] == ["error"]
+    assert said in found.tests[0].message
+    assert found.tests[0].place.line >= 4
