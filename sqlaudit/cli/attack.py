@@ -12,20 +12,16 @@ from sqlaudit.base.options import request_from
 from sqlaudit.base.spec import Limits, Roles, Target
 from sqlaudit.cli.options import Work, limit_options, output_options, role_options, target_options, work_options
 from sqlaudit.cli.output import Output
-from sqlaudit.cli.plan import show_statements
 from sqlaudit.cli.requests import given_options
 from sqlaudit.cli.sections import Sectioned, in_section, shared
-from sqlaudit.cli.session import session
-from sqlaudit.models.requirements import parse_requirements
-from sqlaudit.release.attacks.api import attacked, hierarchies_from, inputs_from
-from sqlaudit.release.attacks.report import attack_document
 from sqlaudit.release.attacks.request import AttackRequest, KnownSearch
-from sqlaudit.release.attacks.run import chosen, plan_attacks
 
 _holds = in_section("What the attacker holds")
 
 
 def _published(*, require: tuple[str, ...], node: str | None) -> dict[str, KnownSearch | None]:
+    from sqlaudit.models.requirements import parse_requirements
+
     if not require:
         if node is not None:
             raise UsageError("--node says where a search ended; say with --require what it searched for.")
@@ -39,6 +35,9 @@ def _published(*, require: tuple[str, ...], node: str | None) -> dict[str, Known
 
 def _request(attacker: Mapping[str, Any], target: Target, roles: Roles, published: KnownSearch | None) -> AttackRequest:
     """The tables are read as the release is; hierarchies belong to its quasi-identifiers."""
+    from sqlaudit.release.attacks.api import hierarchies_from, inputs_from
+    from sqlaudit.release.attacks.run import chosen
+
     tables = {
         name: Target(relation=attacker[name], read=target.read)
         for name in ("identified", "other_release")
@@ -90,6 +89,12 @@ def command(
       sqlaudit attack release.csv --qi zip,age,sex --sensitive diagnosis \\
           --identified voters.csv --match zip,age,sex
     """
+    from sqlaudit.cli.plan import show_statements
+    from sqlaudit.cli.session import session
+    from sqlaudit.release.attacks.api import attacked
+    from sqlaudit.release.attacks.report import attack_document
+    from sqlaudit.release.attacks.run import plan_attacks
+
     request = _request(attacker, target, roles, published)
     with session(db, limits, work, target, *request.targets) as engine:
         if work.dry_run or work.explain:

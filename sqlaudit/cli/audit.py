@@ -10,14 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from sqlaudit.audits.distribution import WORST_CLASSES
-from sqlaudit.audits.report import audit_document
-from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.errors import EngineError, ExitCode, Incomplete, UsageError
-from sqlaudit.base.files import TABLE_SUFFIXES, check_destination, write_rows
 from sqlaudit.base.spec import AuditSpec, Coverage, Limits, Roles, Sampling, Target
-from sqlaudit.classes.export import failing_batches
-from sqlaudit.classes.found import FailingClass
 from sqlaudit.cli.exits import say, worst
 from sqlaudit.cli.options import (
     Demands,
@@ -34,16 +28,13 @@ from sqlaudit.cli.options import (
     work_options,
 )
 from sqlaudit.cli.output import Output
-from sqlaudit.cli.plan import show_plan
 from sqlaudit.cli.sections import Sectioned
-from sqlaudit.cli.session import session
-from sqlaudit.engines.contract import Engine
-from sqlaudit.models.coverage import with_accepted
-from sqlaudit.profiles.report import option_value
-from sqlaudit.reports.figures import plural
 
 if TYPE_CHECKING:
+    from sqlaudit.audits.result import AuditResult
     from sqlaudit.classes.failing import AllFailing
+    from sqlaudit.classes.found import FailingClass
+    from sqlaudit.engines.contract import Engine
 
 
 @click.command(cls=Sectioned)
@@ -81,6 +72,8 @@ def command(
       sqlaudit audit patients.csv --qi age,sex,zip --sensitive diagnosis \\
           --require k=5 --require l=3
     """
+    from sqlaudit.models.coverage import with_accepted
+
     if not roles.quasi_identifiers:
         raise UsageError(_name_them(target, db, roles, limits, work))
     declared = with_accepted(roles.identifiers, coverage.accepted_identifiers)
@@ -97,6 +90,12 @@ def run_audit(
     Raises:
         SqlauditError: what keeps the audit from being done.
     """
+    from sqlaudit.audits.distribution import WORST_CLASSES
+    from sqlaudit.audits.report import audit_document
+    from sqlaudit.base.files import TABLE_SUFFIXES, check_destination
+    from sqlaudit.cli.plan import show_plan
+    from sqlaudit.cli.session import session
+
     if failing.file is not None:
         check_destination(failing.file, TABLE_SUFFIXES)
     with session(db, limits, work, spec.target, *_further(spec)) as engine:
@@ -112,6 +111,9 @@ def run_audit(
 
 def _name_them(target: Target, db: str | None, roles: Roles, limits: Limits, work: Work) -> str:
     """What to do about an audit without quasi-identifiers: name those that a profile would propose, if it can look."""
+    from sqlaudit.cli.session import session
+    from sqlaudit.profiles.report import option_value
+
     proposed: tuple[str, ...] = ()
     if not (work.dry_run or work.explain):
         from sqlaudit.profiles.hint import likely_quasi_identifiers
@@ -166,6 +168,10 @@ class _Export:
 
     def __call__(self, failing: AllFailing) -> None:
         """Stream the classes into the file."""
+        from sqlaudit.base.files import write_rows
+        from sqlaudit.classes.export import failing_batches
+        from sqlaudit.reports.figures import plural
+
         if failing.unnamed and not failing.parts:
             say(f"{str(self.path)!r} was not written, as there is nothing to list. {' '.join(failing.unnamed)}")
             self.code = ExitCode.USAGE

@@ -13,9 +13,6 @@ from sqlaudit.cli.options import limit_options, output_options
 from sqlaudit.cli.output import Output
 from sqlaudit.cli.policy_options import Opener, WhichPolicy, policy_options, select_option
 from sqlaudit.cli.sections import Sectioned, in_section
-from sqlaudit.gates.api import GateRequest, run_gate
-from sqlaudit.gates.baseline_report import accepted_document, history_data, history_document, not_accepted
-from sqlaudit.gates.history import History
 
 DEFAULT = Path("sqlaudit-baseline.duckdb")
 _hold = in_section("What is kept")
@@ -50,6 +47,10 @@ def command(
       sqlaudit test --baseline sqlaudit-baseline.duckdb
       sqlaudit baseline --history
     """
+    from sqlaudit.gates.api import GateRequest, run_gate
+    from sqlaudit.gates.baseline_report import accepted_document, history_data, history_document, not_accepted
+    from sqlaudit.gates.history import History
+
     if history:
         moments = History(kept).moments(runs)
         output.emit(lambda: history_document(str(kept), moments), lambda: history_data(str(kept), moments))

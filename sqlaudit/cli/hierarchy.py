@@ -9,16 +9,11 @@ from typing import Any
 import click
 
 from sqlaudit.base.errors import ExitCode, UsageError
-from sqlaudit.base.files import check_destination
 from sqlaudit.base.spec import Limits, Target
 from sqlaudit.cli.options import Work, limit_options, output_options, target_options, work_options
 from sqlaudit.cli.output import Output
-from sqlaudit.cli.plan import show_statements
 from sqlaudit.cli.requests import request_options
 from sqlaudit.cli.sections import Sectioned
-from sqlaudit.cli.session import session
-from sqlaudit.hierarchies.api import check_hierarchy, plan_hierarchy
-from sqlaudit.hierarchies.report import hierarchy_document
 from sqlaudit.hierarchies.request import HierarchyRequest
 
 
@@ -57,6 +52,12 @@ def command(
       sqlaudit hierarchy patients.csv zip --mask 1,2,3 --to zip.csv
       sqlaudit hierarchy patients.csv job --from jobs.csv --default other
     """
+    from sqlaudit.base.files import check_destination
+    from sqlaudit.cli.plan import show_statements
+    from sqlaudit.cli.session import session
+    from sqlaudit.hierarchies.api import check_hierarchy, plan_hierarchy
+    from sqlaudit.hierarchies.report import hierarchy_document
+
     made = request.hierarchy(column)
     if request.to is not None:
         check_destination(request.to, (".csv",))

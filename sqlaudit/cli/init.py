@@ -5,28 +5,22 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from sqlaudit.base.errors import ConnectionFailed, EngineError, ExitCode, UsageError
-from sqlaudit.base.files import check_destination, check_ending, write_text
 from sqlaudit.base.paths import exists
 from sqlaudit.base.spec import Limits, Target
-from sqlaudit.base.whereabouts import Whereabouts
 from sqlaudit.cli.exits import say
 from sqlaudit.cli.options import Work, limit_options
 from sqlaudit.cli.output import print_data
 from sqlaudit.cli.sections import Sectioned, in_section
-from sqlaudit.cli.session import session
-from sqlaudit.engines.contract import Engine
-from sqlaudit.gates.connections import database_of, holds_password
-from sqlaudit.gates.proposal import ProposedTable, proposed_policy, tables_of
-from sqlaudit.gates.result import Place
-from sqlaudit.gates.schema import policy_schema
-from sqlaudit.gates.spec import Connection
-from sqlaudit.profiles.run import profile_target
-from sqlaudit.reports.figures import plural
-from sqlaudit.reports.formats import render_json
+
+if TYPE_CHECKING:
+    from sqlaudit.base.whereabouts import Whereabouts
+    from sqlaudit.engines.contract import Engine
+    from sqlaudit.gates.proposal import ProposedTable
 
 MOST_TABLES = 50
 _where = in_section("Where the tables are")
@@ -63,6 +57,13 @@ def command(
       sqlaudit init --db-env CLINIC_URL public.patients
       sqlaudit init patients.csv
     """
+    from sqlaudit.base.files import write_text
+    from sqlaudit.cli.session import session
+    from sqlaudit.gates.proposal import proposed_policy
+    from sqlaudit.gates.schema import policy_schema
+    from sqlaudit.reports.figures import plural
+    from sqlaudit.reports.formats import render_json
+
     _check_destinations(output, force, schema)
     connection = _connection(db, db_env, dbt_profile)
     if connection is None and not names:
@@ -88,6 +89,9 @@ def _proposed(engine: Engine, names: Sequence[str], kind: str, output: Path) -> 
     Raises:
         UsageError: a named table cannot be read, or none can.
     """
+    from sqlaudit.gates.proposal import ProposedTable, tables_of
+    from sqlaudit.profiles.run import profile_target
+
     listed = list(names) or tables_of(engine)
     if len(listed) > MOST_TABLES:
         say(f"there are {len(listed)} tables; the policy has the first {MOST_TABLES}. Name others as arguments.")
@@ -108,6 +112,8 @@ def _proposed(engine: Engine, names: Sequence[str], kind: str, output: Path) -> 
 
 
 def _check_destinations(output: Path, force: bool, schema: Path | None) -> None:
+    from sqlaudit.base.files import check_destination, check_ending
+
     if schema is not None:
         check_destination(schema, (".json",))
     if str(output) == "-":
@@ -120,6 +126,8 @@ def _check_destinations(output: Path, force: bool, schema: Path | None) -> None:
 
 def _connection(db: str | None, db_env: str | None, dbt_profile: str | None) -> tuple[str, str] | None:
     """What the policy will say of the connection, as (kind, value)."""
+    from sqlaudit.gates.connections import holds_password
+
     given = [(kind, value) for kind, value in (("db", db), ("env", db_env), ("dbt_profile", dbt_profile)) if value]
     if len(given) > 1:
         raise UsageError("Give one of --db, --db-env and --dbt-profile.")
@@ -140,6 +148,10 @@ def _connection(db: str | None, db_env: str | None, dbt_profile: str | None) -> 
 
 
 def _database(connection: tuple[str, str]) -> Whereabouts:
+    from sqlaudit.gates.connections import database_of
+    from sqlaudit.gates.result import Place
+    from sqlaudit.gates.spec import Connection
+
     kind, value = connection
     return database_of(Connection("main", kind, value, Place("the command line"), Path()))
 

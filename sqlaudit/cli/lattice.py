@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from sqlaudit.audits.emit import statements_before
 from sqlaudit.base.errors import ExitCode
 from sqlaudit.base.options import request_from
-from sqlaudit.base.relation import Statement
 from sqlaudit.base.spec import Limits, Roles, Sampling, Target
 from sqlaudit.cli.exits import say
-from sqlaudit.cli.last_resort import LastResort
 from sqlaudit.cli.options import (
     Demands,
     Work,
@@ -27,18 +24,15 @@ from sqlaudit.cli.options import (
     work_options,
 )
 from sqlaudit.cli.output import Output, say_written
-from sqlaudit.cli.plan import show_statements
 from sqlaudit.cli.requests import given_options, request_options
 from sqlaudit.cli.sections import Sectioned
-from sqlaudit.cli.session import session
-from sqlaudit.engines.contract import Engine
-from sqlaudit.lattices.api import check_publication, make, search_and_publish, targets_of
-from sqlaudit.lattices.report import lattice_document
 from sqlaudit.lattices.request import LatticePublication, LatticeRequest
-from sqlaudit.lattices.result import LatticeResult
-from sqlaudit.lattices.run import open_table, plan_lattice
-from sqlaudit.lattices.search.inquiry import Progress, Tell
-from sqlaudit.reports.figures import figure
+
+if TYPE_CHECKING:
+    from sqlaudit.base.relation import Statement
+    from sqlaudit.engines.contract import Engine
+    from sqlaudit.lattices.result import LatticeResult
+    from sqlaudit.lattices.search.inquiry import Progress, Tell
 
 
 @click.command(cls=Sectioned)
@@ -74,6 +68,12 @@ def command(
     Exit code 0: a safe node was found, 1: there is none (or an audit of the release
     says FAIL), 4: out of time.
     """
+    from sqlaudit.cli.last_resort import LastResort
+    from sqlaudit.cli.plan import show_statements
+    from sqlaudit.cli.session import session
+    from sqlaudit.lattices.api import check_publication, make, search_and_publish, targets_of
+    from sqlaudit.lattices.run import plan_lattice
+
     roles = replace(roles, sampling=sampling)
     request = request_from(
         LatticeRequest, search, target=target, roles=roles, requirements=asked.requirements, inputs=asked.inputs
@@ -98,6 +98,9 @@ def command(
 
 def _before(engine: Engine, request: LatticeRequest, publication: LatticePublication) -> list[Statement]:
     """What is looked at before a search whose release is to be written."""
+    from sqlaudit.audits.emit import statements_before
+    from sqlaudit.lattices.run import open_table
+
     return statements_before(engine, publication, open_table(engine, request).written(engine, publication.keep))
 
 
@@ -111,6 +114,8 @@ def code_of(result: LatticeResult) -> ExitCode:
 
 
 def _emit(output: Output, result: LatticeResult) -> None:
+    from sqlaudit.lattices.report import lattice_document
+
     sql = result.published.sql if result.published and result.published.view else ""
     output.emit(lambda: lattice_document(result), result.to_dict, sql)
 
@@ -127,6 +132,7 @@ def _tell(result: LatticeResult, publication: LatticePublication) -> None:
 
 def _teller(engine: Engine) -> Tell:
     """Progress of a search: nodes decided of all, and the best loss so far."""
+    from sqlaudit.reports.figures import figure
 
     def tell(progress: Progress) -> None:
         if engine.progress is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,15 +13,12 @@ from sqlaudit.base.options import request_from
 from sqlaudit.base.spec import Limits, Target
 from sqlaudit.cli.options import Work, limit_options, output_options, target_options, work_options
 from sqlaudit.cli.output import Output, check_plot, write_plot
-from sqlaudit.cli.plan import show_statements
 from sqlaudit.cli.requests import given_options
 from sqlaudit.cli.sections import Sectioned
-from sqlaudit.cli.session import session
-from sqlaudit.events.pictures import curve_picture
-from sqlaudit.events.report import persons_document
 from sqlaudit.events.request import PersonsRequest
-from sqlaudit.events.result import PersonsResult
-from sqlaudit.events.run import find_persons, plan_persons
+
+if TYPE_CHECKING:
+    from sqlaudit.events.result import PersonsResult
 
 
 @click.command(cls=Sectioned)
@@ -52,6 +49,11 @@ def command(
       sqlaudit persons visits.csv --entity patient_id --qi "clinic,date_trunc('month', day)"
       sqlaudit persons visits.csv --entity patient_id --qi clinic --known 1..3 --random 4
     """
+    from sqlaudit.cli.plan import show_statements
+    from sqlaudit.cli.session import session
+    from sqlaudit.events.report import persons_document
+    from sqlaudit.events.run import find_persons, plan_persons
+
     if plot is not None:
         check_plot(plot)
     request = _request(given, target)
@@ -76,6 +78,7 @@ def _request(given: Mapping[str, Any], target: Target) -> PersonsRequest:
 
 
 def _draw(path: Path, result: PersonsResult) -> None:
+    from sqlaudit.events.pictures import curve_picture
     from sqlaudit.reports.page.pictures import draw_file
 
     picture = curve_picture(result)

@@ -7,26 +7,20 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.files import check_destination, write_text
 from sqlaudit.base.spec import Limits, Target
-from sqlaudit.base.whereabouts import Whereabouts
 from sqlaudit.cli.options import Work
 from sqlaudit.cli.output import Output, format_by_ending
 from sqlaudit.cli.sections import in_section, shared
-from sqlaudit.cli.session import session
-from sqlaudit.engines.contract import Engine
-from sqlaudit.gates.github import render_github
-from sqlaudit.gates.junit import render_junit
-from sqlaudit.gates.report import gate_document
-from sqlaudit.gates.result import GateResult
-from sqlaudit.gates.sarif import sarif_data
-from sqlaudit.reports.formats import laid_out, render_json
-from sqlaudit.reports.stored import to_json as stored_document
+
+if TYPE_CHECKING:
+    from sqlaudit.base.whereabouts import Whereabouts
+    from sqlaudit.engines.contract import Engine
+    from sqlaudit.gates.result import GateResult
 
 FORMATS = ("text", "json", "junit", "sarif", "markdown", "html", "github")
 _BY_ENDING = {
@@ -68,6 +62,8 @@ class GateOutput:
         Raises:
             UsageError: a file cannot be written.
         """
+        from sqlaudit.base.files import write_text
+
         for path in self.reports:
             write_text(path, rendered(result, format_of(path)))
         self.output.write(rendered(result, self.output.format, self.output.width, self.output.colour))
@@ -75,6 +71,13 @@ class GateOutput:
 
 def rendered(result: GateResult, chosen: str, width: int = 80, colour: bool = False) -> str:
     """A run in one of the formats."""
+    from sqlaudit.gates.github import render_github
+    from sqlaudit.gates.junit import render_junit
+    from sqlaudit.gates.report import gate_document
+    from sqlaudit.gates.sarif import sarif_data
+    from sqlaudit.reports.formats import laid_out, render_json
+    from sqlaudit.reports.stored import to_json as stored_document
+
     root = Path(os.environ.get("GITHUB_WORKSPACE") or Path.cwd()).absolute()
     if chosen == "junit":
         return render_junit(result)
@@ -129,6 +132,8 @@ select_option = _what(
 
 
 def _output(*, output_format: str | None, output_file: Path | None, report: tuple[Path, ...]) -> dict[str, Any]:
+    from sqlaudit.base.files import check_destination
+
     for path in report:
         check_destination(path)
         format_of(path)
@@ -164,5 +169,7 @@ class Opener:
     @contextmanager
     def __call__(self, db: str | Whereabouts | None, limits: Limits, targets: Sequence[Target]) -> Iterator[Engine]:
         """An open engine."""
+        from sqlaudit.cli.session import session
+
         with session(db, limits, Work(show_sql=self.show_sql), *targets) as engine:
             yield engine

@@ -8,13 +8,9 @@ from sqlaudit.base.errors import ExitCode
 from sqlaudit.base.spec import Limits, Target
 from sqlaudit.cli.options import Work, limit_options, output_options, target_options, work_options
 from sqlaudit.cli.output import Output
-from sqlaudit.cli.plan import show_statements
 from sqlaudit.cli.requests import request_options
 from sqlaudit.cli.sections import Sectioned
-from sqlaudit.cli.session import session
-from sqlaudit.profiles.columns import planned_statements
-from sqlaudit.profiles.report import profile_document
-from sqlaudit.profiles.run import ProfileRequest, profile_target
+from sqlaudit.profiles.request import ProfileRequest
 
 
 @click.command(cls=Sectioned)
@@ -33,6 +29,12 @@ def command(target: Target, db: str | None, request: ProfileRequest, output: Out
       sqlaudit profile patients.csv
       sqlaudit profile --db postgresql://auditor@host/db public.patients
     """
+    from sqlaudit.cli.plan import show_statements
+    from sqlaudit.cli.session import session
+    from sqlaudit.profiles.columns import planned_statements
+    from sqlaudit.profiles.report import profile_document
+    from sqlaudit.profiles.run import profile_target
+
     with session(db, limits, work, target) as engine:
         if work.dry_run or work.explain:
             relation = engine.open(target)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -23,18 +23,14 @@ from sqlaudit.cli.options import (
     work_options,
 )
 from sqlaudit.cli.output import Output, say_written
-from sqlaudit.cli.plan import show_statements
 from sqlaudit.cli.requests import given_options, request_options
 from sqlaudit.cli.sections import Sectioned
-from sqlaudit.cli.session import session
-from sqlaudit.engines.contract import Engine
-from sqlaudit.lattices.api import targets_of
-from sqlaudit.remedies.recode.api import recode_and_publish
-from sqlaudit.remedies.recode.kaca import Tell
-from sqlaudit.remedies.recode.report import recode_document
 from sqlaudit.remedies.recode.request import Method, RecodeRequest
-from sqlaudit.remedies.recode.result import RecodeResult
-from sqlaudit.remedies.recode.run import plan_recoding
+
+if TYPE_CHECKING:
+    from sqlaudit.engines.contract import Engine
+    from sqlaudit.remedies.recode.kaca import Tell
+    from sqlaudit.remedies.recode.result import RecodeResult
 
 
 @click.command(cls=Sectioned)
@@ -68,6 +64,12 @@ def command(
           --hierarchies hierarchies.yml --require k=5 --require l=3 --to release.csv
     Exit code 0: a recoding was found, 1: there is none, 4: out of time.
     """
+    from sqlaudit.cli.plan import show_statements
+    from sqlaudit.cli.session import session
+    from sqlaudit.lattices.api import targets_of
+    from sqlaudit.remedies.recode.api import recode_and_publish
+    from sqlaudit.remedies.recode.run import plan_recoding
+
     request = request_from(
         RecodeRequest,
         recoding,
@@ -94,6 +96,8 @@ def code_of(result: RecodeResult) -> ExitCode:
 
 
 def _emit(output: Output, result: RecodeResult, publication: Publication) -> None:
+    from sqlaudit.remedies.recode.report import recode_document
+
     sql = result.release.sql if result.release and publication.with_sql else ""
     output.emit(lambda: recode_document(result), result.to_dict, sql)
     if result.release is not None:

@@ -9,13 +9,9 @@ from sqlaudit.base.spec import Limits, Target
 from sqlaudit.base.words import spelled
 from sqlaudit.cli.options import Work, limit_options, output_options, target_options, work_options
 from sqlaudit.cli.output import Output
-from sqlaudit.cli.plan import show_statements
 from sqlaudit.cli.requests import request_options
 from sqlaudit.cli.sections import Sectioned
-from sqlaudit.cli.session import session
-from sqlaudit.column_sets.records.report import records_document
 from sqlaudit.column_sets.records.request import RecordRequest
-from sqlaudit.column_sets.records.search import find_records, plan_records
 
 
 @click.command(cls=Sectioned)
@@ -33,6 +29,11 @@ def command(target: Target, db: str | None, request: RecordRequest, output: Outp
     \b
       sqlaudit records survey.csv --qi age,sex,region,job --weights weight --suda
     """
+    from sqlaudit.cli.plan import show_statements
+    from sqlaudit.cli.session import session
+    from sqlaudit.column_sets.records.report import records_document
+    from sqlaudit.column_sets.records.search import find_records, plan_records
+
     if request.key and not request.show_values:
         raise UsageError(
             f"{spelled('key')} names what records are shown by; add {spelled('show_values', True)} to show them."

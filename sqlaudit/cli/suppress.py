@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -22,16 +22,12 @@ from sqlaudit.cli.options import (
     work_options,
 )
 from sqlaudit.cli.output import Output, say_written
-from sqlaudit.cli.plan import show_statements
 from sqlaudit.cli.requests import given_options, request_options
 from sqlaudit.cli.sections import Sectioned, in_section, shared
-from sqlaudit.cli.session import session
-from sqlaudit.remedies.suppress.api import targets_of
-from sqlaudit.remedies.suppress.deciding import How
-from sqlaudit.remedies.suppress.report import suppress_document
-from sqlaudit.remedies.suppress.request import SuppressRequest
-from sqlaudit.remedies.suppress.result import SuppressResult
-from sqlaudit.remedies.suppress.run import plan_suppression, suppress_table
+from sqlaudit.remedies.suppress.request import How, SuppressRequest
+
+if TYPE_CHECKING:
+    from sqlaudit.remedies.suppress.result import SuppressResult
 
 _how = in_section("How the cells are chosen")
 
@@ -81,6 +77,11 @@ def command(
           --require k=5 --require l=2 --weights zip=2 --to release.parquet
     Exit code 0: a safe release was found, 4: --exact was asked for and is not proven.
     """
+    from sqlaudit.cli.plan import show_statements
+    from sqlaudit.cli.session import session
+    from sqlaudit.remedies.suppress.api import targets_of
+    from sqlaudit.remedies.suppress.run import plan_suppression, suppress_table
+
     request = request_from(
         SuppressRequest,
         {**chosen, "how": how},
@@ -106,5 +107,7 @@ def command(
 
 
 def _emit(output: Output, result: SuppressResult, published: Publication) -> None:
+    from sqlaudit.remedies.suppress.report import suppress_document
+
     sql = result.release.sql if result.release and published.with_sql else ""
     output.emit(lambda: suppress_document(result), result.to_dict, sql)

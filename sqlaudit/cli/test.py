@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -20,11 +21,9 @@ from sqlaudit.cli.policy_options import (
     select_option,
 )
 from sqlaudit.cli.sections import Sectioned, in_section
-from sqlaudit.gates.api import GateRequest, run_gate
-from sqlaudit.gates.run import mistakes_of
-from sqlaudit.gates.selection import select as selected
-from sqlaudit.gates.spec import Policy, TestSpec
-from sqlaudit.reports.escape import visible
+
+if TYPE_CHECKING:
+    from sqlaudit.gates.spec import Policy, TestSpec
 
 _what = in_section("What to test")
 _hold = in_section("What must hold")
@@ -71,6 +70,8 @@ def command(
       sqlaudit test --select tag:release --format github
     Exit code 0: publish, 1: a test fails, 2: a mistake in the policy, 3: database trouble.
     """
+    from sqlaudit.gates.api import GateRequest, run_gate
+
     if show_values and store_failures is None:
         raise click.UsageError("--show-values belongs to --store-failures; no report of a policy shows values.")
     request = GateRequest(
@@ -93,6 +94,10 @@ def command(
 
 def _list(policy: Policy, select: tuple[str, ...]) -> ExitCode:
     """The tests on stdout and the mistakes on stderr."""
+    from sqlaudit.gates.run import mistakes_of
+    from sqlaudit.gates.selection import select as selected
+    from sqlaudit.reports.escape import visible
+
     mistakes = mistakes_of(policy)
     for mistake in mistakes:
         say(f"{mistake.place}: {mistake.message}")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.nodes import Node, load_nodes
 from sqlaudit.base.options import FILE, FLAG, ORDERED, TEXT, option
 from sqlaudit.base.words import spelled
-from sqlaudit.hierarchies.api import named_hierarchy
-from sqlaudit.hierarchies.hierarchy import Hierarchy
-from sqlaudit.hierarchies.read import read_hierarchy
+
+if TYPE_CHECKING:
+    from sqlaudit.hierarchies.hierarchy import Hierarchy
 
 _DATES = "month,quarter,year,decade"
 _HOW, _WHAT = "How values become coarser", "What to do"
@@ -81,6 +81,8 @@ class HierarchyRequest:
         Raises:
             UsageError: the form is wrong, or the file has nothing for the column.
         """
+        from sqlaudit.hierarchies.api import named_hierarchy
+
         if self.from_ is not None:
             return named_hierarchy(column, self.from_, self.default)
         if self.tree is not None:
@@ -92,6 +94,9 @@ class HierarchyRequest:
 
 def _named_tree(column: str, path: Path, default: str | None) -> Hierarchy:
     """The hierarchy of a file that holds nothing but a tree."""
+    from sqlaudit.base.nodes import Node, load_nodes
+    from sqlaudit.hierarchies.read import read_hierarchy
+
     root = load_nodes(path)
     if root is None:
         raise UsageError(f"{path}: holds no tree.")

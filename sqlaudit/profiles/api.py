@@ -9,7 +9,7 @@ from sqlaudit.base.spec import Limits, ReadOptions
 from sqlaudit.base.targets import make_target
 from sqlaudit.engines import opened
 from sqlaudit.engines.contract import Database
-from sqlaudit.profiles.columns import EXACT_ROWS
+from sqlaudit.profiles.request import EXACT_ROWS, ProfileRequest
 from sqlaudit.profiles.result import ProfileResult
 
 
@@ -48,7 +48,7 @@ def profile(
         >>> [(column.name, column.role.value) for column in profile(people).columns]
         [('mail', 'direct_identifier'), ('sex', 'quasi_identifier'), ('income', 'sensitive')]
     """
-    from sqlaudit.profiles.run import ProfileRequest, profile_target
+    from sqlaudit.profiles.run import profile_target
 
     request = request_from(ProfileRequest, locals())
     chosen = make_target(target, query=query, where=where, read=read)

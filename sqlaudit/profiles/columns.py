@@ -11,13 +11,12 @@ from sqlaudit.base.names import quote
 from sqlaudit.base.relation import Kind, Relation, Row, Statement
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.engines.contract import Engine
+from sqlaudit.profiles.request import EXACT_ROWS
 from sqlaudit.profiles.result import ColumnFacts
 
 BATCH = 8
 """Columns in one statement: its hash tables exist at the same time."""
 SCAN_BATCH = 100
-EXACT_ROWS = 5_000_000
-"""Larger tables are grouped in a sample, except columns with few values."""
 FEW_VALUES = 100_000
 SAMPLE_ROWS = 500_000
 SHAPES = (

@@ -3,56 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from sqlaudit.base.columns_of import Resolved
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.options import FLAG, RANGE, check_bounds, option
 from sqlaudit.base.relation import Relation, Row
 from sqlaudit.base.spec import Target
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.classes.loading import COPY, loaded
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.provenance import provenance
-from sqlaudit.profiles.columns import BATCH, EXACT_ROWS, SAMPLE_ROWS, Source, batches, column_facts, sources_of
+from sqlaudit.profiles.columns import BATCH, SAMPLE_ROWS, Source, batches, column_facts, sources_of
+from sqlaudit.profiles.request import AS_USUAL, ProfileRequest
 from sqlaudit.profiles.result import ColumnFacts, ColumnProfile, ProfileResult, ShownValues, Twins
 from sqlaudit.profiles.roles import by_risk, follow_twins, propose
 from sqlaudit.profiles.together import follow_sets, search_together, shortened
 from sqlaudit.profiles.twins import find_twins
 
 MOST_FREQUENT = 5
-_LOOK = "How to look"
-
-
-@dataclass(frozen=True)
-class ProfileRequest:
-    """How a profile looks at a table.
-
-    Args:
-        show_values: whether cell values may be read.
-        exact_rows: tables with more rows are looked at in a sample.
-        sets: whether to look for columns that together pick people out.
-
-    Raises:
-        UsageError: a number out of its range.
-    """
-
-    show_values: bool = option(
-        False, FLAG, "Show smallest, largest and frequent values, which may name persons.", _LOOK
-    )
-    exact_rows: int = option(
-        EXACT_ROWS, RANGE, "Look at larger tables in a sample.", _LOOK, metavar="N", shown=str(EXACT_ROWS), least=0
-    )
-    sets: bool = option(
-        True, FLAG, "Look for columns that together pick people out.", _LOOK, flags=("--sets/--no-sets",)
-    )
-
-    def __post_init__(self) -> None:
-        check_bounds(self)
-
-
-AS_USUAL = ProfileRequest()
 
 
 def profile_target(engine: Engine, target: Target, request: ProfileRequest = AS_USUAL) -> ProfileResult:

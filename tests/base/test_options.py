@@ -18,7 +18,7 @@ from sqlaudit.base.spec import Requirement, Roles, Target
 from sqlaudit.column_sets.records.request import RecordRequest
 from sqlaudit.column_sets.request import ColumnRequest, FindSets
 from sqlaudit.lattices.request import LatticePublication, LatticeRequest
-from sqlaudit.profiles.run import ProfileRequest
+from sqlaudit.profiles.request import ProfileRequest
 from sqlaudit.release.attacks.request import AttackRequest
 from sqlaudit.release.compare.request import CompareRequest
 from sqlaudit.remedies.cloak.request import Background, BoxRequest, CloakRequest, Places, Tolerances

@@ -46,10 +46,16 @@ CASES = [
     (("--version",), 16, ""),
     (("nothing",), 16, ""),
     (("models",), 78, "jinja2 rich"),
-    (("audit", "--help"), 70, "rich"),
-    (("audit", "--nothing"), 70, "rich"),
-    ((*AUDIT, "--require", "k=2"), 142, DATABASE),
-    (AUDIT, 152, DATABASE + " numpy"),
+    (("audit", "--help"), 37, ""),
+    (("audit", "--nothing"), 37, ""),
+    (("columns", "--help"), 39, ""),
+    (("compare", "--help"), 45, ""),
+    (("lattice", "--help"), 47, ""),
+    (("recode", "--help"), 50, ""),
+    (("suppress", "--help"), 40, ""),
+    (("test", "--help"), 38, ""),
+    ((*AUDIT, "--require", "k=2"), 138, DATABASE),
+    (AUDIT, 149, DATABASE + " numpy"),
 ]
 
 

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from sqlaudit.column_sets.budget import BudgetSpent
 from sqlaudit.remedies.recode import nearest
 from sqlaudit.remedies.recode.classes import Classes, Flags, common_nodes, unique_classes
-from sqlaudit.remedies.recode.kaca import Merged, Order, merge_classes
+from sqlaudit.remedies.recode.kaca import Merged, merge_classes
 from sqlaudit.remedies.recode.mondrian import Axis, split_classes
+from sqlaudit.remedies.recode.request import Order
 from sqlaudit.remedies.recode.trees import ColumnTree, Integers, rises, tree_of, whole_heights
 from tests.remedies import oracle_recode
 from tests.remedies.oracle_recode import Row

@@ -15,10 +15,11 @@ from sqlaudit.remedies.suppress import deciding, solver
 from sqlaudit.remedies.suppress.by_groups import group_program
 from sqlaudit.remedies.suppress.by_patterns import pattern_program
 from sqlaudit.remedies.suppress.candidates import candidates
-from sqlaudit.remedies.suppress.deciding import How, base_cost, decide
+from sqlaudit.remedies.suppress.deciding import base_cost, decide
 from sqlaudit.remedies.suppress.improving import improved
 from sqlaudit.remedies.suppress.lending import choices
 from sqlaudit.remedies.suppress.problem import Problem, reduced, solution_of
+from sqlaudit.remedies.suppress.request import How
 from sqlaudit.remedies.suppress.sweep import fast
 from tests.remedies.oracle_suppress import cheapest, clique_rows, hard_rows
 from tests.remedies.suppression_problems import check, problem_of

@@ -11,7 +11,6 @@ from sqlaudit.base.options import FLAG, RANGE, OptionKind, option
 from sqlaudit.base.spec import NullPolicy, Roles, Target
 from sqlaudit.base.words import about, spelled
 from sqlaudit.models.disclosure.curve import exact_threshold
-from sqlaudit.models.worst_case import MAX_KNOWLEDGE
 
 WORST: Literal["worst"] = "worst"
 ASK = "What to ask"
@@ -74,6 +73,8 @@ class DisclosureRequest:
     show_values: bool = option(False, FLAG, "Name classes and values, which may name persons.", ASK)
 
     def __post_init__(self) -> None:
+        from sqlaudit.models.worst_case import MAX_KNOWLEDGE
+
         check_roles(self.roles)
         first, last = self.knowledge
         if not 0 <= first <= last <= MAX_KNOWLEDGE:

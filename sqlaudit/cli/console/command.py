@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
@@ -111,18 +112,18 @@ def command(
         if file is not None:
             workspace.keep(file)  # also what the inputs name
         screen.into(file)
-        try:
-            code = converse(session, outside) if at_prompt else run_script(session, outside, texts)
-        except SqlauditError as error:
-            if isinstance(error, Interrupted):
-                screen.drop()
-            screen.close_after_error()
-            raise
-        except BaseException:
-            screen.drop()
-            raise
-        if code is ExitCode.INTERRUPTED:
-            screen.drop()
+        with ExitStack() as unfinished:
+            unfinished.callback(screen.drop)  # whatever ends it, Ctrl-C too: half a report is no file
+            try:
+                code = converse(session, outside) if at_prompt else run_script(session, outside, texts)
+            except SqlauditError as error:
+                if isinstance(error, Interrupted):
+                    unfinished.close()
+                unfinished.pop_all()
+                screen.close_after_error()
+                raise
+            if code is not ExitCode.INTERRUPTED:
+                unfinished.pop_all()
         screen.close()
         return code
 

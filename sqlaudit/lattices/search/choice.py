@@ -26,9 +26,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.lattices.search.loss import NodeLoss
+
+if TYPE_CHECKING:
+    from sqlaudit.lattices.search.loss import NodeLoss
 
 AUTO, EXHAUSTIVE, INCOGNITO, OLA, CHAIN = "auto", "exhaustive", "incognito", "ola", "chain"
 BEST_FIRST, BOUNDS = "best-first", "bounds"

@@ -16,8 +16,8 @@ from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.overwriting import files_read, refuse_overwriting
 from sqlaudit.lattices.api import targets_of
 from sqlaudit.models.requirements import Require, requirements
-from sqlaudit.remedies.recode.kaca import Order, Tell, silent
-from sqlaudit.remedies.recode.request import BY_DEFAULT, Method, RecodeRequest
+from sqlaudit.remedies.recode.kaca import Tell, silent
+from sqlaudit.remedies.recode.request import BY_DEFAULT, Method, Order, RecodeRequest
 from sqlaudit.remedies.recode.result import RecodeResult
 from sqlaudit.remedies.recode.run import recode_table
 

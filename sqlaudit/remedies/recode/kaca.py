@@ -15,26 +15,19 @@ import heapq
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import StrEnum
 
 import numpy as np
 
 from sqlaudit.column_sets.budget import BudgetSpent, Stop, never
 from sqlaudit.remedies.recode.classes import Classes, Flags, SaysWhatIsShort, dense
 from sqlaudit.remedies.recode.nearest import NONE, Index, MergingState, risen
+from sqlaudit.remedies.recode.request import Order
 from sqlaudit.remedies.recode.trees import Integers
 
 _UNKNOWN, _SHORT, _FINE = 0, 1, 2
 _LOOK = 64
 """Merges between two looks at the clock."""
 Tell = Callable[[int, int], None]
-
-
-class Order(StrEnum):
-    """Which of the classes that fall short is merged next."""
-
-    SMALLEST = "smallest"
-    RANDOM = "random"
 
 
 @dataclass(frozen=True)

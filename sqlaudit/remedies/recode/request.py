@@ -15,7 +15,6 @@ from sqlaudit.base.spec import NullPolicy, Requirement, Roles, Target
 from sqlaudit.base.words import spelled
 from sqlaudit.lattices.request import LatticeRequest, hierarchies_option
 from sqlaudit.models.measures import OF_NODES, OF_RELEASES, find_measure
-from sqlaudit.remedies.recode.kaca import Order
 
 BY_DEFAULT = "loss"
 _GROUPS, _LOST = "How groups are made", "What is lost"
@@ -26,6 +25,13 @@ class Method(StrEnum):
 
     KACA = "kaca"
     MONDRIAN = "mondrian"
+
+
+class Order(StrEnum):
+    """Which of the classes that fall short is merged next."""
+
+    SMALLEST = "smallest"
+    RANDOM = "random"
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,7 @@ from sqlaudit.engines import opened
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.overwriting import files_read, refuse_overwriting
 from sqlaudit.models.requirements import Require, requirements
-from sqlaudit.remedies.suppress.deciding import How
-from sqlaudit.remedies.suppress.request import SuppressRequest
+from sqlaudit.remedies.suppress.request import How, SuppressRequest
 from sqlaudit.remedies.suppress.result import SuppressResult
 from sqlaudit.remedies.suppress.run import suppress_table
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass, replace
-from enum import StrEnum
 
 import numpy as np
 
@@ -23,6 +22,7 @@ from sqlaudit.remedies.suppress.candidates import PatternCandidates, candidates
 from sqlaudit.remedies.suppress.improving import improved
 from sqlaudit.remedies.suppress.lending import MOST, choices
 from sqlaudit.remedies.suppress.problem import Problem, Solution, groups_of, reduced, solution_of
+from sqlaudit.remedies.suppress.request import How
 from sqlaudit.remedies.suppress.sweep import Watch, fast
 
 MOST_PAIRS = 250_000
@@ -36,14 +36,6 @@ MOST_GROUPS = 60_000
 RELAXED_PAIRS = 15_000
 RELAXED_SECONDS = 10.0
 """Up to which size, and how long, a fast answer is compared with the relaxed program."""
-
-
-class How(StrEnum):
-    """How a solution is looked for: `AUTO` takes the exact program where it is small enough."""
-
-    AUTO = "auto"
-    EXACT = "exact"
-    FAST = "fast"
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from fractions import Fraction
 from typing import Any
 
@@ -12,10 +13,17 @@ from sqlaudit.base.options import SECONDS, WEIGHTS, WHOLE, check_bounds, choice,
 from sqlaudit.base.publication import Suppressed
 from sqlaudit.base.spec import NullPolicy, Requirement, Roles, Target
 from sqlaudit.base.words import spelled
-from sqlaudit.remedies.suppress.deciding import How
 
 _AIMS = {"k_anonymity": "k", "distinct_l_diversity": "l"}
 _CELLS = "How the cells are chosen"
+
+
+class How(StrEnum):
+    """How a solution is looked for: `AUTO` takes the exact program where it is small enough."""
+
+    AUTO = "auto"
+    EXACT = "exact"
+    FAST = "fast"
 
 
 @dataclass(frozen=True)

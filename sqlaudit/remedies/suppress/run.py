@@ -27,9 +27,9 @@ from sqlaudit.remedies.releasing import release
 from sqlaudit.remedies.result import Release
 from sqlaudit.remedies.rewriting import KEEP, STAR, Piece, Rewritten, rewrite
 from sqlaudit.remedies.suppress import solver
-from sqlaudit.remedies.suppress.deciding import Decided, How, decide
+from sqlaudit.remedies.suppress.deciding import Decided, decide
 from sqlaudit.remedies.suppress.problem import Problem, Solution, groups_of
-from sqlaudit.remedies.suppress.request import SuppressRequest
+from sqlaudit.remedies.suppress.request import How, SuppressRequest
 from sqlaudit.remedies.suppress.result import Effort, SuppressedColumn, SuppressResult
 from sqlaudit.remedies.suppress.sweep import Watch
 
