@@ -68,6 +68,9 @@ class CellFacts(Protocol):
     def structural(self) -> Bools | None:
         """Cells in which nobody can be."""
 
+    def pinned(self, width: Fraction) -> tuple[Bools, Bools, str]:
+        """Hidden cells that published ones leave less than a width, where that is decided, and what was missing."""
+
     def top(self, number: int) -> CellNumbers | None:
         """What the so many largest contributors have together; None when the contributions are not at hand."""
 
@@ -92,6 +95,8 @@ class CellRule(Model):
 
     of_changes: ClassVar[bool] = True
     """Whether it has a meaning for what changed between two releases of a table."""
+    of_hidden: ClassVar[bool] = False
+    """Whether it judges hidden cells, too."""
 
     @property
     def contributions(self) -> int:
@@ -385,3 +390,25 @@ class ZeroStructural(_Margins):
             margin, known = cells.margin(place)
             tells |= (~known | (margin > 0)).astype(bool)
         return Verdicts(empty & tells, found.known)
+
+
+class NoUnpickableCell(CellRule):
+    """Totals that give back what was hidden."""
+
+    name: ClassVar[str] = "no_unpickable_cell"
+    title: ClassVar[str] = "no hidden cell that totals give back"
+    definition: ClassVar[str] = (
+        "The least and the largest value that published cells and totals together leave a hidden cell are at least "
+        "width apart, so that nobody can compute it, or nearly."
+    )
+    reference: ClassVar[str] = HANDBOOK + ", section 4.2; Fischetti and Salazar-González, JASA 2001"
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        Parameter("width", "decimal", "how far apart both limits of a hidden cell are at least", Fraction(0)),
+    )
+    main: ClassVar[str] = "width"
+    of_changes: ClassVar[bool] = False
+    of_hidden: ClassVar[bool] = True
+
+    def verdicts(self, cells: CellFacts) -> Verdicts:
+        """Hidden cells with limits that are nearer."""
+        return Verdicts(*cells.pinned(Fraction(self.values["width"])))

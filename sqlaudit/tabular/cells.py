@@ -6,13 +6,18 @@ Row i of every array is the same cell. Arrays hold up to a million cells; nothin
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from sqlaudit.base.whole_arrays import plus, product
+
+if TYPE_CHECKING:
+    from sqlaudit.tabular.hidden import HiddenCells
+    from sqlaudit.tabular.secondary.structure import Equations
 
 Bools = npt.NDArray[np.bool_]
 Codes = npt.NDArray[np.int32]
@@ -128,6 +133,32 @@ class TableCells:
         for place, dimension in enumerate(self.dimensions):
             found |= dimension.is_total[self.keys[:, place]]
         return found
+
+    @cached_property
+    def equations(self) -> Equations | None:
+        """Which cells are sums of which others; None of several releases, and where a cell is there twice."""
+        from sqlaudit.tabular.hidden import equations_between
+
+        return equations_between(self)
+
+    @cached_property
+    def unpicked(self) -> tuple[HiddenCells, ...]:
+        """What can be deduced of hidden cells, for each measure that has some."""
+        from sqlaudit.tabular.hidden import unpicked
+
+        return unpicked(self, self.equations)
+
+    def pinned(self, width: Fraction) -> tuple[Bools, Bools, str]:
+        """Hidden cells that published ones leave less than a width, where that is decided, and what was missing."""
+        unsafe = np.zeros(len(self), dtype=np.bool_)
+        judged = np.full(len(self), self.equations is not None)
+        missing = "" if self.equations is not None else "one row for each cell"
+        for one in self.unpicked:
+            narrow, known = one.judge(width)
+            unsafe |= narrow
+            judged &= known
+            missing = one.missing or missing
+        return unsafe, judged | unsafe, missing or "more time, or the solver HiGHS: pip install 'sqlaudit[remedies]'"
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -8,20 +8,31 @@ import numpy as np
 
 from sqlaudit.reports.figures import plural
 from sqlaudit.tabular.cells import Bools, CellMeasure, TableCells
+from sqlaudit.tabular.hidden import broken_totals
 from sqlaudit.tabular.result import TableProblem
 
+_WRONG = (
+    "have another value than their parts together: correct them, or give cells that were left out a row without number"
+)
 
-def problems_of(cells: TableCells) -> Iterator[tuple[TableProblem, Bools]]:
-    """Each mistake with the cells that have it."""
+
+def problems_of(cells: TableCells, *, added_up: bool = False) -> Iterator[tuple[TableProblem, Bools]]:
+    """Each mistake with the cells that have it; `added_up` when totals are known to be right."""
     for code, which, said in (
         ("duplicate_cells", _repeated(cells), "have a key that another cell has, too: give every cell one row"),
         ("negative_counts", _anywhere(cells, _negative), "have a negative count"),
         ("fractional_counts", cells.fractional, "have a count that is no whole number"),
+        ("wrong_totals", None if added_up else _wrong(cells), _WRONG),
     ):
         number = 0 if which is None else int(which.sum())
         if which is not None and number:
             verb = said if number > 1 else said.replace("have ", "has ", 1)
             yield TableProblem(code, number, f"{plural(number, 'cell')} {verb}."), which
+
+
+def _wrong(cells: TableCells) -> Bools | None:
+    """Totals that are not the sums of their parts, where all of these are published."""
+    return None if cells.equations is None else broken_totals(cells, cells.equations)
 
 
 def _repeated(cells: TableCells) -> Bools:

@@ -10,7 +10,7 @@ from sqlaudit.reports.document import Bullets, Column, Document, Facts, Table, T
 from sqlaudit.reports.figures import count, part, plural
 from sqlaudit.reports.moments import made
 from sqlaudit.reports.statements import statements_code
-from sqlaudit.tabular.result import AggregatesResult, ReleaseDifference, RuleFound
+from sqlaudit.tabular.result import AggregatesResult, CellInterval, ReleaseDifference, RuleFound
 
 Keys = Sequence[Mapping[str, str | None]]
 _TONES: dict[Status, Tone] = {Status.PASS: "good", Status.FAIL: "bad"}
@@ -30,6 +30,7 @@ def aggregates_document(result: AggregatesResult) -> Document:
             *section("Unsafe cells", _keys(result, "Rule", [(one.text, one.keys) for one in result.rules])),
             *section("What changed between releases", _differences(result)),
             *section("Unsafe changes", *_changed_keys(result)),
+            *section("Hidden cells", _hidden(result)),
             *section("Cells with mistakes", _keys(result, "What", [(one.code, one.keys) for one in result.problems])),
             *section("How it was measured", _how(result)),
             *section("The SQL that ran", *statements_code(result.statements)),
@@ -74,6 +75,10 @@ def _lead(result: AggregatesResult) -> Iterator[Words]:
     if result.hidden:
         verb = "is" if result.hidden == 1 else "are"
         yield f"{_of(result, result.hidden)} {verb} hidden."
+    if result.deducible:
+        verb = "follows" if result.deducible == 1 else "follow"
+        text = f"{count(result.deducible)} of {plural(result.hidden, 'hidden cell')} {verb} from published ones"
+        yield Toned(f"{text}: hide further cells, or leave totals out.", "bad")
 
 
 def _sentence(result: AggregatesResult, one: RuleFound) -> str:
@@ -129,6 +134,37 @@ def _differences(result: AggregatesResult) -> Table | None:
 def _changed_keys(result: AggregatesResult) -> Iterator[Table | None]:
     for two in result.differences:
         yield _keys(result, f"From {two.before}", [(one.text, one.keys) for one in two.unsafe])
+
+
+def _hidden(result: AggregatesResult) -> Table | None:
+    """What published cells leave hidden ones, and which of them give one away."""
+    columns = (
+        *(Column(name) for name in result.by),
+        Column("Of"),
+        Column("At least", True),
+        Column("At most", True),
+        Column("Follows from"),
+    )
+    rows = (
+        (
+            *(one.cell[name] or "–" for name in result.by),
+            one.measure,
+            "–" if one.lower is None else str(one.lower),
+            "–" if one.upper is None else str(one.upper),
+            _sum(result, one),
+        )
+        for one in result.intervals
+    )
+    return Table(columns, tuple(rows))
+
+
+def _sum(result: AggregatesResult, one: CellInterval) -> str:
+    """Published cells that are added and taken away: `a·Total − a·x`."""
+
+    def named(keys: Keys) -> list[str]:
+        return ["·".join(key[name] or "–" for name in result.by) for key in keys]
+
+    return " − ".join([" + ".join(named(one.adds)), *named(one.takes)]) if one.adds or one.takes else ""
 
 
 def _rules(result: AggregatesResult) -> Table | None:

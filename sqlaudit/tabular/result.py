@@ -64,6 +64,26 @@ class ReleaseDifference(Documented):
     unsafe: tuple[RuleFound, ...]
 
 
+@dataclass(frozen=True)
+class CellInterval(Documented):
+    """What published cells and totals leave a hidden cell. Only where values are shown.
+
+    Args:
+        measure: `count` or `value`. lower, upper: its limits, None where there is none. required: how far apart they
+            must be, 0 where nothing was asked. unsafe: whether they are nearer; None where that is not known.
+        cell: its key, by dimension. adds, takes: the keys of published cells that are added and taken away to get it.
+    """
+
+    measure: str
+    lower: int | float | None
+    upper: int | float | None
+    required: int | float
+    unsafe: bool | None
+    cell: Mapping[str, str | None] = field(default_factory=dict)
+    adds: tuple[Mapping[str, str | None], ...] = field(default=(), metadata=IF_ANY)
+    takes: tuple[Mapping[str, str | None], ...] = field(default=(), metadata=IF_ANY)
+
+
 @dataclass(frozen=True, kw_only=True)
 class AggregatesResult(MeasuredResult, Shown):
     """Which cells of a published table say too much of the few behind them.
@@ -74,6 +94,8 @@ class AggregatesResult(MeasuredResult, Shown):
         cells: how many. contributors: how many are behind all of them, None when nothing says it.
         unsafe_cells: those that fall short of some rule. rules: each by itself. hidden: cells that are not published.
         differences: what each two releases say together.
+        deducible: hidden cells whose value follows from published ones; None when nothing is hidden, or nobody knows.
+        intervals: what published cells leave hidden ones, the narrowest first; only where values are shown.
         problems: what is wrong with the table itself.
         engine, time, statements, versions, access: as in an audit.
     """
@@ -92,6 +114,8 @@ class AggregatesResult(MeasuredResult, Shown):
     rules: tuple[RuleFound, ...] = field(metadata=key("aggregates.unsafe"))
     hidden: int = field(metadata=key("aggregates.hidden"))
     differences: tuple[ReleaseDifference, ...] = field(default=(), metadata=key("aggregates.differences"))
+    deducible: int | None = field(default=None, metadata=key("aggregates.deducible"))
+    intervals: tuple[CellInterval, ...] = field(default=(), metadata=key("aggregates.intervals"))
     problems: tuple[TableProblem, ...] = field(metadata=key("aggregates.problems"))
 
     @property

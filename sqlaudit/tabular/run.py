@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import numpy as np
 
@@ -15,18 +16,22 @@ from sqlaudit.base.words import spelled
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.provenance import provenance
 from sqlaudit.models.base import Context
-from sqlaudit.models.cell_rules import CellRule, Verdicts
+from sqlaudit.models.cell_rules import CellRule, NoUnpickableCell, Verdicts
 from sqlaudit.models.registry import CELL_RULES
 from sqlaudit.tabular.cells import Bools, TableCells
 from sqlaudit.tabular.differences import differences
 from sqlaudit.tabular.problems import problems_of
 from sqlaudit.tabular.reading import ListedCells, listed_cells, read_cells
 from sqlaudit.tabular.request import AggregatesRequest
-from sqlaudit.tabular.result import AggregatesResult, ReleaseDifference, RuleFound
+from sqlaudit.tabular.result import AggregatesResult, CellInterval, ReleaseDifference, RuleFound, TableProblem
 
 _OF_NUMBERS = "{} can be judged of a change when the rows are compared that the tables were made from."
 MOST_KEYS = 20
 """So many keys of unsafe cells are shown for a rule."""
+MOST_INTERVALS = 20
+"""So many hidden cells are shown with what published ones leave them."""
+_ANY_WIDTH = Fraction(1, 10**18)
+"""Limits that are less apart are equal."""
 
 
 def find_unsafe_cells(
@@ -122,7 +127,9 @@ class _JudgedCells:
             unsafe_cells=unsafe,
             rules=rules,
             hidden=int(cells.hidden.sum()),
-            problems=tuple(replace(problem, keys=self._keys(which)) for problem, which in problems_of(cells)),
+            deducible=self._deducible(),
+            intervals=tuple(self._intervals()),
+            problems=tuple(replace(problem, keys=self._keys(which)) for problem, which in self._problems()),
         )
 
     def difference(self, before: str, after: str) -> ReleaseDifference:
@@ -142,7 +149,8 @@ class _JudgedCells:
 
     def _found(self, requirement: Requirement, verdict: Verdicts) -> RuleFound:
         cells = self.cells
-        undecided = ~verdict.judged & ~verdict.unsafe & ~cells.hidden
+        looked = np.ones_like(cells.hidden) if _rule(requirement).of_hidden else ~cells.hidden
+        undecided = ~verdict.judged & ~verdict.unsafe & looked
         text = requirement.text or requirement.model
         status = _status(requirement, int(verdict.unsafe.sum()), int(undecided.sum()))
         return RuleFound(
@@ -150,13 +158,43 @@ class _JudgedCells:
             cells=int(verdict.unsafe.sum()),
             parameters=_rule(requirement).values,
             text=text,
-            judged=int((verdict.judged & ~cells.hidden).sum()),
+            judged=int((verdict.judged & looked).sum()),
             undecided=int(undecided.sum()),
             status=status,
             severity=requirement.severity,
             note=f"{text} needs {verdict.missing}." if undecided.any() and verdict.missing else "",
             keys=self._keys(verdict.unsafe),
         )
+
+    def _problems(self) -> Iterator[tuple[TableProblem, Bools]]:
+        """Mistakes; in a table that was made here, totals are right."""
+        return problems_of(self.cells, added_up=self.request.microdata)
+
+    def _deducible(self) -> int | None:
+        """How many hidden cells published ones give away entirely."""
+        if not bool(self.cells.hidden.any()) or any(one.deduced is None for one in self.cells.unpicked):
+            return None
+        unsafe, _, _ = self.cells.pinned(_ANY_WIDTH)
+        return int(unsafe.sum()) if self.cells.equations is not None else None
+
+    def _intervals(self) -> Iterator[CellInterval]:
+        """What published cells leave hidden ones, with keys, when these are shown."""
+        if not self.request.show_values:
+            return
+        wanted = [_rule(one).values for one in self.request.requirements if one.model == NoUnpickableCell.name]
+        width = max((Fraction(values["width"]) for values in wanted), default=Fraction(0))
+        found = [
+            (cell, one, hidden.proof(cell) if one.lower == one.upper else ())
+            for hidden in self.cells.unpicked
+            for cell, one in hidden.intervals(width, MOST_INTERVALS)
+        ]
+        used = sorted({part for cell, _, proof in found for part in (cell, *(part for part, _ in proof))})
+        keys = self.cells.keys[np.array(used, dtype=np.int64)].tolist()
+        named = dict(zip(used, keys_shown(self.engine, self.listed, keys), strict=True)) if used else {}
+        for cell, one, proof in found:
+            adds = tuple(named[part] for part, weight in proof if weight > 0)
+            takes = tuple(named[part] for part, weight in proof if weight < 0)
+            yield replace(one, cell=named[cell], adds=adds, takes=takes)
 
     def _keys(self, which: Bools) -> tuple[Mapping[str, str | None], ...]:
         """The keys of some cells, when they are shown."""

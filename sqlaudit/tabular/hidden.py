@@ -1,0 +1,148 @@
+"""What published cells and totals of a table together tell of its hidden cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import ceil
+
+import numpy as np
+
+from sqlaudit.base.errors import UsageError
+from sqlaudit.tabular.cells import Bools, CellMeasure, TableCells
+from sqlaudit.tabular.result import CellInterval
+from sqlaudit.tabular.secondary.intervals import CellVerdicts, Deduced, Protection, deduce, judge
+from sqlaudit.tabular.secondary.proofs import Prover
+from sqlaudit.tabular.secondary.structure import Dimension, Equations, Integers, equations_of, repeated, wrong_sums
+from sqlaudit.tabular.secondary.system import FREE, PublishedTable
+
+SECONDS = 60.0
+"""How long programs may take for the intervals of one table."""
+_MOST_PROVEN = 200
+"""Longer sums of published cells are no proof that somebody reads."""
+
+
+@dataclass(frozen=True, eq=False)
+class HiddenCells:
+    """The cells of one measure that are not published, with what can be deduced of them.
+
+    Args:
+        measure: `count` or `value`. table: as an attacker sees it. places: decimal places of its units.
+        deduced: of its hidden cells; None where that could not be found out. missing: why not.
+    """
+
+    measure: str
+    table: PublishedTable
+    places: int
+    deduced: Deduced | None
+    missing: str = ""
+
+    def judge(self, width: Fraction) -> tuple[Bools, Bools]:
+        """Which cells have limits nearer than a width, and of which cells that is known: of all published ones."""
+        unsafe = np.zeros(len(self.table.hidden), dtype=np.bool_)
+        judged = ~self.table.hidden
+        verdicts = self._verdicts(width)
+        if self.deduced is not None and verdicts is not None:
+            unsafe[self.deduced.cells[verdicts.unsafe]] = True
+            judged[self.deduced.cells[~verdicts.undecided]] = True
+        return unsafe, judged
+
+    def _verdicts(self, width: Fraction) -> CellVerdicts | None:
+        if self.deduced is None:
+            return None
+        needed = np.full(len(self.table.hidden), ceil(width * 10**self.places), dtype=np.int64)
+        return judge(self.deduced, Protection(needed))
+
+    def intervals(self, width: Fraction, most: int) -> Iterator[tuple[int, CellInterval]]:
+        """Hidden cells with their limits, the narrowest first."""
+        found, verdicts = self.deduced, self._verdicts(width)
+        if found is None or verdicts is None:
+            return
+        free = (found.low <= -FREE) | (found.high >= FREE)
+        order = np.argsort(np.where(free, FREE, found.high - found.low), kind="stable")[:most]
+        for place in order.tolist():
+            unsafe = None if verdicts.undecided[place] else bool(verdicts.unsafe[place])
+            low, high = (self._number(int(one[place]), found.scale) for one in (found.low, found.high))
+            cell = int(found.cells[place])
+            yield cell, CellInterval(self.measure, low, high, _plain(width), unsafe)
+
+    def proof(self, cell: int) -> tuple[tuple[int, int], ...]:
+        """Published cells, each with how often it is added, that give a known cell; none where no short sum does."""
+        found = self._prover.prove(cell)
+        if found is None or not found.exact or found.times != 1 or len(found.published) > _MOST_PROVEN:
+            return ()
+        return found.published
+
+    @cached_property
+    def _prover(self) -> Prover:
+        return Prover(self.table)
+
+    def _number(self, limit: int, scale: int) -> int | float | None:
+        return None if abs(limit) >= FREE else _plain(Fraction(limit, scale * 10**self.places))
+
+
+def _plain(number: Fraction) -> int | float:
+    return int(number) if number.denominator == 1 else float(number)
+
+
+def equations_between(cells: TableCells) -> Equations | None:
+    """Which cells are sums of which others; None of several releases, and where a cell is there twice."""
+    dimensions = [
+        Dimension(one.size, (one.parents.astype(np.int64),) if bool(one.is_total.any()) else ())
+        for one in cells.dimensions
+    ]
+    keys = cells.keys.astype(np.int64)
+    if cells.release is not None or len(repeated(keys, dimensions)):
+        return None
+    return equations_of(keys, dimensions)
+
+
+def broken_totals(cells: TableCells, equations: Equations) -> Bools:
+    """Totals that are not the sum of their parts, by more than the rounding of each."""
+    found = np.zeros(len(cells), dtype=np.bool_)
+    for name, one in measures_of(cells):
+        units = _as_integers(one)
+        if units is None:
+            continue
+        wrong = wrong_sums(equations, units, one.known)
+        parts = np.diff(equations.starts)[wrong]
+        apart = 2 * np.abs(equations.residuals(np.where(one.known, units, 0))[wrong])
+        found[equations.totals[wrong[apart > (parts + 1 if name == "value" else 0)]]] = True
+    return found
+
+
+def measures_of(cells: TableCells) -> Iterator[tuple[str, CellMeasure]]:
+    """What is published, by its name."""
+    given: Mapping[str, CellMeasure | None] = {"count": cells.count, "value": cells.value}
+    yield from ((name, one) for name, one in given.items() if one is not None)
+
+
+def unpicked(cells: TableCells, equations: Equations | None) -> tuple[HiddenCells, ...]:
+    """What can be deduced of the hidden cells of each measure that has some."""
+    if equations is None:
+        return ()
+    return tuple(_of_measure(name, one, equations) for name, one in measures_of(cells) if not bool(one.known.all()))
+
+
+def _of_measure(name: str, one: CellMeasure, equations: Equations) -> HiddenCells:
+    units, hidden = _as_integers(one), ~one.known
+    safe = np.zeros(len(hidden), dtype=np.int64) if units is None else units
+    lower = np.full(len(hidden), -FREE if bool((safe < 0).any()) else 0, dtype=np.int64)
+    table = PublishedTable(equations, safe, hidden, lower, np.full_like(lower, FREE), whole=name == "count")
+    if units is None:
+        return HiddenCells(name, table, one.places, None, "numbers that can be added up exactly")
+    try:
+        return HiddenCells(name, table, one.places, deduce(table, seconds=SECONDS))
+    except UsageError:  # totals that contradict each other, or too large
+        return HiddenCells(name, table, one.places, None, "totals that are the sums of their parts")
+
+
+def _as_integers(one: CellMeasure) -> Integers | None:
+    """The units as 64 bits; None where some do not fit."""
+    if one.units.dtype != object:
+        return one.units.astype(np.int64)
+    if any(abs(unit) >= FREE for unit in one.units.tolist()):
+        return None
+    return one.units.astype(np.int64)

@@ -1,0 +1,123 @@
+"""What totals tell of hidden cells: found by default, as a rule, and shown with the numbers that give them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import sqlaudit
+from tests.cli.runner import run
+from tests.reports.schemas import validator
+
+FEW = "CASE WHEN n < 5 THEN NULL ELSE n END"
+COUNTS = """
+    SELECT region, sector, {n} AS n FROM (
+        SELECT coalesce(region, 'Total') AS region, coalesce(sector, 'Total') AS sector, sum(n) AS n
+        FROM (VALUES ('a', 's', 10), ('a', 't', 3), ('a', 'u', 20), ('b', 's', 8), ('b', 't', 9), ('b', 'u', 4))
+            AS leaves(region, sector, n)
+        GROUP BY CUBE (region, sector)
+    )
+"""
+
+
+def counts(hide: str = FEW) -> pd.DataFrame:
+    with sqlaudit_free_duckdb() as connection:
+        return connection.execute(COUNTS.format(n=hide)).df()
+
+
+def sqlaudit_free_duckdb() -> Any:
+    import duckdb
+
+    return duckdb.connect()
+
+
+def audited(table: pd.DataFrame, **more: Any) -> sqlaudit.AggregatesResult:
+    return sqlaudit.aggregates(table, by=["region", "sector"], count="n", **more)
+
+
+def test_small_counts_that_are_left_out_come_back_from_totals() -> None:
+    found = audited(counts(), require={"no_unpickable_cell": 1, "threshold": 5}, show_values=True)
+    assert (found.hidden, found.deducible) == (2, 2)
+    assert [(one.rule, one.cells, one.status.value) for one in found.rules] == [
+        ("no_unpickable_cell", 2, "fail"),
+        ("threshold", 0, "pass"),
+    ]
+    known = {(one.cell["region"], one.cell["sector"]): one for one in found.intervals}
+    first = known["a", "t"]
+    assert (first.lower, first.upper, first.required, first.unsafe) == (3, 3, 1, True)
+    added, taken = ({tuple(key.values()) for key in keys} for keys in (first.adds, first.takes))
+    assert (added, taken) in [({("a", "Total")}, {("a", "s"), ("a", "u")}), ({("Total", "t")}, {("b", "t")})]
+
+
+def test_cells_that_hide_each_other_are_open_as_far_as_their_totals_are() -> None:
+    table = counts("CASE WHEN region IN ('a', 'b') AND sector IN ('t', 'u') THEN NULL ELSE n END")
+    found = audited(table, require={"no_unpickable_cell": 12}, show_values=True)
+    # rows 23 and 13, columns 12 and 24
+    assert (found.hidden, found.deducible, found.rules[0].cells) == (4, 0, 0)
+    assert {(one.lower, one.upper) for one in found.intervals} == {(0, 12), (11, 23), (1, 13)}
+    assert audited(table, require={"no_unpickable_cell": 13}).rules[0].cells == 4
+    assert audited(table, require={"no_unpickable_cell": "12.5"}).rules[0].cells == 4
+
+
+def test_nothing_of_hidden_cells_is_told_unless_values_are_shown() -> None:
+    found = audited(counts(), require={"no_unpickable_cell": 1})
+    assert found.intervals == ()
+    assert found.to_dict()["aggregates"]["deducible"] == 2
+
+
+def test_a_table_without_hidden_cells_holds_the_rule() -> None:
+    found = audited(counts("n"), require={"no_unpickable_cell": 1})
+    assert (found.deducible, found.rules[0].cells, found.rules[0].judged, found.status.value) == (None, 0, 12, "pass")
+
+
+def test_sums_with_decimal_places_have_limits_in_their_own_unit() -> None:
+    table = pd.DataFrame({"region": ["a", "b", "c", "Total"], "value": [1.5, None, None, 10.25]})
+    found = sqlaudit.aggregates(
+        table, by=["region"], value="value", require={"no_unpickable_cell": "8.75"}, show_values=True
+    )
+    assert [(one.measure, one.lower, one.upper, one.unsafe) for one in found.intervals] == [
+        ("value", 0, 8.75, False),
+        ("value", 0, 8.75, False),
+    ]
+    table["value"] = [1.5, 2.25, None, 10.25]
+    known = sqlaudit.aggregates(table, by=["region"], value="value", show_values=True)
+    assert (known.deducible, known.intervals[0].lower, known.intervals[0].upper) == (1, 6.5, 6.5)
+    validator("aggregates").validate(json.loads(json.dumps(known.to_dict())))
+
+
+def test_totals_that_are_wrong_are_said_by_cell() -> None:
+    table = counts("n")
+    table.loc[(table.region == "a") & (table.sector == "s"), "n"] = 11
+    found = audited(table, total={"region": "Total", "sector": "Total"}, show_values=True)
+    wrong = {one.code: one for one in found.problems}["wrong_totals"]
+    assert {tuple(key.values()) for key in wrong.keys} == {("a", "Total"), ("Total", "s")}
+    assert wrong.message.startswith("2 cells have another value than their parts together")
+
+
+def test_totals_that_contradict_each_other_leave_hidden_cells_undecided() -> None:
+    table = pd.DataFrame(
+        {
+            "region": ["a", "a", "a", "b", "b", "b", "Total", "Total", "Total"],
+            "sector": ["s", "t", "Total"] * 3,
+            "n": [None, None, 3, None, None, 4, 9, 9, 7],
+        }
+    )
+    found = audited(table, total={"region": "Total", "sector": "Total"}, require={"no_unpickable_cell": 1})
+    assert found.deducible is None
+    assert found.status.value == "undetermined"
+    assert "totals that are the sums of their parts" in found.rules[0].note
+
+
+@pytest.mark.parametrize("shown", [True, False])
+def test_the_command_shows_which_cells_give_a_hidden_one(tmp_path: Path, shown: bool) -> None:
+    path = tmp_path / "counts.csv"
+    counts().to_csv(path, index=False)
+    more = ("--show-values",) if shown else ()
+    ran = run("aggregates", str(path), "--by", "region,sector", "--count", "n", *more)
+    assert ran.code == 0
+    assert "2 of 2 hidden cells follow from published ones" in ran.out
+    assert ("Follows from" in ran.out) is shown
