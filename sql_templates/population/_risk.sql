@@ -2,7 +2,8 @@
    sample and p = f over the estimated people of the class: the integral of s^(f-1) p / (p + q s) for s from 0 to 1. It
    begins with p/q ln(1/p) at f = 1, and goes up by r(f+1) = p/q (1/f - r(f)). Up to p = 1/2 that loses no digits, and
    serves up to `EXACT`. Beyond, and to begin from above and go down where p is larger, the integral is taken at the nodes
-   of Gauss and Laguerre, which are exact to the last digit from f = 13 on. #}
+   of Gauss and Laguerre, which are exact to the last digit from f = 13 on. Constants are written as floats: 1.0 / 3 has six
+   digits in Spark. #}
 {% set EXACT = 12 %}
 {% set NODES = [
     (0.1157221173580205, 0.26473137105543654),
@@ -25,7 +26,7 @@ CAST({{ f }} AS DOUBLE) / CAST(NULLIF({{ population }}, 0) AS DOUBLE) AS p
 {%- endmacro %}
 
 {% macro up(f) -%}
-{% if f == 1 %}(p / (1 - p)) * LN(1 / p){% else %}(p / (1 - p)) * (1.0 / {{ f - 1 }} - {{ up(f - 1) }}){% endif %}
+{% if f == 1 %}(p / (1 - p)) * LN(1 / p){% else %}(p / (1 - p)) * ({{ "%.17e" | format(1 / (f - 1)) }} - {{ up(f - 1) }}){% endif %}
 {%- endmacro %}
 
 {% macro integral(f) -%}
@@ -33,12 +34,12 @@ CAST({{ f }} AS DOUBLE) / CAST(NULLIF({{ population }}, 0) AS DOUBLE) AS p
 {%- endmacro %}
 
 {% macro down(f, step) -%}
-{% if step == EXACT %}{{ integral(f ~ " + " ~ EXACT) }}{% else %}(1.0 / ({{ f }} + {{ step }}) - (1 - p) / p * {{ down(f, step + 1) }}){% endif %}
+{% if step == EXACT %}{{ integral(f ~ " + " ~ EXACT) }}{% else %}(CAST(1 AS DOUBLE) / ({{ f }} + {{ step }}) - (1 - p) / p * {{ down(f, step + 1) }}){% endif %}
 {%- endmacro %}
 
 {% macro risk(f, population) -%}
 CASE
-            WHEN {{ population }} <= {{ f }} THEN 1.0 / CAST({{ f }} AS DOUBLE)
+            WHEN {{ population }} <= {{ f }} THEN CAST(1 AS DOUBLE) / {{ f }}
             WHEN p > 0.5 THEN {{ down(f, 0) }}
 {% for size in range(1, EXACT + 1) %}
             WHEN {{ f }} = {{ size }} THEN {{ up(size) }}

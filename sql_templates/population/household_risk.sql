@@ -43,7 +43,7 @@ homes AS (
         SUM(
             CASE
                 WHEN risk >= 1 THEN 0
-                WHEN risk < 0.001 THEN -risk * (1 + risk * (1.0 / 2 + risk * (1.0 / 3 + risk * (1.0 / 4 + risk / 5))))
+                WHEN risk < 0.001 THEN -risk * (1 + risk * (5e-1 + risk * ({{ "%.17e" | format(1 / 3) }} + risk * (2.5e-1 + risk / 5))))
                 ELSE LN(1 - risk)
             END
         ) AS kept
@@ -55,8 +55,8 @@ found AS (
         household,
         members,
         CASE
-            WHEN surest >= 1 THEN 1.0
-            WHEN kept > -0.001 THEN -kept * (1 + kept * (1.0 / 2 + kept * (1.0 / 6 + kept * (1.0 / 24 + kept / 120))))
+            WHEN surest >= 1 THEN CAST(1 AS DOUBLE)
+            WHEN kept > -0.001 THEN -kept * (1 + kept * (5e-1 + kept * ({{ "%.17e" | format(1 / 6) }} + kept * ({{ "%.17e" | format(1 / 24) }} + kept / 120))))
             ELSE 1 - EXP(kept)
         END AS risk
     FROM homes

@@ -36,8 +36,22 @@ PRESETS: Mapping[str, Preset] = {
         ("prosecutor_risk=0.09",),
         "European Medicines Agency, Policy 0070 external guidance (2016/2018): re-identification risk at most 0.09",
     ),
+    "hipaa-expert": Preset(
+        ("prosecutor_risk=0.09",),
+        "Expert determination under HIPAA: HHS guidance (2012) asks for a very small risk and names no number; 0.09 is "
+        "common for public files (Institute of Medicine, Sharing Clinical Trial Data, 2015, Appendix B)",
+    ),
+    "cells-20": Preset(
+        ("k=20",),
+        "The strictest cell size among the precedents of the Institute of Medicine, Sharing Clinical Trial Data, 2015, "
+        "Appendix B",
+    ),
     "cells-11": Preset(
         ("k=11",), "US Centers for Medicare & Medicaid Services, cell size suppression policy: no cell below 11"
+    ),
+    "cells-10": Preset(
+        ("k=10",),
+        "Threshold of 10 in research data centres of the UK (Griffiths et al., Handbook on SDC for Outputs, 2019)",
     ),
     "cells-5": Preset(("k=5",), "El Emam, Dankar, JAMIA 15(5), 2008: k = 5, risk 0.2, common in health data releases"),
     "cells-3": Preset(("k=3",), "Threshold rule of 3 of many statistics offices (Hundepool et al., SDC, Wiley 2012)"),

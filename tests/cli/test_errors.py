@@ -47,7 +47,8 @@ HELP = "See 'sqlaudit audit --help'."
         ),
         (
             ("{file}", "--qi", "age", "--preset", "cels-5"),
-            "There is no preset 'cels-5'. Did you mean 'cells-5'? There are: ema-0070, cells-11, cells-5, cells-3.",
+            "There is no preset 'cels-5'. Did you mean 'cells-5'? There are: ema-0070, hipaa-expert, cells-20, "
+            "cells-11, cells-10, cells-5, cells-3.",
         ),
         (
             ("{file}", "--qi", "age", "--timeout", "soon"),
