@@ -35,6 +35,8 @@ def persons(
     seed: int = 0,
     nulls: NullPolicy | str = NullPolicy.EQUAL,
     effects: bool = False,
+    records: int = 0,
+    show_values: bool = False,
     time_budget: float | None = None,
     db: Database = None,
     query: str = "",
@@ -58,7 +60,8 @@ def persons(
         draws, seed: of persons, where there are too many sets to count all.
         tolerance: columns, and how far from the true value a known one may be: {"day": "7d", "amount": 10}.
         nulls: how a missing value is read: equal, distinct or wildcard.
-        effects: count what leaving out each column would save.
+        effects: count what leaving out or coarsening each column would save, and which values tell most.
+        records: list so many persons most at risk. show_values: with who they are, and which values tell.
         time_budget: seconds; the result then says what is proven.
         db, query, where, read, limits: as for `sqlaudit.audit`.
 

@@ -61,4 +61,4 @@ def near_occurrences(
     for name in ("covers", "fitting"):
         plain.drop(name)
     near = occurrences_from(plain.bench, own, dictionary, k, repeats=False, fits=fits)
-    return replace(near, pairs=plain.pairs)
+    return replace(near, pairs=plain.pairs, plain=plain.dictionary)

@@ -18,6 +18,7 @@ from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.workbench import keep, workbench_of
 
 _CODES = "sqlaudit_events_codes"
+_LOOKED_UP = ("names", "at_risk")
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Occurrences:
         first_shared: the first event, from the rarest on, that two persons have. first_safe: that k have.
         repeats: whether repeats of an event are events of their own.
         fits: (person, event, has) where events match when they are near: whom a known event fits, and whether they have
-            it. None where events are equal or not.
+            it. None where events are equal or not. plain: the dictionary that these are numbered by.
     """
 
     bench: Engine
@@ -43,6 +44,7 @@ class Occurrences:
     first_safe: int
     repeats: bool
     fits: Raw | None = None
+    plain: Raw | None = None
 
     @property
     def near(self) -> bool:
@@ -72,6 +74,10 @@ class Occurrences:
     def alike(self) -> dict[int, int]:
         """Classes of persons with the same events, by their size."""
         return {int(members): int(classes) for members, classes in self.ask("events_profiles")}
+
+    def names(self) -> Raw:
+        """Events by number, each with its column codes where the dictionary keeps these apart."""
+        return self.keep("names", "events_names", plain=self.plain or self.dictionary)
 
     def with_limit(self, k: int) -> Occurrences:
         """The same, cut where k persons are enough."""
@@ -155,6 +161,7 @@ def occurrences_of(
     repeats: bool,
     events: int,
     apart: bool = False,
+    more: int = 0,
 ) -> Occurrences:
     """The events that some of the columns make.
 
@@ -162,11 +169,12 @@ def occurrences_of(
         columns: places of the columns that take part. events: the first so many of all columns are of events, and only
             these make an event unequal to all others where they are missing and `nulls` says distinct.
         apart: whether the dictionary keeps each column by itself, as k0, k1, …
+        more: further columns of events, as a mask.
     """
     mask = sum(1 << position for position in columns)
     packed = [[(f"c{position}", 1)] for position in columns] if apart else coded.keys(mask)
     keys = Raw(", ".join(f"k{place}" for place in range(len(packed))))
-    missing = mask & coded.nullable & ((1 << events) - 1) if nulls is NullPolicy.DISTINCT else 0
+    missing = mask & coded.nullable & ((1 << events) - 1 | more) if nulls is NullPolicy.DISTINCT else 0
     made = _kept(bench, "occurrences", source=coded.source, packed=packed, alone=_names(missing), repeats=repeats)
     dictionary = _kept(bench, "dictionary", occurrences=made, keys=keys, repeats=repeats)
     own = _kept(bench, "own", occurrences=made, dictionary=dictionary, keys=keys, repeats=repeats)
@@ -185,7 +193,17 @@ def occurrences_from(
 
 def drop_occurrences(bench: Engine) -> None:
     """Release what `occurrences_of` keeps."""
-    for name in ("own", "dictionary", "occurrences", "covers", "fitting", "near_dictionary", "fits", "near_own"):
+    for name in (
+        "own",
+        "dictionary",
+        "occurrences",
+        "covers",
+        "fitting",
+        "near_dictionary",
+        "fits",
+        "near_own",
+        *_LOOKED_UP,
+    ):
         bench.drop(f"sqlaudit_events_{name}")
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlaudit.events.pictures import curve_picture
-from sqlaudit.events.result import Coherence, Drawn, Known, Learnt, PersonsResult
+from sqlaudit.events.result import Coherence, Drawn, Known, Learnt, PersonAtRisk, PersonsResult, WithoutColumn
 from sqlaudit.reports.document import Bullets, Column, Document, Facts, Table, Toned, Words, section
 from sqlaudit.reports.figures import count, part, percent, plural
 from sqlaudit.reports.moments import made
 from sqlaudit.reports.statements import statements_code
 
 _MOST_NUMBERS = 12
+MISSING, NOBODY = "(missing)", "–"
 _MISSING = {"equal": "equal to each other", "distinct": "equal to nothing", "wildcard": "match anything"}
 NOT_SAID = (
     "What somebody learns who knows when and where about, not exactly: ask with a tolerance or coarser columns.",
@@ -38,6 +39,8 @@ def persons_document(result: PersonsResult) -> Document:
             ),
             *section("With all events of a person", Bullets(tuple(_profile(result)))),
             *section("What leaving out a column would change", _effects(result)),
+            *section("Which values tell most", *_telling_values(result)),
+            *section("Persons most at risk", _most_at_risk(result)),
             *section("How many events persons have", _numbers(result)),
             *section("How it was measured", _how(result)),
             *section("The SQL that ran", *statements_code(result.statements)),
@@ -268,23 +271,72 @@ def _effects(result: PersonsResult) -> Table | None:
         return None
     known = result.curve[-1].known
     columns = (
-        Column("Without"),
+        Column("Without, or coarser"),
         Column(f"Exposed by {_events(known)}", True),
         Column("Singled out", True),
         Column("Smallest class of equal events", True),
     )
-    rows = tuple(
-        (
-            one.column,
-            _with_share(one.exposed_persons, result.persons),
-            _with_share(one.unique_persons, result.persons),
-            count(one.profile_k),
+    ranked = sorted(result.effects, key=lambda effect: effect.exposed_persons)
+    rows = tuple(row for one in ranked for row in _effect(result, one))
+    return Table(columns, rows, "The column that saves most stands first; what says less than it stands below it.")
+
+
+def _effect(result: PersonsResult, one: WithoutColumn) -> Iterator[tuple[str, ...]]:
+    persons = result.persons
+    exposed, unique = (_with_share(found, persons) for found in (one.exposed_persons, one.unique_persons))
+    yield f"without {one.column}", exposed, unique, count(one.profile_k)
+    if one.coarser_exposed_persons is not None and one.coarser_unique_persons is not None:
+        exposed, unique = (
+            _with_share(found, persons) for found in (one.coarser_exposed_persons, one.coarser_unique_persons)
         )
-        for one in sorted(result.effects, key=lambda effect: effect.exposed_persons)
+        yield f"{one.column} as {one.coarsening}", exposed, unique, ""
+
+
+def _telling_values(result: PersonsResult) -> Iterator[Bullets | Table]:
+    if not result.telling:
+        return
+    yield Bullets(
+        tuple(
+            f"{one.column}: {plural(one.values, 'value')} in minimal sets; {count(one.half)} of them make half."
+            for one in result.telling
+        )
     )
+    rows = [
+        (one.column, MISSING if top.value is None else top.value, count(top.sets))
+        for one in result.telling
+        for top in one.top
+    ]
+    if rows:
+        yield Table((Column("Column"), Column("Value"), Column("In minimal sets", True)), tuple(rows))
+
+
+def _most_at_risk(result: PersonsResult) -> Table | None:
+    if not result.most_at_risk:
+        return None
+    shown = any(one.key is not None for one in result.most_at_risk)
+    columns = (
+        *((Column(result.entity), Column("By")) if shown else ()),
+        Column("Singled out by", True),
+        Column("Exposed by", True),
+        Column("Events", True),
+        Column("Sets that single out", True),
+    )
+    rows = tuple((*(_who(one) if shown else ()), *_risk(one)) for one in result.most_at_risk)
     return Table(
-        columns, rows, "The column that saves most stands first. Coarser values (month instead of day) save less."
+        columns,
+        rows,
+        "How many events are enough, of those that a person has; who it is stands here when values are shown.",
     )
+
+
+def _who(one: PersonAtRisk) -> tuple[str, str]:
+    events = "; ".join(", ".join(MISSING if value is None else value for value in event) for event in one.telling)
+    return one.key or MISSING, events
+
+
+def _risk(one: PersonAtRisk) -> tuple[str, str, str, str]:
+    alone = NOBODY if one.singled_out is None else count(one.singled_out)
+    return alone, count(one.exposed), count(one.events), count(one.sets)
 
 
 def _numbers(result: PersonsResult) -> Table | None:

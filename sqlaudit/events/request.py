@@ -54,7 +54,8 @@ class PersonsRequest:
         nulls: how a missing value in an event is read.
         random: for how many events drawn at random the share of persons singled out is told; 0 = not at all.
         draws: persons drawn where there are too many sets to count. seed: of the draws.
-        effects: whether to count what leaving out each column would save.
+        effects: whether to count what leaving out or coarsening each column would save, and which values tell most.
+        records: so many persons most at risk are told. show_values: with who they are, and which values tell.
         time_budget: seconds for the search, None = no limit.
 
     Raises:
@@ -127,8 +128,12 @@ class PersonsRequest:
     )
     seed: int = option(0, WHOLE, "The seed of these draws.", _FAR, metavar="N")
     effects: bool = option(
-        False, FLAG, "Count what leaving out each column would save (once more for each column).", _FAR
+        False, FLAG, "Count what leaving out or coarsening each column would save, and which values tell most.", _FAR
     )
+    records: int = option(
+        0, WHOLE, "List so many persons whom the fewest events single out.", _FAR, metavar="N", least=0, most=10_000
+    )
+    show_values: bool = option(False, FLAG, "Show who they are, and which values tell most; these name persons.", _FAR)
     time_budget: float | None = option(
         None, SECONDS, "Stop after this time and say what is proven.", _FAR, metavar="TIME"
     )
@@ -158,6 +163,11 @@ class PersonsRequest:
             raise UsageError(
                 f"{spelled('static_from')} is a table of what stays the same of persons: name the columns with "
                 f"{spelled('static')}."
+            )
+        if self.show_values and not (self.records or self.effects):
+            raise UsageError(
+                f"{spelled('show_values')} shows who is at risk and which values tell most: ask for them with "
+                f"{spelled('records')} and {spelled('effects')}."
             )
         if self.rho and not self.sensitive:
             raise UsageError(

@@ -82,12 +82,17 @@ class WithoutColumn(Documented):
     Args:
         column: its name. exposed_persons, unique_persons: with as many known events as the curve goes to.
         profile_k: the smallest class of equal events.
+        coarsening: what the column could be instead; empty where there is nothing natural. coarser_exposed_persons,
+            coarser_unique_persons: with that.
     """
 
     column: str
     exposed_persons: int
     unique_persons: int
     profile_k: int
+    coarsening: str = field(default="", metadata=OR_NULL)
+    coarser_exposed_persons: int | None = None
+    coarser_unique_persons: int | None = None
 
 
 @dataclass(frozen=True)
@@ -146,6 +151,51 @@ class PersonsFound(Documented):
     random: tuple[Drawn, ...] = ()
 
 
+@dataclass(frozen=True)
+class TellingValue(Documented):
+    """A value of a column, and the minimal sets of events with it.
+
+    Args:
+        value: as text, None when it is missing. sets: in how many minimal sets it is, counted for each event.
+    """
+
+    value: str | None
+    sets: int
+
+
+@dataclass(frozen=True)
+class TellingColumn(Documented):
+    """How much the values of a column do in minimal sets: those that fewer than k share, while k share each part.
+
+    Args:
+        column: its name. values: how many different ones are in such sets. half: how many of these, from the most
+            telling on, make half of all places in sets. top: the most telling ones, when they may be shown.
+    """
+
+    column: str
+    values: int
+    half: int
+    top: tuple[TellingValue, ...] = ()
+
+
+@dataclass(frozen=True)
+class PersonAtRisk(Documented):
+    """Somebody whom few events expose.
+
+    Args:
+        singled_out: the fewest events that nobody else has, None when none of so many are. exposed: the fewest that
+            fewer than k share. events: how many the person has. sets: how many of theirs of that size single out.
+        key: who it is, and telling: the values of the events of one such set, when they may be shown.
+    """
+
+    singled_out: int | None
+    exposed: int
+    events: int
+    sets: int
+    key: str | None
+    telling: tuple[tuple[str | None, ...], ...]
+
+
 def _by_number(found: Mapping[int, int]) -> list[dict[str, int]]:
     return [{"events": events, "persons": persons} for events, persons in found.items()]
 
@@ -166,7 +216,8 @@ class PersonsResult(MeasuredResult, Shown):
         profile: who knows all events of a person. curve: who knows 1, 2, … of them.
         random: events drawn at random. static_k: the smallest class of static values alone, None without any.
         effects: what leaving out each column would save; empty when it was not asked for.
-        coherence: what events tell of sensitive columns.
+        coherence: what events tell of sensitive columns. telling: which values are in sets below k; empty unless
+            effects were asked for. most_at_risk: persons whom the fewest events single out; empty unless asked for.
         engine, time, statements, versions, access: as in an audit.
     """
 
@@ -195,6 +246,8 @@ class PersonsResult(MeasuredResult, Shown):
     static_k: int | None = field(default=None, metadata=key("persons.static_k"))
     effects: tuple[WithoutColumn, ...] = field(default=(), metadata=key("persons.effects"))
     coherence: tuple[Coherence, ...] = field(default=(), metadata=key("persons.coherence"))
+    telling: tuple[TellingColumn, ...] = field(default=(), metadata=key("persons.telling"))
+    most_at_risk: tuple[PersonAtRisk, ...] = field(default=(), metadata=key("persons.most_at_risk"))
 
     @property
     def near(self) -> bool:

@@ -18,8 +18,9 @@ from sqlaudit.events.levels import Levels
 from sqlaudit.events.nearness import kept_spans, near_occurrences, span_name, span_statement
 from sqlaudit.events.occurrences import Occurrences, check_static, coded_rows, drop_occurrences, occurrences_of, reading
 from sqlaudit.events.request import PersonsRequest
-from sqlaudit.events.result import Drawn, Known, Learnt, PersonsResult, Profile, WithoutColumn
+from sqlaudit.events.result import Drawn, Known, Learnt, PersonAtRisk, PersonsResult, Profile, WithoutColumn
 from sqlaudit.events.sources import EventSource, source_of
+from sqlaudit.events.telling import CellsBehind, Tally, most_at_risk
 from sqlaudit.events.tolerance import tolerated
 from sqlaudit.events.unicity import COUNTED, counted, sampled
 
@@ -52,7 +53,8 @@ def find_persons(engine: Engine, target: Target | Relation, request: PersonsRequ
     stop = until(begun, request.time_budget)
     with coded_rows(engine, source.relation, source.chosen, source.person) as (bench, coded):
         check_static(bench, coded, source.chosen, source.static)
-        search = _Findings(bench, coded, request, source, stop)
+        values = CellsBehind(engine, bench, source.relation, coded)
+        search = _Findings(bench, coded, request, source, stop, values)
         try:
             search.spans |= kept_spans(engine, bench, source.relation, source.chosen, within)
             found = search.result()
@@ -81,12 +83,15 @@ def plan_persons(
 class _Findings:
     """One table's events, and the questions about them."""
 
-    def __init__(self, bench: Engine, coded: Coded, request: PersonsRequest, source: EventSource, stop: Stop) -> None:
+    def __init__(
+        self, bench: Engine, coded: Coded, request: PersonsRequest, source: EventSource, stop: Stop, values: CellsBehind
+    ) -> None:
         self.bench, self.coded, self.request, self.source = bench, coded, request, source
         names = tuple(one.name for one in source.chosen)
-        self.names, self.sensitive = names[: source.quasi], names[source.quasi :]
+        self.names, self.sensitive = names[: source.quasi], names[source.quasi : source.told]
         self.events, self.stop = source.events, stop
         self.spans: dict[int, Raw] = {}
+        self.values = values if request.show_values else None
 
     def result(self) -> PersonsResult:
         """Everything that was asked, without where it comes from."""
@@ -94,7 +99,8 @@ class _Findings:
         occurrences = self._occurrences(every)
         helds = tuple(self._held(occurrences))
         learning = self._learning(occurrences, helds)
-        watchers = tuple(one.look for one in learning)
+        tally = Tally(occurrences, request.k) if request.effects else None
+        watchers = tuple(one.look for one in (*learning, *([tally] if tally else ())))
         levels = Levels(occurrences, request.k, self.stop, shared_draws=bool(request.random), watchers=watchers)
         try:
             curve = []
@@ -105,9 +111,12 @@ class _Findings:
             random = tuple(self._random(occurrences, levels, curve))
             by_number = levels.by_number
             coherence = tuple(one.found() for one in learning)
+            described = self.source.chosen[: self.events]
+            telling = tuple(tally.columns(described, self.values)) if tally else ()
+            at_risk = tuple(self._at_risk(occurrences, levels.state)) if request.records else ()
         finally:
             levels.close()
-            for one in learning:
+            for one in (*learning, *([tally] if tally else ())):
                 one.close()
         if request.rho:
             rows = self._uncertainty(occurrences, helds)
@@ -138,6 +147,8 @@ class _Findings:
             static_k=static_k,
             effects=effects,
             coherence=coherence,
+            telling=telling,
+            most_at_risk=at_risk,
         )
 
     def close(self) -> None:
@@ -150,8 +161,13 @@ class _Findings:
         for name in ("mixed_own", "mixed_dictionary", *of_values):
             self.bench.drop(f"sqlaudit_events_{name}")
 
+    def _at_risk(self, occurrences: Occurrences, state: Raw) -> Iterator[PersonAtRisk]:
+        described, person = self.source.chosen[: self.events], self.source.person
+        return most_at_risk(occurrences, state, self.request.records, described, person, self.values)
+
     def _occurrences(self, columns: Sequence[int]) -> Occurrences:
         request = self.request
+        coarser = sum(1 << at for _, at in self.source.coarser.values())
         plain = occurrences_of(
             self.bench,
             self.coded,
@@ -160,11 +176,12 @@ class _Findings:
             request.nulls,
             repeats=request.multiset,
             events=self.events,
-            apart=request.near,
+            apart=request.near or bool(request.records) or request.effects,
+            more=coarser,
         )
         if not request.near:
             return plain
-        wild = self.coded.nullable & ((1 << self.events) - 1) if request.nulls is NullPolicy.WILDCARD else 0
+        wild = self.coded.nullable & ((1 << self.events) - 1 | coarser) if request.nulls is NullPolicy.WILDCARD else 0
         return near_occurrences(plain, columns, self.spans, wild, request.k)
 
     def _held(self, occurrences: Occurrences) -> Iterator[tuple[int, Raw]]:
@@ -220,17 +237,33 @@ class _Findings:
     def _effects(self, known: int) -> Iterator[WithoutColumn]:
         for place, name in enumerate(self.names):
             rest = [other for other in range(len(self.names)) if other != place]
-            if not rest or self.stop():
+            if not rest:
                 return
-            occurrences = self._occurrences(rest)
-            levels = Levels(occurrences, self.request.k, self.stop)
-            try:
-                curve = list(levels.curve(known))
-            finally:
-                levels.close()
-            if all(one.exact for one in curve):
-                profile = _profile(occurrences, self.request.k)
-                yield WithoutColumn(name, curve[-1].exposed_persons, curve[-1].unique_persons, profile.k)
+            found = self._with_columns(rest, known)
+            if found is None:
+                return
+            effect = WithoutColumn(name, found[0].exposed_persons, found[0].unique_persons, found[1].k)
+            yield self._coarsened(effect, place, rest, known)
+
+    def _coarsened(self, effect: WithoutColumn, place: int, rest: Sequence[int], known: int) -> WithoutColumn:
+        words, at = self.source.coarser.get(place, ("", 0))
+        found = self._with_columns([*rest, at], known) if words else None
+        if found is None:
+            return effect
+        exposed, unique = found[0].exposed_persons, found[0].unique_persons
+        return replace(effect, coarsening=words, coarser_exposed_persons=exposed, coarser_unique_persons=unique)
+
+    def _with_columns(self, columns: Sequence[int], known: int) -> tuple[Known, Profile] | None:
+        """What these columns tell with so many known events, and with all; None when time was up before."""
+        if self.stop():
+            return None
+        occurrences = self._occurrences(columns)
+        levels = Levels(occurrences, self.request.k, self.stop)
+        try:
+            curve = list(levels.curve(known))
+        finally:
+            levels.close()
+        return (curve[-1], _profile(occurrences, self.request.k)) if curve[-1].exact else None
 
 
 def _profile(occurrences: Occurrences, k: int) -> Profile:

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.relation import Kind, Relation
 from sqlaudit.base.spec import Target
-from sqlaudit.base.sql import Raw, render
+from sqlaudit.base.sql import Raw, environment, render
 from sqlaudit.base.words import spelled
 from sqlaudit.column_sets.selection import Chosen, choose_column, choose_columns
 from sqlaudit.engines.contract import Engine
 from sqlaudit.events.request import PersonsRequest
 
 _NUMBERS = (Kind.INTEGER, Kind.DECIMAL)
+_BANDS = ("column_sets/_columns_coarser.sql", "bands", "ten bands")
+_QUARTERS = ("events/_events_coarser.sql", "quarter", "quarters of years")
+_COARSER = {
+    **dict.fromkeys((Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT, Kind.TIME), _BANDS),
+    **dict.fromkeys((Kind.DATE, Kind.TIMESTAMP), _QUARTERS),
+    Kind.TEXT: ("column_sets/_columns_coarser.sql", "prefix", "its first two characters"),
+}
+"""What says less than a column of each kind: the template, its macro, and words for it."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +35,7 @@ class EventSource:
         chosen: columns of events, then those that stay the same, then sensitive ones. person: who a row is about.
         events, quasi: so many of them are of events, and of events or what stays the same.
         static_from: how reports call the table of persons; empty without one.
+        coarser: what columns of events could be instead, by their places: the words for it, and where that is.
     """
 
     relation: Relation
@@ -36,6 +45,12 @@ class EventSource:
     events: int
     quasi: int
     static_from: str = ""
+    coarser: Mapping[int, tuple[str, int]] = field(default_factory=dict)
+
+    @property
+    def told(self) -> int:
+        """So many columns were asked for; coarser ones stand behind them."""
+        return len(self.chosen) - len(self.coarser)
 
     @property
     def static(self) -> range:
@@ -52,6 +67,11 @@ def source_of(engine: Engine, target: Target | Relation, request: PersonsRequest
     Raises:
         UsageError: an unknown column; a person who is missing in the table of persons, or has several rows there.
     """
+    found = _source(engine, target, request, check=check)
+    return _with_coarser(engine, found) if request.effects else found
+
+
+def _source(engine: Engine, target: Target | Relation, request: PersonsRequest, *, check: bool) -> EventSource:
     relation = engine.open(target) if isinstance(target, Target) else target
     person = choose_column(relation, engine.dialect, request.entity)
     events, quasi = len(request.qi), len(request.qi) + len(request.static)
@@ -79,6 +99,27 @@ def source_of(engine: Engine, target: Target | Relation, request: PersonsRequest
         quasi,
         persons.label,
     )
+
+
+def _with_coarser(engine: Engine, found: EventSource) -> EventSource:
+    """The same with columns behind all others that say less than those of events, where something is natural."""
+    coarser: dict[int, tuple[str, int]] = {}
+    chosen = list(found.chosen)
+    for place, column in enumerate(found.chosen[: found.events]):
+        module, macro, words = _COARSER.get(column.kind, ("", "", ""))
+        if not macro or (macro == "bands" and not engine.own_workbench and engine.can_materialize):
+            continue  # bands want all rows in order on one machine, and Spark's are on many
+        macros = environment().get_template(module).module
+        expression = str(getattr(macros, macro)(column.sql, engine.dialect)).strip()
+        coarser[place] = (words, len(chosen))
+        chosen.append(Chosen(column.name, expression, Kind.OTHER))
+    if not coarser:
+        return found
+    columns = [(Raw(f"c{place}"), Raw(one.sql)) for place, one in enumerate(chosen)]
+    rows = _side(engine, found.relation, columns, found.person, distinct=False)
+    placed = tuple(replace(one, sql=f"c{place}") for place, one in enumerate(chosen))
+    relation = replace(found.relation, sql=rows.sql, columns=())
+    return replace(found, relation=relation, chosen=placed, person=replace(found.person, sql="e"), coarser=coarser)
 
 
 def _not_the_person(person: Chosen, chosen: Sequence[Chosen]) -> None:
@@ -152,17 +193,19 @@ class _JoinedSources:
         events = [(Raw(f"c{place}"), Raw(one.sql)) for place, one in enumerate(self.chosen)]
         persons = [(Raw(f"s{place}"), Raw(one.sql)) for place, one in enumerate(self.static)]
         return {
-            "events": self._side(self.events, events, self.person, distinct=False),
-            "persons": self._side(self.persons, persons, self.key, distinct=True),
+            "events": _side(self.engine, self.events, events, self.person, distinct=False),
+            "persons": _side(self.engine, self.persons, persons, self.key, distinct=True),
         }
 
-    def _side(self, source: Relation, columns: list[tuple[Raw, Raw]], entity: Chosen, *, distinct: bool) -> Raw:
-        statement = render(
-            "events/events_side.sql",
-            self.engine.dialect,
-            source=Raw(source.sql),
-            columns=columns,
-            entity=Raw(entity.sql),
-            distinct=distinct,
-        )
-        return Raw("(" + statement.sql + ")")
+
+def _side(engine: Engine, source: Relation, columns: list[tuple[Raw, Raw]], entity: Chosen, *, distinct: bool) -> Raw:
+    """Columns of a relation under short names, and who a row is about; when `distinct` each different row once."""
+    statement = render(
+        "events/events_side.sql",
+        engine.dialect,
+        source=Raw(source.sql),
+        columns=columns,
+        entity=Raw(entity.sql),
+        distinct=distinct,
+    )
+    return Raw("(" + statement.sql + ")")

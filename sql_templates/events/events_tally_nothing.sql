@@ -1,0 +1,2 @@
+{# No set yet. #}
+SELECT CAST(NULL AS INTEGER) AS event, CAST(NULL AS BIGINT) AS sets WHERE FALSE

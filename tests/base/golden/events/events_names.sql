@@ -1,0 +1,2 @@
+/* sqlaudit: events_names */
+SELECT * FROM patients
