@@ -8,6 +8,7 @@ import click
 
 from sqlaudit.base.errors import ExitCode
 from sqlaudit.base.spec import Limits, Requirement, Target
+from sqlaudit.cli.exits import say
 from sqlaudit.cli.options import Work, limit_options, output_options, target_options, work_options
 from sqlaudit.cli.output import Output
 from sqlaudit.cli.plan import show_statements
@@ -56,12 +57,15 @@ def command(
 
     TARGET has a row for each cell: counts by region and month, turnover by branch. Its totals are
     rows, too. With --from it has rows of persons instead, and the table is made from them. Exit
-    code 0: every rule holds, 1: one fails or cannot be decided.
+    code 0: every rule holds, 1: one fails or cannot be decided. With --protect 0: the protected
+    table is safe, 1: nothing was written.
 
     \b
       sqlaudit aggregates counts.csv --by region,month --count n --require threshold=5
       sqlaudit aggregates turnover.csv --by branch --value turnover --count firms \\
           --largest first,second --require p_percent=10 --require dominance=n:2,k:85
+      sqlaudit aggregates counts.csv --by region,month --count n --require threshold=5 \\
+          --protect --to safe.parquet
       sqlaudit aggregates may.csv --before april.csv --by region --count n --require threshold=5
       sqlaudit aggregates --from visits.csv --by region,month --person patient_id --value cost \\
           --grouping "region;region,month;()" --require threshold=5 --require p_percent=10
@@ -78,4 +82,8 @@ def command(
             return ExitCode.OK
         result = find_unsafe_cells(engine, target, request, older)
     output.emit(lambda: aggregates_document(result), result.to_dict)
+    if result.protection is not None and result.protection.file:
+        say(f"wrote {result.cells:,} cells to {result.protection.file!r}.")
+    if result.protection is not None:
+        return ExitCode.OK if result.protection.safe else ExitCode.REQUIREMENT_FAILED
     return ExitCode.OK if result.passed else ExitCode.REQUIREMENT_FAILED

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from sqlaudit.base.options import request_from
@@ -36,6 +37,11 @@ def aggregates(
     grouping: str = "",
     before: Sequence[Any] = (),
     require: Require = None,
+    protect: bool = False,
+    price: str = "count",
+    fast: bool = False,
+    time_limit: float | None = 60.0,
+    to: str | Path | None = None,
     show_values: bool = False,
     db: Database = None,
     query: str = "",
@@ -62,6 +68,9 @@ def aggregates(
         grouping: which tables are made: `region;region,sector;()`; empty = one by all dimensions.
         before: releases before this one, oldest first: each two of all are compared, by the same rules.
         require: rules for cells: `{"threshold": 5, "p_percent": 10}`, or texts such as `dominance=n:2,k:85`.
+        protect: hide unsafe cells, and the cheapest others that keep totals from telling them. price: what hiding a
+            cell costs: its `count`, its `value`, or `1`. fast: take the first good answer. time_limit: seconds to look
+            for the cheapest. to: a .parquet or .csv file for the protected table.
         show_values: whether the keys of unsafe cells are told.
         db, query, where, read, limits: as for `sqlaudit.audit`.
 

@@ -103,7 +103,7 @@ def broken_totals(cells: TableCells, equations: Equations) -> Bools:
     """Totals that are not the sum of their parts, by more than the rounding of each."""
     found = np.zeros(len(cells), dtype=np.bool_)
     for name, one in measures_of(cells):
-        units = _as_integers(one)
+        units = as_integers(one)
         if units is None:
             continue
         wrong = wrong_sums(equations, units, one.known)
@@ -127,7 +127,7 @@ def unpicked(cells: TableCells, equations: Equations | None) -> tuple[HiddenCell
 
 
 def _of_measure(name: str, one: CellMeasure, equations: Equations) -> HiddenCells:
-    units, hidden = _as_integers(one), ~one.known
+    units, hidden = as_integers(one), ~one.known
     safe = np.zeros(len(hidden), dtype=np.int64) if units is None else units
     lower = np.full(len(hidden), -FREE if bool((safe < 0).any()) else 0, dtype=np.int64)
     table = PublishedTable(equations, safe, hidden, lower, np.full_like(lower, FREE), whole=name == "count")
@@ -139,8 +139,8 @@ def _of_measure(name: str, one: CellMeasure, equations: Equations) -> HiddenCell
         return HiddenCells(name, table, one.places, None, "totals that are the sums of their parts")
 
 
-def _as_integers(one: CellMeasure) -> Integers | None:
-    """The units as 64 bits; None where some do not fit."""
+def as_integers(one: CellMeasure) -> Integers | None:
+    """The units of a measure as 64 bits; None where some do not fit."""
     if one.units.dtype != object:
         return one.units.astype(np.int64)
     if any(abs(unit) >= FREE for unit in one.units.tolist()):

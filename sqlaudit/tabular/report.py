@@ -10,7 +10,7 @@ from sqlaudit.reports.document import Bullets, Column, Document, Facts, Table, T
 from sqlaudit.reports.figures import count, part, plural
 from sqlaudit.reports.moments import made
 from sqlaudit.reports.statements import statements_code
-from sqlaudit.tabular.result import AggregatesResult, CellInterval, ReleaseDifference, RuleFound
+from sqlaudit.tabular.result import AggregatesResult, CellInterval, CellProtection, ReleaseDifference, RuleFound
 
 Keys = Sequence[Mapping[str, str | None]]
 _TONES: dict[Status, Tone] = {Status.PASS: "good", Status.FAIL: "bad"}
@@ -31,6 +31,7 @@ def aggregates_document(result: AggregatesResult) -> Document:
             *section("What changed between releases", _differences(result)),
             *section("Unsafe changes", *_changed_keys(result)),
             *section("Hidden cells", _hidden(result)),
+            *section("Further cells to hide", _further(result)),
             *section("Cells with mistakes", _keys(result, "What", [(one.code, one.keys) for one in result.problems])),
             *section("How it was measured", _how(result)),
             *section("The SQL that ran", *statements_code(result.statements)),
@@ -79,6 +80,26 @@ def _lead(result: AggregatesResult) -> Iterator[Words]:
         verb = "follows" if result.deducible == 1 else "follow"
         text = f"{count(result.deducible)} of {plural(result.hidden, 'hidden cell')} {verb} from published ones"
         yield Toned(f"{text}: hide further cells, or leave totals out.", "bad")
+
+    if result.protection is not None:
+        yield from _protected(result.protection)
+
+
+def _protected(found: CellProtection) -> Iterator[Words]:
+    """What became of the protected table, in one sentence or two."""
+    cells = f"{plural(found.unsafe, 'unsafe cell')} and {plural(found.further, 'further cell')}"
+    if found.safe:
+        written = f"; written to {found.file}" if found.file else ""
+        yield Toned(f"Protected by hiding {cells}{written}.", "good")
+    else:
+        which = f"{plural(found.open, 'cell')} cannot be protected" if found.open else "it is not proven to be enough"
+        yield Toned(f"Hiding {cells} does not protect the table: {which}; nothing was written.", "bad")
+    if found.further:
+        proven = (
+            "no other choice costs less" if found.bound == found.cost else f"at least {count(found.bound)} is needed"
+        )
+        early = ", as the time was used up" if found.stopped else ""
+        yield f"The further cells cost {count(found.cost)}; {proven}{early}."
 
 
 def _sentence(result: AggregatesResult, one: RuleFound) -> str:
@@ -134,6 +155,11 @@ def _differences(result: AggregatesResult) -> Table | None:
 def _changed_keys(result: AggregatesResult) -> Iterator[Table | None]:
     for two in result.differences:
         yield _keys(result, f"From {two.before}", [(one.text, one.keys) for one in two.unsafe])
+
+
+def _further(result: AggregatesResult) -> Table | None:
+    found = result.protection
+    return None if found is None else _keys(result, "Protects", [("unsafe cells", found.keys)])
 
 
 def _hidden(result: AggregatesResult) -> Table | None:

@@ -4,14 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.options import COLUMN, FLAG, NAMES, TEXT, TEXTS, OptionKind, check_bounds, one_of, option, several
+from sqlaudit.base.files import TABLE_SUFFIXES, check_destination
+from sqlaudit.base.options import (
+    COLUMN,
+    FILE,
+    FLAG,
+    NAMES,
+    SECONDS,
+    TEXT,
+    TEXTS,
+    OptionKind,
+    check_bounds,
+    choice,
+    one_of,
+    option,
+    several,
+)
 from sqlaudit.base.spec import Requirement
 from sqlaudit.base.words import spelled
 
 CELLS, ROWS = "What a cell is", "Rows that a table is to be made from"
+PROTECTED = "The protected table"
 TOTALS, SHOWN = "How cells belong together", "What is shown"
 _OF_TABLES = ("count", "contributors", "largest", "hidden", "total", "structural")
 _OF_ROWS = ("person", "weight", "grouping")
@@ -26,6 +44,14 @@ def _labels(name: str, value: Any) -> tuple[str, ...]:
 
 LABELS = OptionKind("names", _labels)
 """Values of dimensions: the command line takes `region=Total`."""
+
+
+class CellPrice(StrEnum):
+    """What it costs to hide a cell: its contributors, its value, or as much as any other."""
+
+    COUNT = "count"
+    VALUE = "value"
+    ONE = "1"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +71,8 @@ class AggregatesRequest:
         person: the column of persons, whose rows are one contribution. weight: that of their sampling weights.
         negative: `refuse`, or `absolute` to take the absolute value of a person's contribution.
         grouping: which tables are made of them, `region;region,sector;()`; empty = one by all dimensions.
+        protect: whether further cells are hidden. price: what hiding a cell costs. fast: without looking for the
+            cheapest. time_limit: seconds for that, None = any. to: where the protected table goes.
         show_values: whether the keys of unsafe cells are told.
         requirements: the rules for cells.
 
@@ -78,11 +106,35 @@ class AggregatesRequest:
         "refuse", one_of("refuse", "absolute"), "What to do with negative contributions.", ROWS, shown="refuse"
     )
     grouping: str = option("", TEXT, 'Tables to be made: "region;region,sector;()".', ROWS, metavar="SETS")
+    protect: bool = option(
+        False, FLAG, "Hide unsafe cells, and the cheapest others that keep totals from telling them.", PROTECTED
+    )
+    price: CellPrice = option(
+        CellPrice.COUNT,
+        choice(CellPrice),
+        "What hiding a cell costs: its contributors, its value, or 1.",
+        PROTECTED,
+        shown="count",
+    )
+    fast: bool = option(False, FLAG, "Take the first good answer, and do not look for the cheapest.", PROTECTED)
+    time_limit: float | None = option(
+        60.0,
+        SECONDS,
+        "Time to look for the cheapest; then the best so far, with its gap.",
+        PROTECTED,
+        metavar="TIME",
+        shown="60s",
+        least=0,
+    )
+    to: Path | None = option(
+        None, FILE, "Write the protected table to a .parquet or .csv file.", PROTECTED, metavar="FILE"
+    )
     show_values: bool = option(False, FLAG, "Show the keys of unsafe cells.", SHOWN)
     requirements: tuple[Requirement, ...] = ()
 
     def __post_init__(self) -> None:
         check_bounds(self)
+        self._check_protection()
         if not self.by:
             raise UsageError(f"Name what the table is broken down by with {spelled('by')}.")
         if self.microdata:
@@ -97,6 +149,17 @@ class AggregatesRequest:
             )
         if self.largest and not self.value:
             raise UsageError(f"{spelled('largest')} are parts of a sum: name its column with {spelled('value')}.")
+
+    def _check_protection(self) -> None:
+        """Nothing when what is asked of a protected table has a meaning.
+
+        Raises:
+            UsageError: a file without a protected table, or one that cannot be written.
+        """
+        if self.to is not None and not self.protect:
+            raise UsageError(f"{spelled('to')} writes a protected table: say {spelled('protect', True)}, too.")
+        if self.to is not None:
+            check_destination(self.to, TABLE_SUFFIXES)
 
     def _check_rows(self) -> None:
         for name in _OF_TABLES:

@@ -84,6 +84,28 @@ class CellInterval(Documented):
     takes: tuple[Mapping[str, str | None], ...] = field(default=(), metadata=IF_ANY)
 
 
+@dataclass(frozen=True)
+class CellProtection(Documented):
+    """Further cells that are hidden, so that totals do not give back unsafe ones.
+
+    Args:
+        unsafe: cells that rules find, all hidden. further: other cells that are hidden. cost: of these.
+        bound: no answer costs less, as far as is proven. open: unsafe cells that nothing protects.
+        safe: whether it is proven that every unsafe cell is open enough. stopped: why the search ended early, or empty.
+        file: what was written; empty when nothing was. keys: of the further cells, only where they are shown.
+    """
+
+    unsafe: int
+    further: int
+    cost: int
+    bound: int
+    open: int
+    safe: bool
+    stopped: str
+    file: str
+    keys: tuple[Mapping[str, str | None], ...] = field(default=(), metadata=IF_ANY)
+
+
 @dataclass(frozen=True, kw_only=True)
 class AggregatesResult(MeasuredResult, Shown):
     """Which cells of a published table say too much of the few behind them.
@@ -96,7 +118,7 @@ class AggregatesResult(MeasuredResult, Shown):
         differences: what each two releases say together.
         deducible: hidden cells whose value follows from published ones; None when nothing is hidden, or nobody knows.
         intervals: what published cells leave hidden ones, the narrowest first; only where values are shown.
-        problems: what is wrong with the table itself.
+        protection: the protected table, None when nobody asked for it. problems: what is wrong with the table itself.
         engine, time, statements, versions, access: as in an audit.
     """
 
@@ -116,6 +138,7 @@ class AggregatesResult(MeasuredResult, Shown):
     differences: tuple[ReleaseDifference, ...] = field(default=(), metadata=key("aggregates.differences"))
     deducible: int | None = field(default=None, metadata=key("aggregates.deducible"))
     intervals: tuple[CellInterval, ...] = field(default=(), metadata=key("aggregates.intervals"))
+    protection: CellProtection | None = field(default=None, metadata=key("aggregates.protection"))
     problems: tuple[TableProblem, ...] = field(metadata=key("aggregates.problems"))
 
     @property

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.files import write_rows
 from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.result import Status
 from sqlaudit.base.spec import Requirement, Target
 from sqlaudit.base.words import spelled
 from sqlaudit.engines.contract import Engine
+from sqlaudit.engines.overwriting import files_read, refuse_overwriting
 from sqlaudit.engines.provenance import provenance
 from sqlaudit.models.base import Context
 from sqlaudit.models.cell_rules import CellRule, NoUnpickableCell, Verdicts
@@ -23,7 +26,14 @@ from sqlaudit.tabular.differences import differences
 from sqlaudit.tabular.problems import problems_of
 from sqlaudit.tabular.reading import ListedCells, listed_cells, read_cells
 from sqlaudit.tabular.request import AggregatesRequest
-from sqlaudit.tabular.result import AggregatesResult, CellInterval, ReleaseDifference, RuleFound, TableProblem
+from sqlaudit.tabular.result import (
+    AggregatesResult,
+    CellInterval,
+    CellProtection,
+    ReleaseDifference,
+    RuleFound,
+    TableProblem,
+)
 
 _OF_NUMBERS = "{} can be judged of a change when the rows are compared that the tables were made from."
 MOST_KEYS = 20
@@ -65,8 +75,12 @@ def find_unsafe_cells(
     already = len(engine.executed)
     relation = engine.open(target) if isinstance(target, Target) else target
     listed = _listed(engine, relation, request)
-    cells = read_cells(engine, listed, request)
-    found = _JudgedCells(engine, listed, cells, request).result(relation.label)
+    if request.protect:
+        refuse_overwriting([request.to], files_read(engine, [target] if isinstance(target, Target) else []))
+    judged = _JudgedCells(engine, listed, read_cells(engine, listed, request), request)
+    found = judged.result(relation.label)
+    if request.protect:
+        found = replace(found, protection=judged.protected())
     releases = [*(engine.open(one) for one in before), relation]
     found = replace(found, differences=tuple(_differences(engine, releases, request)))
     return replace(found, **provenance(engine, already))
@@ -169,6 +183,46 @@ class _JudgedCells:
     def _problems(self) -> Iterator[tuple[TableProblem, Bools]]:
         """Mistakes; in a table that was made here, totals are right."""
         return problems_of(self.cells, added_up=self.request.microdata)
+
+    def protected(self) -> CellProtection:
+        """The table with unsafe cells and others hidden, written when it is proven to be safe.
+
+        Raises:
+            UsageError: nothing says which cells are unsafe, or the table is not complete. MissingDriver: no HiGHS.
+        """
+        from sqlaudit.tabular.protect import protect_cells
+
+        rules = [_rule(one) for one in self.request.requirements]
+        if all(rule.of_hidden for rule in rules):
+            raise UsageError(f"Say which cells are unsafe with {spelled('require', 'threshold=5')}.")
+        unsafe = np.zeros(len(self.cells), dtype=np.bool_)
+        for rule in rules:
+            unsafe |= rule.verdicts(self.cells).unsafe
+        found = protect_cells(self.cells, unsafe, rules, self.request)
+        if found.safe and self.request.to is not None:
+            self._write(self.request.to, found.hidden)
+        further = found.hidden & ~unsafe
+        return CellProtection(
+            int(unsafe.sum()),
+            int(further.sum()),
+            found.cost,
+            found.bound,
+            found.open,
+            found.safe,
+            found.stopped,
+            str(self.request.to or "") if found.safe else "",
+            self._keys(further),
+        )
+
+    def _write(self, file: Path, hidden: Bools) -> None:
+        """Write the protected table: what it is broken down by, and what is published of each cell."""
+        from sqlaudit.tabular.protect import released, rows_of
+
+        shift = 1 if self.listed.flags else 0
+        codes = [np.unique(column - shift).tolist() for column in self.cells.keys.T]
+        labels = self.listed.labels(self.engine, codes)
+        names = [self.listed.columns.get(name, name) for name, _ in released(self.cells)]
+        write_rows(file, [*self.listed.names, *names], rows_of(self.cells, hidden, labels, shift))
 
     def _deducible(self) -> int | None:
         """How many hidden cells published ones give away entirely."""

@@ -33,8 +33,8 @@ class Hiding:
 
     Args:
         equations: between cells. values: the true values. sensitive: cells that are hidden first.
-        protection: how far these must be open. costs: of hiding each cell, whole numbers. lower, upper: what everybody
-            knows of cells beforehand. whole: values are whole units.
+        protection: how far these must be open. costs: of hiding each cell, whole numbers, 0 = hidden anyway.
+        lower, upper: what everybody knows of cells beforehand. whole: values are whole units.
     """
 
     equations: Equations
@@ -135,7 +135,8 @@ class _Hiding:
         self.needs = _needs(hiding)
         farthest = max([need.above + need.below + need.sliding for need in self.needs], default=1)
         self.moves = Moves(hiding.equations, hiding.down, hiding.up, _FARTHER * max(1, farthest))
-        self.hidden = hiding.sensitive.copy()
+        self.fixed = hiding.sensitive | (hiding.costs <= 0)
+        self.hidden = self.fixed.copy()
         self.best: tuple[int, Booleans, list[list[Integers]]] | None = None
         self.open: list[int] = []
         self.bound, self.stopped = 0, ""
@@ -163,7 +164,7 @@ class _Hiding:
             if solved.stopped or solved.values is None:
                 self.stopped = solved.stopped
                 return
-            chosen = self.hiding.sensitive | (solved.values > 0.5)
+            chosen = self.fixed | (solved.values > 0.5)
             rows = [row for need in self.needs for row in self._missing(need, chosen) if _violated(row, chosen)]
             for row, least in rows:
                 program.row(row, least, math.inf)
@@ -174,7 +175,7 @@ class _Hiding:
     def answer(self) -> Protected:
         """The best answer, audited."""
         hiding = self.hiding
-        cost, hidden, moves = self.best if self.best is not None else (0, hiding.sensitive, [])
+        cost, hidden, moves = self.best if self.best is not None else (0, self.fixed, [])
         left = None if self.end is None else max(1.0, self.end - time.monotonic())
         deduced = deduce(hiding.published(hidden), seconds=left)
         for move in (one for some in moves for one in some):
@@ -198,7 +199,7 @@ class _Hiding:
         return Protection(np.where(sensitive, asked.sliding, 0), self.hiding.values, below, above)
 
     def _costs(self, hidden: Booleans) -> Floats:
-        return np.where(hidden, 0.0, np.maximum(self.hiding.costs, 1)).astype(np.float64)
+        return np.where(hidden, 0.0, self.hiding.costs).astype(np.float64)
 
     def _protect(self, need: _Need) -> bool:
         """Find moves for a need, and hide what they move."""
@@ -234,7 +235,7 @@ class _Hiding:
 
     def _publish_again(self) -> None:
         """Publish cells, the dearest first, that no need needs."""
-        further = np.flatnonzero(self.hidden & ~self.hiding.sensitive)
+        further = np.flatnonzero(self.hidden & ~self.fixed)
         for cell in further[np.argsort(-self.hiding.costs[further], kind="stable")].tolist():
             if self.end is not None and time.monotonic() > self.end:
                 self.stopped = "time"
@@ -251,7 +252,7 @@ class _Hiding:
 
     def _keep(self) -> None:
         """Remember the answer when it is better."""
-        cost = int(self.hiding.costs[self.hidden & ~self.hiding.sensitive].sum())
+        cost = int(self.hiding.costs[self.hidden & ~self.fixed].sum())
         if self.best is None or cost < self.best[0]:
             self.best = cost, self.hidden.copy(), [need.moves for need in self.needs]
 
@@ -264,8 +265,8 @@ class _Hiding:
 
     def _program(self) -> Program:
         program = Program()
-        for cost, sensitive in zip(self.hiding.costs.tolist(), self.hiding.sensitive.tolist(), strict=True):
-            program.variable(0.0 if sensitive else float(max(cost, 0)), 1.0, whole=not sensitive)
+        for cost, fixed in zip(self.hiding.costs.tolist(), self.fixed.tolist(), strict=True):
+            program.variable(0.0 if fixed else float(cost), 1.0, whole=not fixed)
         return program
 
     def _missing(self, need: _Need, hidden: Booleans) -> list[tuple[list[tuple[int, float]], float]]:
@@ -287,8 +288,8 @@ class _Hiding:
         for sign, multipliers, times in proofs:
             total += self.moves.weights(cell, sign, multipliers, times)
         total = np.minimum(total, amount)
-        sure = float(total[self.hiding.sensitive].sum())
-        used = np.flatnonzero((total > 0) & ~self.hiding.sensitive)
+        sure = float(total[self.fixed].sum())
+        used = np.flatnonzero((total > 0) & ~self.fixed)
         rest = max(0.0, amount - sure)
         return [(int(one), float(min(total[one], rest))) for one in used], rest * (1 - 1e-9)
 
