@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # an audit that asks nothing of the population loads no estim
     from sqlaudit.population.sample import Sample
     from sqlaudit.population.sampling import SampledFrom
 
-SAMPLING, DANKAR = "sampling", "dankar"
+SAMPLING, DANKAR, LOGLINEAR = "sampling", "dankar", "loglinear"
 RULE = (
     "Dankar, El Emam, Neisa, Roffey: Estimating the Re-identification Risk of Clinical Data Sets, "
     "BMC Medical Informatics and Decision Making 12:66, 2012"
@@ -66,13 +66,14 @@ class PopulationUniqueness(EstimatedModel):
     title: ClassVar[str] = "population uniqueness (estimated)"
     definition: ClassVar[str] = (
         "Estimated share of the population whose class has one member there: by Pitman's sampling formula, Zayatz's "
-        "estimator, the slide negative binomial model (snb), or the rule of Dankar that chooses among them."
+        "estimator, the slide negative binomial model (snb), the rule of Dankar that chooses among them, or a "
+        "log-linear model of the cells (loglinear)."
     )
     reference: ClassVar[str] = RULE
     operator: ClassVar[str] = "<="
     parameters: ClassVar = (
         Parameter("limit", "decimal", "largest share allowed", Fraction(0), Fraction(1)),
-        Parameter("estimator", "text", "dankar, pitman, zayatz or snb", default=DANKAR),
+        Parameter("estimator", "text", "dankar, pitman, zayatz, snb or loglinear", default=DANKAR),
         Parameter("draws", "integer", "samples drawn for an interval", Fraction(0), Fraction(_MOST_DRAWS), 0),
         Parameter("seed", "integer", "of the draws", Fraction(0), None, 1),
     )
@@ -82,14 +83,35 @@ class PopulationUniqueness(EstimatedModel):
 
     def prepare(self) -> None:
         """The estimator must be known."""
-        from sqlaudit.population.estimators import estimator
+        from sqlaudit.population.estimators import check_estimator
 
-        estimator(self.values["estimator"])
+        check_estimator(self.values["estimator"])
 
     def shown_parameters(self) -> dict[str, Any]:
         """The estimator; draws where there are any."""
         names = ["estimator", *(("draws", "seed") if self.values["draws"] else ())]
         return {name: self.values[name] for name in names}
+
+    def judge(self, answers: Answers) -> Judgement:
+        """From the sizes; a log-linear model from the cells of the table."""
+        if self.values["estimator"] != LOGLINEAR:
+            return super().judge(answers)
+        return self._by_cells(answers.question, answers.sizes)
+
+    def _by_cells(self, question: Question, sizes: ClassSizes) -> Judgement:
+        """The sample uniques that are expected to be population uniques, over the fraction."""
+        from sqlaudit.population.cells import cell_risk
+
+        sample = self.sampled.sample(sizes)
+        if sample is None:
+            return Judgement({"share": None})
+        found = cell_risk(question.frame, question.dialect, sample.fraction, question.ask)
+        people = None if found.why_not else min(found.tau1 / sample.fraction, float(sample.population))
+        share = None if people is None else people / sample.population
+        levels = {"share": share, "unique_people": people, "tau1": found.tau1, "tau2": found.tau2}
+        details = {"estimator": LOGLINEAR, "population": sample.population, "model": found.model, "test": found.test}
+        told = f"no estimate by loglinear: {found.why_not}" if found.why_not else f"estimated with {found.model}"
+        return Judgement(levels, details=details, note=told)
 
     def judge_sizes(self, sizes: ClassSizes) -> Judgement:
         """A figure of the whole population; without an estimate there is no level, which no limit holds."""
@@ -106,7 +128,16 @@ class PopulationUniqueness(EstimatedModel):
         return Judgement(levels, details=_details(found, sample), note=_note(found, sample))
 
     def level_by_sizes(self, sizes: ClassSizes) -> Any:
-        """The share alone, without draws."""
+        """The share alone, without draws.
+
+        Raises:
+            UsageError: a log-linear model, which the sizes do not tell.
+        """
+        if self.values["estimator"] == LOGLINEAR:
+            raise UsageError(
+                f"{self.name}: a log-linear model looks at the cells of a table, which no node of a lattice carries; "
+                "take estimator:pitman, zayatz, snb or dankar."
+            )
         from sqlaudit.population.estimators import estimate
 
         sample = self.sampled.sample(sizes)

@@ -13,7 +13,7 @@ from sqlaudit.population.pitman import PITMAN, pitman
 from sqlaudit.population.sample import Sample
 from sqlaudit.population.zayatz import ZAYATZ, zayatz
 
-DANKAR = "dankar"
+DANKAR, LOGLINEAR = "dankar", "loglinear"
 SMALL_FRACTION = 0.1
 """Up to this fraction the rule takes Pitman's model."""
 
@@ -50,10 +50,19 @@ def estimator(name: str) -> Callable[[Sample], Estimate]:
     Raises:
         UsageError: there is none; the sentence names the closest.
     """
-    if name not in ESTIMATORS:
-        known = ", ".join(ESTIMATORS)
-        raise UsageError(f"There is no estimator {name!r}.{closest(name, ESTIMATORS)} There are: {known}.")
+    check_estimator(name)
     return ESTIMATORS[name]
+
+
+def check_estimator(name: str) -> None:
+    """Nothing when there is an estimator of that name, by the sizes of classes or by cells.
+
+    Raises:
+        UsageError: there is none; the sentence names the closest.
+    """
+    names = (*ESTIMATORS, LOGLINEAR)
+    if name not in names:
+        raise UsageError(f"There is no estimator {name!r}.{closest(name, names)} There are: {', '.join(names)}.")
 
 
 def estimate(sample: Sample, name: str) -> Estimate:

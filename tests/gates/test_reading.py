@@ -234,7 +234,7 @@ MISTAKES = [
         HEAD + "  - {table: t, quasi_identifiers: [a], requirements: [{preset: cells-12}]}",
         4,
         "t: preset is one of ema-0070, hipaa-expert, cells-20, cells-11, cells-10, cells-5, "
-        "cells-3, not 'cells-12'. Did you mean 'cells-11'?",
+        "cells-3, not 'cells-12'. Did you mean 'cells-20'?",
     ),
     (
         HEAD + "  - {table: t, quasi_identifiers: [a], sensitive: [s], requirements: [{l: 2, sensitive: z}]}",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from math import comb
+from itertools import product
+from math import comb, exp, sqrt
 
 Sizes = tuple[tuple[int, int], ...]
 
@@ -127,3 +128,40 @@ def individual_risk(members: int, share: Fraction) -> Decimal:
             chance *= q * people / (people + 1 - members)
             people += 1
         return total
+
+
+def plain_ipf(
+    shape: tuple[int, ...], cells: dict[tuple[int, ...], int], margins: list[tuple[int, ...]], rounds: int = 400
+) -> dict[tuple[int, ...], float]:
+    """Means with the given marginals of the cells, each cell and each marginal in a loop of its own."""
+    places = list(product(*(range(size) for size in shape)))
+    means = {place: sum(cells.values()) / len(places) for place in places}
+    for _ in range(rounds):
+        for kept in margins:
+            wanted: dict[tuple[int, ...], float] = {}
+            now: dict[tuple[int, ...], float] = {}
+            for place in places:
+                on = tuple(place[axis] for axis in kept)
+                wanted[on] = wanted.get(on, 0) + cells.get(place, 0)
+                now[on] = now.get(on, 0) + means[place]
+            for place in places:
+                on = tuple(place[axis] for axis in kept)
+                means[place] *= wanted[on] / now[on] if now[on] else 0
+    return means
+
+
+def cell_measures(
+    cells: dict[tuple[int, ...], int], means: dict[tuple[int, ...], float], fraction: float
+) -> tuple[float, float, float]:
+    """τ1, τ2 and the test, cell by cell."""
+    tau1 = tau2 = excess = spread = 0.0
+    for place, mean in means.items():
+        count, rate = cells.get(place, 0), mean / fraction
+        if count == 1:
+            x = rate * (1 - fraction)
+            tau1 += exp(-x)
+            tau2 += (1 - exp(-x)) / x
+        weight = rate * exp(-rate) * (1 - fraction)
+        excess += weight * ((1 - fraction) * ((count - mean) ** 2 - count) / (2 * fraction) - (count - mean))
+        spread += weight**2 * (mean + (1 - fraction) ** 2 * mean**2 / (2 * fraction**2))
+    return tau1, tau2, excess / sqrt(spread)
