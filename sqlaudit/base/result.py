@@ -32,6 +32,7 @@ class Warned(Documented):
 
 
 UNDER_VERDICT = (
+    "published_table",
     "possible_direct_identifier",
     "possible_quasi_identifier",
     "unreadable_columns",

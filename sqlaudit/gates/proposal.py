@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from sqlaudit.base.sql import render
 from sqlaudit.engines.contract import Engine
-from sqlaudit.profiles.result import ColumnProfile, ProfileResult, Role
+from sqlaudit.profiles.result import ColumnProfile, CountTable, ProfileResult, Role
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
 _WORDS = {"y", "n", "yes", "no", "on", "off", "true", "false", "null", "none"}
@@ -94,7 +94,9 @@ def _lines(connection: tuple[str, str] | None, tables: Sequence[ProposedTable], 
 
 
 def _known(table: ProposedTable) -> bool:
-    return any(not column.proposal.by_sets for column in _of(table, Role.QUASI_IDENTIFIER))
+    return table.profile.cells is not None or any(
+        not column.proposal.by_sets for column in _of(table, Role.QUASI_IDENTIFIER)
+    )
 
 
 def _of(table: ProposedTable, role: Role) -> list[ColumnProfile]:
@@ -103,6 +105,9 @@ def _of(table: ProposedTable, role: Role) -> list[ColumnProfile]:
 
 def _table(table: ProposedTable) -> Iterator[str]:
     yield f"- {table.kind}: {scalar(table.written)} # {table.profile.rows:,} rows"
+    if table.profile.cells is not None:
+        yield from _cells(table.profile.cells)
+        return
     if not _known(table):
         yield "  # no column here is one that others are likely to know"
     yield "  # What others may know about a person:"
@@ -125,6 +130,17 @@ def _table(table: ProposedTable) -> Iterator[str]:
     yield "    # - disclosure@3: 0.8 # nobody is known with 80% by three more pieces of knowledge"
     yield "  # exceptions:"
     yield "  #   - {requirement: k=5, until: 2027-06-30, reason: the old regions go away in May, up_to: 12}"
+    yield ""
+
+
+def _cells(found: CountTable) -> Iterator[str]:
+    yield "  # Every row looks like a cell of a published table, and not like a person."
+    yield "  requirements:"
+    yield "    - aggregates:"
+    yield f"        by: [{_names(found.by)}]"
+    yield f"        count: {_names([found.count])}"
+    yield "        require: [threshold=5] # nobody is in a cell with fewer than four others"
+    yield "        # before: last_month.csv # nor in what changed since then"
     yield ""
 
 

@@ -51,6 +51,12 @@ def profile_document(result: ProfileResult) -> Document:
 
 
 def _lead(result: ProfileResult) -> Iterator[Words]:
+    if result.cells is not None:
+        yield Toned(
+            f"Every row looks like a cell of a published table, with {result.cells.count} as its count, and not like a "
+            "person: judge its cells.",
+            "warn",
+        )
     identifiers = result.named(Role.DIRECT_IDENTIFIER)
     if identifiers:
         verb = "looks like a direct identifier" if len(identifiers) == 1 else "look like direct identifiers"
@@ -203,6 +209,10 @@ def _cut(value: object) -> str:
 
 
 def _next(result: ProfileResult) -> Iterator[Words]:
+    if result.cells is not None:
+        options = f"--by {option_value(result.cells.by)} --count {option_value([result.cells.count])}"
+        yield f"Judge its cells: sqlaudit aggregates {shlex.quote(result.target)} {options} --require threshold=5"
+        return
     known, secret = result.named(Role.QUASI_IDENTIFIER), result.named(Role.SENSITIVE)
     if known:
         options = f"--qi {option_value(known)}" + (f" --sensitive {option_value(secret)}" if secret else "")

@@ -169,6 +169,23 @@ def _together(found: ColumnSets | None) -> dict[str, Any] | None:
     return whole and {name: whole[name] for name in kept}
 
 
+@dataclass(frozen=True)
+class CountTable(Documented):
+    """A table whose rows look like cells.
+
+    Args:
+        by: what it is broken down by. count: the column of counts.
+    """
+
+    by: tuple[str, ...]
+    count: str
+
+    @property
+    def options(self) -> str:
+        """What `sqlaudit aggregates` takes."""
+        return f"--by {','.join(self.by)} --count {self.count} --require threshold=5"
+
+
 @dataclass(frozen=True, kw_only=True)
 class ProfileResult(MeasuredResult, Shown):
     """What a profile found.
@@ -179,6 +196,7 @@ class ProfileResult(MeasuredResult, Shown):
         twins: columns that say the same.
         together: minimal column sets that pick people out, small sets first; None when they were not searched.
         not_searched: the sentence why they were not; empty when they were, or nobody asked.
+        cells: what each row seems to be a cell of, None where rows are no cells.
         statements: what ran in the database. versions: of sqlaudit and the engine.
         unreadable: columns of the table that the role may not read; nothing is said of them.
     """
@@ -194,6 +212,7 @@ class ProfileResult(MeasuredResult, Shown):
     twins: tuple[Twins, ...] = ()
     together: ColumnSets | None = field(default=None, metadata=shown(_together))
     not_searched: str = field(default="", metadata=OR_NULL)
+    cells: CountTable | None = field(default=None, metadata=IF_ANY)
 
     def named(self, role: Role | str) -> tuple[str, ...]:
         """The columns for which a role is proposed (`Role.SENSITIVE`, or its text `sensitive`)."""

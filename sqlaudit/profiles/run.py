@@ -15,6 +15,7 @@ from sqlaudit.classes.loading import COPY, loaded
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.provenance import provenance
 from sqlaudit.profiles.columns import BATCH, SAMPLE_ROWS, Source, batches, column_facts, sources_of
+from sqlaudit.profiles.count_tables import count_table
 from sqlaudit.profiles.request import AS_USUAL, ProfileRequest
 from sqlaudit.profiles.result import ColumnFacts, ColumnProfile, ProfileResult, ShownValues, Twins
 from sqlaudit.profiles.roles import by_risk, follow_twins, propose
@@ -45,6 +46,7 @@ def profile_target(engine: Engine, target: Target, request: ProfileRequest = AS_
         twins = find_twins(engine, copy, sources, facts)
         columns = [ColumnProfile(found, propose(found), values.get(found.name)) for found in facts]
         result = replace(result_of(engine, target, columns, twins), unreadable=relation.unreadable)
+        result = replace(result, cells=count_table(engine, relation, result.rows))
         if request.sets:
             result = with_sets(engine, copy, sources, result)
     finally:

@@ -15,6 +15,7 @@ from sqlaudit.base.words import about, spelled
 from sqlaudit.classes.found import ClassSizes
 from sqlaudit.engines.contract import Engine
 from sqlaudit.profiles.columns import Source, estimated_distinct, facts_of, values_statement
+from sqlaudit.profiles.count_tables import count_table, count_table_statements, published_table
 from sqlaudit.profiles.equal_texts import equal_text_statement, equal_text_warnings
 from sqlaudit.profiles.names import concept_of
 from sqlaudit.profiles.result import NEARLY, ColumnFacts, Role
@@ -72,7 +73,7 @@ def audit_warnings(
     Codes: `direct_identifier`, `possible_direct_identifier`, `division_of_whole_numbers`, `header_guessed`,
     `possible_quasi_identifier`, `unreadable_columns`, `empty_quasi_identifier`, `read_by_expressions`,
     `columns_without_role`, `nearly_unique_quasi_identifier`, `float_quasi_identifier`, `spelling_variants`,
-    `equal_but_written_differently`.
+    `equal_but_written_differently`, `published_table`.
     Messages hold counts, names and expressions of columns.
 
     Args:
@@ -102,13 +103,22 @@ def audit_warnings(
         *(_variants(column, where) for column in seen if column.named),
     ]
     texts = equal_text_warnings(engine, relation, [*roles.quasi_identifiers, *roles.sensitive], FIRST_ROWS)
-    return [*(warning for warning in found if warning is not None), *texts]
+    cells = count_table(engine, relation, rows)
+    return [
+        *(warning for warning in found if warning is not None),
+        *texts,
+        *([published_table(cells)] if cells else []),
+    ]
 
 
 def warning_statements(engine: Engine, relation: Relation, roles: Named) -> list[Statement]:
     """The statements that `audit_warnings` runs: one for all columns to look at, one for types with equal texts."""
     named = [*roles.quasi_identifiers, *roles.sensitive]
-    return [*_looking(engine, relation, roles), *equal_text_statement(engine, relation, named, FIRST_ROWS)]
+    return [
+        *_looking(engine, relation, roles),
+        *equal_text_statement(engine, relation, named, FIRST_ROWS),
+        *count_table_statements(engine, relation),
+    ]
 
 
 def _looking(engine: Engine, relation: Relation, roles: Named) -> list[Statement]:

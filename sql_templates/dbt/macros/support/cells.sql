@@ -1,0 +1,135 @@
+{# Tests of published tables of counts and sums, where a row is a cell. A cell without a number is hidden. #}
+
+{# Every published cell has at least n contributors, or none; with zeros, none is too few, too. #}
+{% test min_contributors(model, contributors=none, n=5, zeros=false, by=[], show_values=false, column_name=none) -%}
+{{ adapter.dispatch('min_contributors_sql', 'sqlaudit')(model, sqlaudit.column_of_cells(contributors, column_name, 'contributors'), n, zeros, by, show_values) }}
+{%- endtest %}
+
+{% macro default__min_contributors_sql(model, contributors, n, zeros, by, show_values) -%}
+{%- set n = sqlaudit.whole(n, 'n') -%}
+{%- set shown = sqlaudit.shown_key(by, show_values) -%}
+SELECT {{ shown }}contributors
+FROM (
+    SELECT {{ sqlaudit.keys_of_cells(by) }}{{ contributors }} AS contributors
+    FROM {{ model }}
+) AS cells
+WHERE contributors < {{ n }}{{ ' AND contributors <> 0' if not zeros }}
+{%- endmacro %}
+
+{# The largest contributions of every cell, n of them, are together at most k percent of its value. #}
+{% test dominance(model, largest, k, value=none, n=none, by=[], show_values=false, column_name=none) -%}
+{{ adapter.dispatch('dominance_sql', 'sqlaudit')(model, sqlaudit.column_of_cells(value, column_name, 'value'), largest, n, k, by, show_values) }}
+{%- endtest %}
+
+{% macro default__dominance_sql(model, value, largest, n, k, by, show_values) -%}
+{%- do sqlaudit.refuse_no_list(largest) -%}
+{%- set n = sqlaudit.whole(n if n is not none else largest | length, 'n') -%}
+{%- if n > largest | length -%}
+    {{ exceptions.raise_compiler_error("sqlaudit: the rule looks at the " ~ n ~ " largest contributions; name as many columns in largest, largest first") }}
+{%- endif -%}
+{%- set limit = sqlaudit.exact(k) -%}
+{%- set top = [] -%}
+{%- for one in largest[:n] -%}
+    {%- do top.append('COALESCE(' ~ one ~ ', 0)') -%}
+{%- endfor -%}
+SELECT {{ sqlaudit.shown_key(by, show_values) }}1 AS unsafe_cell
+FROM (
+    SELECT {{ sqlaudit.keys_of_cells(by) }}{{ value }} AS cell_value, {{ top | join(' + ') }} AS top_value
+    FROM {{ model }}
+) AS cells
+WHERE top_value * {{ 100 * limit.denominator }} > cell_value * {{ limit.numerator }}
+{%- endmacro %}
+
+{# No hidden cell is the only one that is missing from a sum: then it is the total without the others. One sum at a time is
+   looked at; what several sums tell together, `sqlaudit aggregates` finds. #}
+{% test no_unpickable_cell(model, by, count=none, total='Total', show_values=false, column_name=none) -%}
+{{ adapter.dispatch('no_unpickable_cell_sql', 'sqlaudit')(model, by, sqlaudit.column_of_cells(count, column_name, 'count'), total, show_values) }}
+{%- endtest %}
+
+{% macro default__no_unpickable_cell_sql(model, by, count, total, show_values) -%}
+{%- do sqlaudit.refuse_no_list(by) -%}
+{%- set keys, told = [], [] -%}
+{%- for _ in by -%}
+    {%- do keys.append('q' ~ loop.index) -%}
+{%- endfor -%}
+{%- set others = namespace(names=[]) -%}
+WITH cells AS (
+    SELECT
+        {{ sqlaudit.keys_of_cells(by) }}{{ count }} AS cell_count
+        {%- for name in by -%}
+        ,
+        CASE WHEN {{ name ~ ' IS NULL' if total is none else name ~ ' = ' ~ dbt.string_literal(dbt.escape_single_quotes(total)) }} THEN 1 ELSE 0 END AS is_total_{{ loop.index }}
+        {%- endfor %}
+    FROM {{ model }}
+),
+sums AS (
+    SELECT
+        cells.*
+        {%- for _ in by -%}
+        {%- set place = loop.index -%}
+        {%- set others.names = keys | reject('equalto', 'q' ~ place) | list -%}
+        {%- set apart = 'PARTITION BY ' ~ (others.names | join(', ')) if others.names else '' -%}
+        ,
+        SUM(CASE WHEN is_total_{{ place }} = 0 THEN 1 ELSE 0 END) OVER ({{ apart }}) AS parts_{{ place }},
+        SUM(CASE WHEN is_total_{{ place }} = 1 THEN 1 ELSE 0 END) OVER ({{ apart }}) AS totals_{{ place }},
+        SUM(CASE WHEN cell_count IS NULL THEN 1 ELSE 0 END) OVER ({{ apart }}) AS hidden_{{ place }}
+        {%- endfor %}
+    FROM cells
+)
+SELECT {{ sqlaudit.shown_key(by, show_values) }}1 AS hidden_cell
+FROM sums
+WHERE
+    cell_count IS NULL
+    AND (
+        {%- for _ in by -%}
+        {{ ' OR ' if not loop.first }}(totals_{{ loop.index }} = 1 AND parts_{{ loop.index }} > 0 AND hidden_{{ loop.index }} = 1)
+        {%- endfor -%}
+    )
+{%- endmacro %}
+
+{# No cell changed by 1 to n - 1 since an older release: both together would tell of these few. #}
+{% test no_differencing(model, before, by, count=none, n=5, show_values=false, column_name=none) -%}
+{{ adapter.dispatch('no_differencing_sql', 'sqlaudit')(model, before, by, sqlaudit.column_of_cells(count, column_name, 'count'), n, show_values) }}
+{%- endtest %}
+
+{% macro default__no_differencing_sql(model, before, by, count, n, show_values) -%}
+{%- do sqlaudit.refuse_no_list(by) -%}
+{%- set n = sqlaudit.whole(n, 'n') -%}
+{%- set keys = [] -%}
+{%- for _ in by -%}
+    {%- do keys.append('q' ~ loop.index) -%}
+{%- endfor -%}
+SELECT {{ sqlaudit.shown_key(by, show_values) }}changed
+FROM (
+    SELECT
+        {{ keys | join(', ') }},
+        SUM(is_hidden) AS hidden,
+        ABS(SUM(cell_count)) AS changed
+    FROM (
+        SELECT {{ sqlaudit.keys_of_cells(by) }}{{ count }} AS cell_count, CASE WHEN {{ count }} IS NULL THEN 1 ELSE 0 END AS is_hidden
+        FROM {{ model }}
+        UNION ALL
+        SELECT {{ sqlaudit.keys_of_cells(by) }}-({{ count }}) AS cell_count, CASE WHEN {{ count }} IS NULL THEN 1 ELSE 0 END AS is_hidden
+        FROM {{ before }}
+    ) AS both_releases
+    GROUP BY {{ keys | join(', ') }}
+) AS changes
+WHERE hidden = 0 AND changed > 0 AND changed < {{ n }}
+{%- endmacro %}
+
+{# The keys of cells as q1, q2, … #}
+{% macro keys_of_cells(by) -%}
+{%- set listed = [] -%}
+{%- for name in by -%}
+    {%- do listed.append(name ~ ' AS q' ~ loop.index ~ ', ') -%}
+{%- endfor -%}
+{{ return(listed | join('')) }}
+{%- endmacro %}
+
+{# The column that is named, or the one that the test stands under. #}
+{% macro column_of_cells(named, column_name, argument) -%}
+{%- if named is none and column_name is none -%}
+    {{ exceptions.raise_compiler_error("sqlaudit: name the column of cells (" ~ argument ~ "), or put the test under it") }}
+{%- endif -%}
+{{ return(named if named is not none else column_name) }}
+{%- endmacro %}

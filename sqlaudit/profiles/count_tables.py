@@ -1,0 +1,117 @@
+"""Tables that are published counts already: a row is no person but a cell, and k of rows says nothing of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from sqlaudit.base.names import quote
+from sqlaudit.base.relation import ColumnInfo, Kind, Relation, Statement
+from sqlaudit.base.result import Warned
+from sqlaudit.base.sql import Raw, render
+from sqlaudit.engines.contract import Engine
+from sqlaudit.profiles.names import concept_of, words_of
+from sqlaudit.profiles.result import NEARLY, CountTable, Role
+
+MOST_COLUMNS = 12
+"""Published tables have few columns."""
+MOST_CELLS = 1_000_000
+_ALONE = {
+    "n",
+    "count",
+    "counts",
+    "cnt",
+    "freq",
+    "frequency",
+    "number",
+    "anzahl",
+    "cases",
+    "persons",
+    "people",
+    "members",
+}
+_WITHIN = {"count", "cnt", "freq", "anzahl"}
+_FIRST = {"n", "num", "number", "nr"}
+_PERIODS = {"year", "quarter", "month", "week", "day", "hour", "jahr", "quartal", "monat", "woche", "period"}
+_NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
+_GROUPED = (Kind.TEXT, Kind.DATE, Kind.BOOLEAN, Kind.TIMESTAMP)
+_NUMBER_WORD = re.compile(r"\d+")
+
+
+def published_table(found: CountTable) -> Warned:
+    """What a reader of an audit should know of such a table."""
+    return Warned(
+        "published_table",
+        (found.count,),
+        f"Every row looks like a cell of a published table, with {found.count} as its count, and not like a person: "
+        f"`sqlaudit aggregates` judges cells ({found.options}).",
+    )
+
+
+def count_table(engine: Engine, relation: Relation, rows: int | None = None) -> CountTable | None:
+    """The table as cells and their counts, None where it does not look like that; asked only where names suggest it.
+
+    Args:
+        engine, relation: where the table is. rows: how many it has, when that is known.
+
+    Raises:
+        EngineError: the database refused or failed.
+    """
+    found = _suggested(relation)
+    if found is None or (rows is not None and not 1 < rows <= MOST_CELLS):
+        return None
+    (total, combinations, strange, *values) = engine.run(_statement(engine, relation, found))[0]
+    total = int(total)
+    is_key = len(values) > 1 and any(int(value) >= NEARLY * total for value in values)
+    return found if total > 1 and int(combinations) == total and not strange and not is_key else None
+
+
+def count_table_statements(engine: Engine, relation: Relation) -> list[Statement]:
+    """The statement that `count_table` runs, if any."""
+    found = _suggested(relation)
+    return [] if found is None else [_statement(engine, relation, found)]
+
+
+def _statement(engine: Engine, relation: Relation, found: CountTable) -> Statement:
+    return render(
+        "profiles/profile_cells.sql",
+        engine.dialect,
+        source=Raw(relation.sql),
+        count=Raw(quote(found.count, engine.dialect)),
+        dimensions=[Raw(quote(name, engine.dialect)) for name in found.by],
+    )
+
+
+def _suggested(relation: Relation) -> CountTable | None:
+    """What names and kinds of the columns suggest: one column called like a count, numbers, and dimensions."""
+    if len(relation.columns) > MOST_COLUMNS:
+        return None
+    counts = [column.name for column in relation.columns if column.kind in _NUMBERS and _is_count(column.name)]
+    by = tuple(column.name for column in relation.columns if _is_dimension(column))
+    others = [one for one in relation.columns if one.name not in by and one.kind not in _NUMBERS]
+    if not counts or not by or others or any(_names_somebody(name) for name in by):
+        return None
+    return CountTable(by, counts[0])
+
+
+def _is_count(name: str) -> bool:
+    words = tuple(_words(name))
+    if not words:
+        return False
+    return (
+        (len(words) == 1 and words[0] in _ALONE) or bool(_WITHIN & {*words}) or (len(words) > 1 and words[0] in _FIRST)
+    )
+
+
+def _is_dimension(column: ColumnInfo) -> bool:
+    period = column.kind is Kind.INTEGER and bool(_PERIODS & {*_words(column.name)}) and not _is_count(column.name)
+    return column.kind in _GROUPED or period
+
+
+def _names_somebody(name: str) -> bool:
+    concept = concept_of(name)
+    return (concept is not None and concept.role is Role.DIRECT_IDENTIFIER) or "id" in _words(name)
+
+
+def _words(name: str) -> Iterator[str]:
+    return (word for word in words_of(name) if not _NUMBER_WORD.fullmatch(word))

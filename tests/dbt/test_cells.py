@@ -1,0 +1,84 @@
+"""Tests of published tables: what each finds is what `sqlaudit aggregates` finds in the same table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.dbt.conftest import Project, Ran
+
+CELLS = [
+    ("north", "s", 12, 100, 75, 15),
+    ("north", "t", 3, 20, 10, 5),
+    ("north", "Total", 15, 120, 75, 15),
+    ("south", "s", None, None, None, None),
+    ("south", "t", 7, 70, 60, 5),
+    ("south", "Total", 11, 110, 60, 30),
+    ("Total", "s", None, None, None, None),
+    ("Total", "t", 10, 90, 60, 10),
+    ("Total", "Total", 26, 230, 75, 60),
+]
+BEFORE = [("north", "s", 11), ("north", "t", 3), ("south", "t", None), ("west", "t", 2), ("Total", "t", 15)]
+BY = ["region", "sector"]
+
+
+def select(rows: list[tuple[Any, ...]], names: str) -> str:
+    """Rows as a SELECT."""
+
+    def written(value: Any, name: str) -> str:
+        kind = "varchar(9)" if name in BY else "integer"
+        return f"cast({'null' if value is None else repr(value)} as {kind}) as {name}"
+
+    lines = [", ".join(written(v, n) for v, n in zip(row, names.split(), strict=True)) for row in rows]
+    return " union all ".join(f"select {line}" for line in lines)
+
+
+def test(kind: str, name: str, **arguments: Any) -> dict[str, Any]:
+    return {f"sqlaudit.{kind}": {"name": name, "arguments": arguments}}
+
+
+test.__test__ = False  # type: ignore[attr-defined]
+LARGEST = {"value": "x", "largest": ["x1", "x2"]}
+TESTS = [
+    test("min_contributors", "few", contributors="n", n=5),
+    test("min_contributors", "enough", contributors="n", n=3),
+    test("dominance", "at_the_limit", n=1, k=75, **LARGEST, by=BY),
+    test("dominance", "beyond_it", n=1, k="74.9", **LARGEST),
+    test("dominance", "of_two", k=90, **LARGEST, by=BY, show_values=True),
+    test("no_unpickable_cell", "unpicked", by=BY, count="n"),
+    test("no_differencing", "changed", before="{{ ref('april') }}", by=BY, count="n", n=3),
+    test("no_differencing", "changed_more", before="{{ ref('april') }}", by=BY, count="n", n=6),
+]
+
+
+@pytest.fixture(scope="module")
+def tested(project: Project) -> Ran:
+    """One build with every test."""
+    model = {"name": "may", "data_tests": TESTS}
+    april = select(BEFORE, "region sector n")
+    project.models({"models": [model]}, may=select(CELLS, "region sector n x x1 x2"), april=april)
+    return project.dbt("build")
+
+
+@pytest.mark.parametrize(
+    ("name", "failures"),
+    [
+        ("few", 1),
+        ("enough", 0),
+        # south t has 60 of 70
+        ("at_the_limit", 1),
+        # north s has 75 of 100
+        ("beyond_it", 2),
+        # 65 of 70; north s has 90 of 100
+        ("of_two", 1),
+        # south s, of south and its total; Total s, of the total of all
+        ("unpicked", 2),
+        # north s by 1, west t by 2
+        ("changed", 2),
+        ("changed_more", 3),
+    ],
+)
+def test_cells_are_found(tested: Ran, name: str, failures: int) -> None:
+    result = tested.result(f".{name}.")
+    assert (result["status"], result["failures"] or 0) == ("fail" if failures else "pass", failures), result["message"]
