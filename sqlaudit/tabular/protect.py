@@ -113,7 +113,10 @@ def _hiding(
     if cells.structural is not None:
         upper[cells.structural] = 0
     sliding = np.where(unsafe, _width(name, one, values, rules), 0)
-    return Hiding(equations, values, unsafe, Protection(sliding), values, np.zeros_like(values), upper, name == "count")
+    people = None if cells.contributors is None or name == "count" else cells.contributors
+    alone = None if people is None else people.known & np.asarray(people.units == 1, dtype=np.bool_)
+    nothing = np.zeros_like(values)
+    return Hiding(equations, values, unsafe, Protection(sliding), values, nothing, upper, name == "count", alone)
 
 
 def _width(name: str, one: CellMeasure, values: Integers, rules: Sequence[CellRule]) -> Integers:

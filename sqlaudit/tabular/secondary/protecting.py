@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.remedies.suppress.solver import Program, solve
+from sqlaudit.tabular.secondary.contributors import ask_contributors
 from sqlaudit.tabular.secondary.intervals import CellVerdicts, Deduced, Protection, deduce, judge
 from sqlaudit.tabular.secondary.moves import Moves
 from sqlaudit.tabular.secondary.programs import Floats
@@ -35,6 +36,7 @@ class Hiding:
         equations: between cells. values: the true values. sensitive: cells that are hidden first.
         protection: how far these must be open. costs: of hiding each cell, whole numbers, 0 = hidden anyway.
         lower, upper: what everybody knows of cells beforehand. whole: values are whole units.
+        alone: cells with one contributor, who knows the value: others must be open to them, too.
     """
 
     equations: Equations
@@ -45,6 +47,7 @@ class Hiding:
     lower: Integers
     upper: Integers
     whole: bool = True
+    alone: Booleans | None = None
 
     @property
     def down(self) -> Integers:
@@ -109,13 +112,21 @@ def hide(hiding: Hiding, *, exact: bool = True, seconds: float | None = None) ->
 
 @dataclass
 class _Need:
-    """How far one sensitive cell must move, and the moves that show that it does."""
+    """How far one sensitive cell must move, and the moves that show that it does, with another cell known or not."""
 
     cell: int
     above: int
     below: int
     sliding: int
+    known: int | None = None
     moves: list[Integers] = field(default_factory=list)
+
+    def movable(self, hidden: Booleans) -> Booleans:
+        """The hidden cells that may move."""
+        found = hidden.copy()
+        if self.known is not None:
+            found[self.known] = False
+        return found
 
     def ways(self, up: int, down: int) -> list[list[int]]:
         """Amounts to move by that fulfil the need together, the first that works is taken."""
@@ -147,8 +158,28 @@ class _Hiding:
             if not self._protect(need):
                 self.open.append(need.cell)
         self.needs = [need for need in self.needs if need.cell not in self.open]
+        self._ask_contributors()
         self._publish_again()
+        self._ask_contributors()  # moves are others now
         self._keep()
+
+    def _ask_contributors(self) -> None:
+        """Further needs: each sensitive cell must move without those whose contributor knows them."""
+        alone = self.hiding.alone
+        if alone is None:
+            return
+        asked = {(need.cell, need.known) for need in self.needs}
+        for need in [need for need in self.needs if need.known is None]:
+            moved = np.logical_or.reduce([alone & (move != 0) for move in need.moves]) if need.moves else alone & False
+            for cell in np.flatnonzero(moved).tolist():
+                further = replace(need, known=cell, moves=[])
+                if cell == need.cell or (need.cell, cell) in asked:
+                    continue
+                if self._protect(further):
+                    self.needs.append(further)
+                elif need.cell not in self.open:
+                    self.open.append(need.cell)
+        self.needs = [need for need in self.needs if need.cell not in self.open]
 
     def improve(self) -> None:
         """Rows from proofs, and the integer program again, until its answer protects everything."""
@@ -185,11 +216,23 @@ class _Hiding:
         truth = hiding.values[deduced.cells] * deduced.scale
         np.minimum(deduced.least, truth, out=deduced.least)
         np.maximum(deduced.most, truth, out=deduced.most)
-        verdicts = judge(deduced, self._protection())
+        verdicts = judge(self._by_insiders(deduced, hidden, left), self._protection())
         bound = self.bound if self.needs else 0
         return Protected(
             hidden, cost, bound, np.array(sorted(self.open), dtype=np.int64), deduced, verdicts, self.stopped
         )
+
+    def _by_insiders(self, outsider: Deduced, hidden: Booleans, seconds: float | None) -> Deduced:
+        """What those know who know most: outsiders, or somebody alone in a hidden cell."""
+        hiding = self.hiding
+        if hiding.alone is None or not bool((hiding.alone & hidden).any()):
+            return outsider
+        found = ask_contributors(
+            hiding.published(hidden), outsider, hiding.alone & hidden, hiding.values, seconds=seconds
+        )
+        if found.unfinished:
+            return replace(outsider, least=outsider.least * 0 + FREE, most=outsider.most * 0 - FREE)
+        return found.instead(outsider)
 
     def _protection(self) -> Protection:
         """What is asked of the sensitive cells alone: others may be hidden as little as they like."""
@@ -205,12 +248,14 @@ class _Hiding:
         """Find moves for a need, and hide what they move."""
         for way in need.ways(int(self.hiding.up[need.cell]), int(self.hiding.down[need.cell])):
             costs, moves = self._costs(self.hidden), []
+            if need.known is not None:
+                costs[need.known] = np.inf
             for amount in way:
                 move = self.moves.cheapest(need.cell, amount, costs)
                 if move is None:
                     break
                 moves.append(move)
-                costs = np.where(move != 0, 0.0, costs)
+                costs[move != 0] = 0.0
             else:
                 need.moves = moves
                 for move in moves:
@@ -220,6 +265,7 @@ class _Hiding:
 
     def _protect_within(self, need: _Need, hidden: Booleans) -> bool:
         """Find moves for a need that move hidden cells only."""
+        hidden = need.movable(hidden)
         up, down = (math.floor(self.moves.farthest(need.cell, sign, hidden)[0] + _NEAR) for sign in (1, -1))
         above = min(up, max(need.above, need.sliding - need.below))
         below = max(need.below, need.sliding - above)
@@ -260,7 +306,9 @@ class _Hiding:
         """Make an answer from what a program chose."""
         self.hidden = chosen.copy()
         if all(self._protect_within(need, self.hidden) or self._protect(need) for need in self.needs):
+            self._ask_contributors()
             self._publish_again()
+            self._ask_contributors()
             self._keep()
 
     def _program(self) -> Program:
@@ -271,23 +319,26 @@ class _Hiding:
 
     def _missing(self, need: _Need, hidden: Booleans) -> list[tuple[list[tuple[int, float]], float]]:
         """Rows that every choice of cells fulfils that protects the need, and this one does not."""
+        hidden = need.movable(hidden)
         reach = {sign: self.moves.farthest(need.cell, sign, hidden) for sign in (1, -1)}
         rows = []
         for amount, sign in ((need.above, 1), (need.below, -1)):
             if reach[sign][0] < amount - _NEAR:
-                rows.append(self._row(need.cell, [(sign, *reach[sign][1:])], amount))
+                rows.append(self._row(need, [(sign, *reach[sign][1:])], amount))
         if reach[1][0] + reach[-1][0] < need.sliding - _NEAR:
-            rows.append(self._row(need.cell, [(sign, *reach[sign][1:]) for sign in (1, -1)], need.sliding))
+            rows.append(self._row(need, [(sign, *reach[sign][1:]) for sign in (1, -1)], need.sliding))
         return rows
 
     def _row(
-        self, cell: int, proofs: list[tuple[int, Integers, int]], amount: int
+        self, need: _Need, proofs: list[tuple[int, Integers, int]], amount: int
     ) -> tuple[list[tuple[int, float]], float]:
         """One row: what hidden cells allow together is at least the amount; one alone counts at most for all of it."""
         total = np.zeros(self.hiding.equations.cells)
         for sign, multipliers, times in proofs:
-            total += self.moves.weights(cell, sign, multipliers, times)
+            total += self.moves.weights(need.cell, sign, multipliers, times)
         total = np.minimum(total, amount)
+        if need.known is not None:
+            total[need.known] = 0.0
         sure = float(total[self.fixed].sum())
         used = np.flatnonzero((total > 0) & ~self.fixed)
         rest = max(0.0, amount - sure)

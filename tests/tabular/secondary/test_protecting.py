@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import itertools
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from sqlaudit.base.errors import UsageError
+from sqlaudit.tabular.secondary.contributors import ask_contributors
 from sqlaudit.tabular.secondary.intervals import Protection, deduce, judge
 from sqlaudit.tabular.secondary.protecting import Hiding, hide
 from sqlaudit.tabular.secondary.structure import equations_of
@@ -134,3 +136,32 @@ def test_no_time_gives_an_answer_that_is_called_early() -> None:
     found = hide(random_hiding(chance, (4, 4), costs=True), seconds=0)
     assert found.stopped == "time"
     assert found.bound <= found.cost
+
+
+@pytest.mark.parametrize("seed", [1, 2, 5])
+def test_who_is_alone_in_a_hidden_cell_does_not_undo_it_for_the_others(seed: int) -> None:
+    chance = random.Random(seed)
+    one = random_hiding(chance, (4, 4), costs=False)
+    alone = one.sensitive & (one.values == 1)
+    asked = replace(one, alone=alone)
+    assert alone.any()
+    without, found = hide(one, exact=False), hide(asked, seconds=20)
+    assert found.bound <= found.cost
+    seen = ask_contributors(asked.published(found.hidden), deduce(asked.published(found.hidden)), alone, asked.values)
+    verdicts = judge(seen.instead(found.deduced), Protection(np.where(asked.sensitive, asked.protection.sliding, 0)))
+    open_cells = np.isin(found.deduced.cells, found.open)
+    assert not (verdicts.unsafe & ~open_cells).any()
+    assert found.safe or len(found.open)
+    assert found.cost >= hide(one, seconds=20).bound
+    assert without.cost >= 0
+
+
+def test_a_square_around_somebody_alone_is_not_enough() -> None:
+    """Two sensitive cells in one row, one of one firm: with it published, the other needs a square of its own."""
+    values = np.array([1, 2, 9, 9, 21, 9, 9, 9, 9, 36, 9, 9, 9, 9, 36, 19, 20, 27, 27, 93])
+    asked = hiding((3, 4), values, np.isin(np.arange(20), [0, 1]), 2)
+    alone = np.arange(20) == 0
+    outside, inside = hide(asked), hide(replace(asked, alone=alone))
+    assert outside.cost == 2  # the square of both columns and another row
+    assert (inside.cost, inside.bound, inside.safe) == (inside.cost, inside.cost, True)
+    assert inside.cost > outside.cost
