@@ -12,7 +12,6 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.whole_arrays import minus, times
 from sqlaudit.base.words import spelled
 from sqlaudit.models.base import Model, Parameter
 
@@ -237,6 +236,8 @@ class Dominance(_Contributions):
         return Fraction(self.values["k"]) < 100
 
     def _falls_short(self, value: npt.NDArray[Any], top: Sequence[npt.NDArray[Any]]) -> Bools:
+        from sqlaudit.base.whole_arrays import times  # every audit loads the registry, and few judge cells
+
         k = Fraction(self.values["k"])
         found: Bools = times(top[-1], 100 * k.denominator) > times(value, k.numerator)
         return found
@@ -262,6 +263,8 @@ class _Estimate(_Contributions):
         return self.share > 0
 
     def _falls_short(self, value: npt.NDArray[Any], top: Sequence[npt.NDArray[Any]]) -> Bools:
+        from sqlaudit.base.whole_arrays import minus, times
+
         rest = times(minus(value, top[1]), self.share.denominator)
         found: Bools = rest < times(top[0], self.share.numerator)
         return found
