@@ -89,6 +89,7 @@ def _proposed(engine: Engine, names: Sequence[str], kind: str, output: Path) -> 
     Raises:
         UsageError: a named table cannot be read, or none can.
     """
+    from sqlaudit.gates.entity import with_entities
     from sqlaudit.gates.proposal import ProposedTable, tables_of
     from sqlaudit.profiles.run import profile_target
 
@@ -99,16 +100,17 @@ def _proposed(engine: Engine, names: Sequence[str], kind: str, output: Path) -> 
     for name in listed[:MOST_TABLES]:
         try:
             profile = profile_target(engine, Target(relation=name))
+            relation = engine.open(Target(relation=name))
         except (UsageError, EngineError) as error:
             if names or isinstance(error, ConnectionFailed):
                 raise
             say(f"{name} is left out: {error}")
             continue
         written = str(Path(name).absolute()) if engine.finds_files and exists(name) else name
-        tables.append(ProposedTable(kind, _written(written, kind, output), profile))
+        tables.append((ProposedTable(kind, _written(written, kind, output), profile), relation))
     if not tables:
         raise UsageError("This database has no table or view that could be read.")
-    return tables
+    return with_entities(engine, tables)
 
 
 def _check_destinations(output: Path, force: bool, schema: Path | None) -> None:

@@ -18,11 +18,17 @@ _LONGEST = 90
 
 @dataclass(frozen=True)
 class ProposedTable:
-    """A table for the policy: how it is named there (`table` or `file`), and its profile."""
+    """A table for the policy: how it is named there (`table` or `file`), and its profile.
+
+    Args:
+        entity: the column that names the person of a row, and why it is thought to; both empty when none is.
+    """
 
     kind: str
     written: str
     profile: ProfileResult
+    entity: str = ""
+    why: str = ""
 
 
 def tables_of(engine: Engine) -> list[str]:
@@ -115,14 +121,21 @@ def _table(table: ProposedTable) -> Iterator[str]:
     if _of(table, Role.SENSITIVE):
         yield "  # What others should not learn:"
         yield from _role("sensitive", _of(table, Role.SENSITIVE))
-    if _of(table, Role.DIRECT_IDENTIFIER):
+    naming = [column for column in _of(table, Role.DIRECT_IDENTIFIER) if column.name != table.entity]
+    if naming:
         yield "  # What names a person: take it out of what is published."
-        yield from _role("identifiers", _of(table, Role.DIRECT_IDENTIFIER))
+        yield from _role("identifiers", naming)
     if table.profile.unreadable:
         yield f"  # Nobody looked at these, because the role may not read them: {_names(table.profile.unreadable)}"
-    yield "  # entity: patient_id # when a person may have several rows"
+    if table.entity:
+        yield "  # Who a row is about; others may know several rows of somebody:"
+        yield f"  entity: {scalar(table.entity)} # {_printable(table.why)}"
+    else:
+        yield "  # entity: patient_id # when a person may have several rows"
     yield "  requirements:"
     yield "    - k: 5 # everybody shares these values with four others at least"
+    if table.entity:
+        yield "    - km@2: 5 # and so does whoever is known by two rows"
     if _of(table, Role.SENSITIVE):
         yield "    - l: 2 # no class says what a person has"
         yield "      severity: warn"
@@ -145,8 +158,11 @@ def _cells(found: CountTable) -> Iterator[str]:
 
 
 def _names(names: Sequence[str]) -> str:
-    listed = ", ".join(map(scalar, names))
-    return "".join(character if character.isprintable() else " " for character in listed)
+    return _printable(", ".join(map(scalar, names)))
+
+
+def _printable(text: str) -> str:
+    return "".join(character if character.isprintable() else " " for character in text)
 
 
 def _role(role: str, columns: Sequence[ColumnProfile]) -> Iterator[str]:
@@ -161,7 +177,7 @@ def _role(role: str, columns: Sequence[ColumnProfile]) -> Iterator[str]:
 
 def _why(column: ColumnProfile) -> str:
     said = "; ".join(column.proposal.reasons)
-    plain = "".join(character if character.isprintable() else " " for character in said)
+    plain = _printable(said)
     if len(plain) > _LONGEST:
         plain = plain[:_LONGEST].rpartition(" ")[0].rstrip(";,") + " ..."
     return f" # {plain}" if plain else ""

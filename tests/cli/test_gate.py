@@ -310,6 +310,34 @@ def test_init_writes_a_policy_that_runs(folder: Path) -> None:
     assert json.loads((folder / "policy.json").read_text(encoding="utf-8")) == schema("policy")
 
 
+def test_init_names_persons_with_several_rows_from_the_data(folder: Path) -> None:
+    with duckdb.connect("clinic.duckdb") as connection:
+        connection.execute("""
+            CREATE TABLE people AS SELECT i * 7 AS patient_id, 30 + i % 3 AS age FROM range(20) AS r(i);
+            CREATE TABLE visits AS SELECT i % 20 * 7 AS patient_id, i AS case_id, 30 + i % 5 AS age
+            FROM range(80) AS r(i);
+            CREATE TABLE strangers AS SELECT i % 4 + 1000 AS "Patient ID", 30 + i % 5 AS age FROM range(80) AS r(i);
+            CREATE TABLE gaps AS SELECT CASE WHEN i > 2 THEN i % 4 END AS patient_id, 30 + i % 5 AS age
+            FROM range(9) AS r(i)
+        """)
+    names = ("people", "visits", "strangers", "gaps")
+    assert run("init", "--db", "clinic.duckdb", *names, "--output", "new.yml").code == 0
+    text = (folder / "new.yml").read_text(encoding="utf-8")
+    policy = load_policy(folder / "new.yml")
+    assert mistakes_of(policy) == []
+    told = {table.name: (table.roles.entity, [test.requirement for test in table.tests]) for table in policy.tables}
+    assert told == {
+        "people": (None, ["k=5", "no direct identifier patient_id"]),
+        "visits": ("patient_id", ["k=5", "km@2=5", "no direct identifier case_id"]),
+        "strangers": ("Patient ID", ["k=5", "km@2=5"]),
+        "gaps": (None, ["k=5", "no direct identifier patient_id"]),
+    }
+    assert "entity: patient_id # it repeats, 4.0 rows each; every value is in patient_id of people" in text
+    assert 'entity: "Patient ID" # it repeats, 20.0 rows each; its name says that it numbers persons' in text
+    assert policy.tables[1].roles.identifiers == ("case_id",)
+    assert run("test", "-f", "new.yml").code == 1
+
+
 def test_init_leaves_out_what_cannot_be_read(folder: Path) -> None:
     with duckdb.connect("clinic.duckdb") as connection:
         connection.execute("CREATE TABLE gone (age BIGINT); CREATE VIEW broken AS FROM gone; DROP TABLE gone")
