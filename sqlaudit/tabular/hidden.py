@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import ceil
@@ -12,14 +12,17 @@ import numpy as np
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.tabular.cells import Bools, CellMeasure, TableCells
-from sqlaudit.tabular.result import CellInterval
+from sqlaudit.tabular.result import CellInterval, RoundedMeasure
 from sqlaudit.tabular.secondary.intervals import CellVerdicts, Deduced, Protection, deduce, judge
 from sqlaudit.tabular.secondary.proofs import Prover
+from sqlaudit.tabular.secondary.rounding import rounding_base, unrounded
 from sqlaudit.tabular.secondary.structure import Dimension, Equations, Integers, equations_of, repeated, wrong_sums
 from sqlaudit.tabular.secondary.system import FREE, PublishedTable
 
 SECONDS = 60.0
 """How long programs may take for the intervals of one table."""
+_MOST_ROUNDED, _ROUNDED_SECONDS = 5_000, 10.0
+"""Cells of a rounded table, and seconds, up to which it is tried whether totals undo the rounding."""
 _MOST_PROVEN = 200
 """Longer sums of published cells are no proof that somebody reads."""
 
@@ -109,7 +112,9 @@ def broken_totals(cells: TableCells, equations: Equations) -> Bools:
         wrong = wrong_sums(equations, units, one.known)
         parts = np.diff(equations.starts)[wrong]
         apart = 2 * np.abs(equations.residuals(np.where(one.known, units, 0))[wrong])
-        found[equations.totals[wrong[apart > (parts + 1 if name == "value" else 0)]]] = True
+        base = rounding_base(units[one.known])
+        each = 2 * (base.base - 1) if base is not None else int(name == "value")
+        found[equations.totals[wrong[apart > (parts + 1) * each]]] = True
     return found
 
 
@@ -137,6 +142,40 @@ def _of_measure(name: str, one: CellMeasure, equations: Equations) -> HiddenCell
         return HiddenCells(name, table, one.places, deduce(table, seconds=SECONDS))
     except UsageError:  # totals that contradict each other, or too large
         return HiddenCells(name, table, one.places, None, "totals that are the sums of their parts")
+
+
+def rounded(cells: TableCells) -> Iterator[RoundedMeasure]:
+    """Measures all of whose published values are multiples of a base, with how many cells totals give back exactly."""
+    for name, one in measures_of(cells):
+        units = as_integers(one)
+        base = None if units is None else rounding_base(units[one.known])
+        if units is None or base is None or bool((units < 0).any()):
+            continue
+        given = _given_back(cells.equations, units, one.known, base.base, name == "count")
+        yield RoundedMeasure(name, _plain(Fraction(base.base, 10**one.places)), given)
+
+
+def _given_back(equations: Equations | None, units: Integers, known: Bools, base: int, whole: bool) -> int | None:
+    """Cells whose value before rounding is certain, whatever rounded it; None where that was not found out."""
+    if equations is None or len(units) > _MOST_ROUNDED:
+        return None
+    before = unrounded(equations, units, base)
+    lower, upper = np.where(known, before.lower, 0), np.where(known, before.upper, FREE)
+    try:
+        found = deduce(replace(before, lower=lower, upper=upper, whole=whole), seconds=_ROUNDED_SECONDS)
+    except UsageError:  # rounded in another way, or not at all
+        return None
+    return None if found.unfinished else int(found.known.sum())
+
+
+def only_small_ones(cells: TableCells) -> bool:
+    """Whether hidden counts that totals give back are all smaller than every published one but zero."""
+    for one in cells.unpicked:
+        if one.measure == "count" and one.deduced is not None and bool(one.deduced.known.any()):
+            shown = one.table.values[~one.table.hidden]
+            hidden = one.deduced.low[one.deduced.known]
+            return bool(hidden.max() < shown[shown > 0].min(initial=FREE))
+    return False
 
 
 def as_integers(one: CellMeasure) -> Integers | None:

@@ -27,6 +27,7 @@ def aggregates_document(result: AggregatesResult) -> Document:
         (Bullets(tuple(_lead(result))),),
         (
             *section("Rules for cells", _rules(result)),
+            *section("The table", *_drawn(result)),
             *section("Unsafe cells", _keys(result, "Rule", [(one.text, one.keys) for one in result.rules])),
             *section("What changed between releases", _differences(result)),
             *section("Unsafe changes", *_changed_keys(result)),
@@ -80,6 +81,11 @@ def _lead(result: AggregatesResult) -> Iterator[Words]:
         verb = "follows" if result.deducible == 1 else "follow"
         text = f"{count(result.deducible)} of {plural(result.hidden, 'hidden cell')} {verb} from published ones"
         yield Toned(f"{text}: hide further cells, or leave totals out.", "bad")
+    if result.small_counts_hidden:
+        yield Toned("Small counts were hidden and their totals left, so that subtraction gives them back.", "bad")
+    for found in result.rounded:
+        back = f"; totals give {plural(found.deducible, 'cell')} back as before rounding" if found.deducible else ""
+        yield Toned(f"Every published {found.measure} is a multiple of {found.base}{back}.", "bad" if back else "plain")
 
     if result.protection is not None:
         yield from _protected(result.protection)
@@ -155,6 +161,20 @@ def _differences(result: AggregatesResult) -> Table | None:
 def _changed_keys(result: AggregatesResult) -> Iterator[Table | None]:
     for two in result.differences:
         yield _keys(result, f"From {two.before}", [(one.text, one.keys) for one in two.unsafe])
+
+
+def _drawn(result: AggregatesResult) -> Iterator[Table | Bullets]:
+    """The table as it is read, with marks."""
+    if result.drawn is None:
+        return
+    shown = result.drawn
+    columns = (Column(result.by[0]), *(Column(name, True) for name in shown.columns or (_measure(result),)))
+    yield Table(columns, tuple((name, *row) for name, row in zip(shown.rows, shown.cells, strict=True)))
+    yield Bullets(("! unsafe by a rule, * hidden, ? hidden and yet known from the others",))
+
+
+def _measure(result: AggregatesResult) -> str:
+    return str(result.columns.get("count") or result.columns.get("value", ""))
 
 
 def _further(result: AggregatesResult) -> Table | None:

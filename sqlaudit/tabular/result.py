@@ -85,6 +85,35 @@ class CellInterval(Documented):
 
 
 @dataclass(frozen=True)
+class RoundedMeasure(Documented):
+    """A measure all of whose published values are multiples of a base, more of them than chance would have it.
+
+    Args:
+        measure: `count` or `value`. base: of rounding. deducible: cells whose value before rounding totals give away;
+            None where that was not found out.
+    """
+
+    measure: str
+    base: int | float
+    deducible: int | None
+
+
+@dataclass(frozen=True)
+class DrawnTable(Documented):
+    """The published table of one or two dimensions as it is read, with marks. Only where values are shown.
+
+    Args:
+        rows: the values of the first dimension. columns: those of the second, or none. cells: row by row what stands
+            there: a number with `!` where a rule finds it unsafe, `*` where it is hidden, `?` where that can be
+            computed, and nothing where there is no cell.
+    """
+
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    cells: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
 class CellProtection(Documented):
     """Further cells that are hidden, so that totals do not give back unsafe ones.
 
@@ -118,6 +147,8 @@ class AggregatesResult(MeasuredResult, Shown):
         differences: what each two releases say together.
         deducible: hidden cells whose value follows from published ones; None when nothing is hidden, or nobody knows.
         intervals: what published cells leave hidden ones, the narrowest first; only where values are shown.
+        small_counts_hidden: whether small counts were hidden and totals left that give them back. rounded: measures
+            that look rounded. drawn: the table itself with marks, where values are shown and it is small.
         protection: the protected table, None when nobody asked for it. problems: what is wrong with the table itself.
         engine, time, statements, versions, access: as in an audit.
     """
@@ -138,6 +169,9 @@ class AggregatesResult(MeasuredResult, Shown):
     differences: tuple[ReleaseDifference, ...] = field(default=(), metadata=key("aggregates.differences"))
     deducible: int | None = field(default=None, metadata=key("aggregates.deducible"))
     intervals: tuple[CellInterval, ...] = field(default=(), metadata=key("aggregates.intervals"))
+    small_counts_hidden: bool = field(default=False, metadata=key("aggregates.small_counts_hidden"))
+    rounded: tuple[RoundedMeasure, ...] = field(default=(), metadata=key("aggregates.rounded"))
+    drawn: DrawnTable | None = field(default=None, metadata=key("aggregates.drawn"))
     protection: CellProtection | None = field(default=None, metadata=key("aggregates.protection"))
     problems: tuple[TableProblem, ...] = field(metadata=key("aggregates.problems"))
 

@@ -21,8 +21,10 @@ from sqlaudit.engines.provenance import provenance
 from sqlaudit.models.base import Context
 from sqlaudit.models.cell_rules import CellRule, NoUnpickableCell, Verdicts
 from sqlaudit.models.registry import CELL_RULES
+from sqlaudit.tabular import drawing
 from sqlaudit.tabular.cells import Bools, TableCells
 from sqlaudit.tabular.differences import differences
+from sqlaudit.tabular.hidden import only_small_ones, rounded
 from sqlaudit.tabular.problems import problems_of
 from sqlaudit.tabular.reading import ListedCells, listed_cells, read_cells
 from sqlaudit.tabular.request import AggregatesRequest
@@ -30,6 +32,7 @@ from sqlaudit.tabular.result import (
     AggregatesResult,
     CellInterval,
     CellProtection,
+    DrawnTable,
     ReleaseDifference,
     RuleFound,
     TableProblem,
@@ -143,6 +146,9 @@ class _JudgedCells:
             hidden=int(cells.hidden.sum()),
             deducible=self._deducible(),
             intervals=tuple(self._intervals()),
+            small_counts_hidden=only_small_ones(cells),
+            rounded=() if self.request.microdata else tuple(rounded(cells)),
+            drawn=self._drawn(),
             problems=tuple(replace(problem, keys=self._keys(which)) for problem, which in self._problems()),
         )
 
@@ -184,6 +190,22 @@ class _JudgedCells:
         """Mistakes; in a table that was made here, totals are right."""
         return problems_of(self.cells, added_up=self.request.microdata)
 
+    def _drawn(self) -> DrawnTable | None:
+        """The table with marks, when values are shown."""
+        if not self.request.show_values or len(self.cells) > drawing.MOST_ROWS * drawing.MOST_COLUMNS:
+            return None
+        unsafe = np.zeros(len(self.cells), dtype=np.bool_)
+        for one in self.request.requirements:
+            unsafe |= _rule(one).verdicts(self.cells).unsafe
+        shift = 1 if self.listed.flags else 0
+        return drawing.drawn(self.cells, unsafe, self._labels(), shift)
+
+    def _labels(self) -> dict[tuple[int, int], str]:
+        """The values of all dimensions."""
+        shift = 1 if self.listed.flags else 0
+        codes = [np.unique(column - shift).tolist() for column in self.cells.keys.T]
+        return self.listed.labels(self.engine, codes)
+
     def protected(self) -> CellProtection:
         """The table with unsafe cells and others hidden, written when it is proven to be safe.
 
@@ -219,8 +241,7 @@ class _JudgedCells:
         from sqlaudit.tabular.protect import released, rows_of
 
         shift = 1 if self.listed.flags else 0
-        codes = [np.unique(column - shift).tolist() for column in self.cells.keys.T]
-        labels = self.listed.labels(self.engine, codes)
+        labels = self._labels()
         names = [self.listed.columns.get(name, name) for name, _ in released(self.cells)]
         write_rows(file, [*self.listed.names, *names], rows_of(self.cells, hidden, labels, shift))
 

@@ -69,6 +69,38 @@ def test_nothing_of_hidden_cells_is_told_unless_values_are_shown() -> None:
     assert found.to_dict()["aggregates"]["deducible"] == 2
 
 
+def test_small_counts_that_alone_are_hidden_are_said_in_one_sentence() -> None:
+    assert audited(counts()).small_counts_hidden
+    assert not audited(counts("CASE WHEN n <> 20 THEN n END")).small_counts_hidden  # the largest is hidden
+    assert not audited(counts("n")).small_counts_hidden
+
+
+def test_a_base_of_rounding_is_recognised_and_unpicked() -> None:
+    rounded = [0, 5, 5, 10, 15, 20, 25, 30, 40, 45, 55, 250]
+    table = pd.DataFrame({"region": [*"abcdefghijk", "Total"], "n": rounded})
+    (one,) = sqlaudit.aggregates(table, by=["region"], count="n", total={"region": "Total"}).rounded
+    assert (one.measure, one.base, one.deducible) == ("count", 5, 0)
+    table["n"] = [*rounded[:-1], 298]
+    assert sqlaudit.aggregates(table, by=["region"], count="n").rounded == ()
+    table["n"] = [*rounded[:-1], 290]
+    problems = sqlaudit.aggregates(table, by=["region"], count="n", total={"region": "Total"}).problems
+    assert problems == ()  # each cell was rounded apart
+
+
+def test_a_table_is_drawn_with_marks_where_values_are_shown() -> None:
+    found = audited(counts(), require={"no_unpickable_cell": 1, "threshold": 9}, show_values=True)
+    assert found.drawn is not None
+    assert found.drawn.rows == ("a", "b", "Total")
+    assert found.drawn.columns == ("s", "t", "u", "Total")
+    assert found.drawn.cells == (("10", "* ?", "20", "33"), ("8 !", "9", "* ?", "21"), ("18", "12", "24", "54"))
+    assert audited(counts()).drawn is None
+    one = sqlaudit.aggregates(
+        pd.DataFrame({"region": ["b", "a"], "value": [1.5, 2]}), by=["region"], value="value", show_values=True
+    )
+    assert one.drawn is not None
+    assert (one.drawn.columns, one.drawn.cells) == ((), (("2.0",), ("1.5",)))
+
+
 def test_a_table_without_hidden_cells_holds_the_rule() -> None:
     found = audited(counts("n"), require={"no_unpickable_cell": 1})
     assert (found.deducible, found.rules[0].cells, found.rules[0].judged, found.status.value) == (None, 0, 12, "pass")

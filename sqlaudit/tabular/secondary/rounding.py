@@ -8,7 +8,6 @@ from fractions import Fraction
 
 import numpy as np
 
-from sqlaudit.remedies.suppress.solver import Program, require, solve
 from sqlaudit.tabular.secondary.structure import Equations, Integers
 from sqlaudit.tabular.secondary.system import PublishedTable
 
@@ -98,6 +97,8 @@ def round_together(
     Raises:
         MissingDriver: HiGHS is not installed.
     """
+    from sqlaudit.remedies.suppress.solver import require
+
     require()
     for wider in (0, 1, 2):
         found = _rounded(equations, values, base, wider, seconds)
@@ -110,6 +111,8 @@ def _rounded(
     equations: Equations, values: Integers, base: int, wider: int, seconds: float | None
 ) -> RoundedTable | None:
     """The same, where cells may move by so many bases more than to a neighbour."""
+    from sqlaudit.remedies.suppress.solver import Program, solve
+
     lowest = np.maximum(values // base - wider, 0)
     highest = -(-values // base) + wider
     program = Program()
