@@ -6,7 +6,7 @@ numbers and decides exactly; a cell at its limit is safe.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
@@ -86,6 +86,19 @@ class Verdicts:
     missing: str = ""
 
 
+@dataclass(frozen=True)
+class Alone:
+    """A rule as SQL over one cell.
+
+    Args:
+        macro: of `models/_cell_rules.sql`. columns: what of a cell it reads. arguments: of the macro.
+    """
+
+    macro: str
+    columns: tuple[str, ...]
+    arguments: Mapping[str, Any]
+
+
 class CellRule(Model):
     """Base of the rules of cells; `registry.py` has them all."""
 
@@ -101,6 +114,10 @@ class CellRule(Model):
     def contributions(self) -> int:
         """How many of the largest contributions of a cell it looks at."""
         return 0
+
+    def alone(self) -> Alone | None:
+        """The rule where one SELECT has to say it; None when a cell alone does not tell."""
+        return None
 
     def verdicts(self, cells: CellFacts) -> Verdicts:
         """The verdict on every cell."""
@@ -132,6 +149,10 @@ class FewContributors(CellRule):
         if self.values["zeros"] not in ("yes", "no"):
             raise UsageError(f"threshold: zeros is yes or no, not {str(self.values['zeros'])[:20]!r}.")
 
+    def alone(self) -> Alone:
+        """Fewer than n."""
+        return Alone("few_contributors", ("n",), {"n": self.values["n"], "zeros": self.values["zeros"] == "yes"})
+
     def verdicts(self, cells: CellFacts) -> Verdicts:
         """Fewer than n."""
         found = cells.contributors
@@ -159,6 +180,10 @@ class Holdings(CellRule):
     parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("n", "integer", "fewest holdings of a cell", Fraction(1)),)
     main: ClassVar[str] = "n"
     of_changes: ClassVar[bool] = False
+
+    def alone(self) -> Alone:
+        """Fewer than n."""
+        return Alone("few_holdings", ("h",), {"n": self.values["n"]})
 
     def verdicts(self, cells: CellFacts) -> Verdicts:
         """Fewer than n."""
@@ -231,6 +256,12 @@ class Dominance(_Contributions):
         """n."""
         return int(self.values["n"])
 
+    def alone(self) -> Alone:
+        """More than k percent."""
+        k, n = Fraction(self.values["k"]), self.contributions
+        given = {"n": n, "numerator": k.numerator, "denominator": k.denominator}
+        return Alone("dominated", ("x", *(f"x{place}" for place in range(1, n + 1))), given)
+
     @property
     def _few_fall_short(self) -> bool:
         return Fraction(self.values["k"]) < 100
@@ -257,6 +288,11 @@ class _Estimate(_Contributions):
     def share(self) -> Fraction:
         """What all others must have together, as a share of the largest contribution."""
         raise NotImplementedError(self.name)
+
+    def alone(self) -> Alone:
+        """The others have less than that share."""
+        share = self.share
+        return Alone("estimated", ("x", "x1", "x2"), {"numerator": share.numerator, "denominator": share.denominator})
 
     @property
     def _few_fall_short(self) -> bool:

@@ -8,7 +8,9 @@ from typing import Any
 from sqlaudit.base.options import request_from
 from sqlaudit.base.spec import NullPolicy, Requirement, Roles, Target
 from sqlaudit.gates.standalone import checks as standalone
-from sqlaudit.models.requirements import requirement_from
+from sqlaudit.gates.standalone.cells import compile_cells
+from sqlaudit.models.registry import CELL_RULES
+from sqlaudit.models.requirements import requirement_from, requirements
 
 Checks = Mapping[str, Any] | Iterable[str | Requirement] | str
 
@@ -16,7 +18,7 @@ Checks = Mapping[str, Any] | Iterable[str | Requirement] | str
 def compile_checks(
     table: str = "",
     *,
-    qi: Sequence[str] | str,
+    qi: Sequence[str] | str = (),
     sensitive: Sequence[str] | str = (),
     checks: Checks = (),
     dialect: str = "duckdb",
@@ -27,6 +29,11 @@ def compile_checks(
     where: str = "",
     inputs: Mapping[str, Any] | None = None,
     exact_names: bool = False,
+    count: str = "",
+    contributors: str = "",
+    value: str = "",
+    holdings: str = "",
+    largest: Sequence[str] = (),
 ) -> list[standalone.Compiled]:
     """Write each check as one SELECT that returns one row.
 
@@ -41,6 +48,8 @@ def compile_checks(
         where: a SQL condition on the rows of `table`.
         inputs: `population` (a table of the warehouse) and `class_function: identity`.
         exact_names: whether columns are named in their exact case, and quoted.
+        count, contributors, value, holdings, largest: with one of these, `table` is a published table, and checks are
+            rules for its cells (`threshold=5`), as for `sqlaudit.aggregates`.
 
     Returns:
         In the order of the checks, for each sensitive attribute: `sql`, or without checks a reason in `refused`.
@@ -53,10 +62,14 @@ def compile_checks(
         >>> found.check, found.executed, found.sql.splitlines()[-1]
         ('k=5', False, 'FROM judged')
     """
-    roles = request_from(Roles, locals())
-    target = Target(relation=table, query=query, where=where)
+    cells: dict[str, Any] = {"count": count, "contributors": contributors, "value": value, "holdings": holdings}
+    given = Target(relation=table, query=query, where=where)
+    if any(cells.values()):
+        rules = requirements(checks, among=CELL_RULES)
+        return compile_cells(given, rules, dialect=dialect, largest=largest, exact_names=exact_names, **cells)
+    roles = request_from(Roles, {"qi": qi, "sensitive": sensitive, "entity": entity, "joint": joint, "nulls": nulls})
     return standalone.compile_checks(
-        target, roles, _checks(checks), dialect=dialect, inputs=inputs, exact_names=exact_names
+        given, roles, _checks(checks), dialect=dialect, inputs=inputs, exact_names=exact_names
     )
 
 

@@ -13,7 +13,7 @@ from sqlaudit.base.words import about, spelled
 from sqlaudit.classes.inputs import population_target, read_inputs
 from sqlaudit.gates.standalone.names import DIALECTS, column, find_dialect, source
 from sqlaudit.gates.standalone.recipes import NotCarried, Recipe, recipe_of
-from sqlaudit.models.registry import REGISTRY
+from sqlaudit.models.registry import CELL_RULES, REGISTRY
 from sqlaudit.models.requirements import find_model, parse_requirements
 from sqlaudit.reports.escape import visible
 
@@ -218,8 +218,9 @@ def _section(one: Compiled) -> str:
     of = f" of {one.sensitive}" if one.sensitive else ""
     if one.refused:
         return _comment([f"{one.model}{of} is not here. {one.refused}"])
-    notes = [f"{one.check}{of}", f"{REGISTRY[one.model].title}: {REGISTRY[one.model].definition}"]
-    if REGISTRY[one.model].needs_order:
+    model = REGISTRY.get(one.model) or CELL_RULES[one.model]
+    notes = [f"{one.check}{of}", f"{model.title}: {model.definition}"]
+    if model.needs_order:
         notes.append("The attribute must be a number, a date or a time: text has no order that everybody agrees on.")
     return _comment(notes) + one.sql + ";\n"
 
