@@ -40,6 +40,7 @@ def aggregates(
     protect: bool = False,
     price: str = "count",
     fast: bool = False,
+    round_to: int | None = None,
     time_limit: float | None = 60.0,
     to: str | Path | None = None,
     show_values: bool = False,
@@ -69,8 +70,9 @@ def aggregates(
         before: releases before this one, oldest first: each two of all are compared, by the same rules.
         require: rules for cells: `{"threshold": 5, "p_percent": 10}`, or texts such as `dominance=n:2,k:85`.
         protect: hide unsafe cells, and the cheapest others that keep totals from telling them. price: what hiding a
-            cell costs: its `count`, its `value`, or `1`. fast: take the first good answer. time_limit: seconds to look
-            for the cheapest. to: a .parquet or .csv file for the protected table.
+            cell costs: its `count`, its `value`, or `1`. fast: take the first good answer.
+        round_to: round to multiples of this instead. time_limit: seconds to look for the cheapest.
+        to: a .parquet or .csv file for the protected table.
         show_values: whether the keys of unsafe cells are told.
         db, query, where, read, limits: as for `sqlaudit.audit`.
 

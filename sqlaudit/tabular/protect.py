@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil
@@ -16,10 +16,11 @@ from sqlaudit.models.cell_rules import CellRule, FewContributors, NoUnpickableCe
 from sqlaudit.tabular.cells import Bools, CellMeasure, TableCells
 from sqlaudit.tabular.hidden import as_integers, measures_of
 from sqlaudit.tabular.request import AggregatesRequest, CellPrice
-from sqlaudit.tabular.secondary.intervals import Protection
+from sqlaudit.tabular.secondary.intervals import Protection, deduce, judge
 from sqlaudit.tabular.secondary.protecting import Hiding, Protected, hide
+from sqlaudit.tabular.secondary.rounding import round_together
 from sqlaudit.tabular.secondary.structure import Equations, Integers
-from sqlaudit.tabular.secondary.system import FREE
+from sqlaudit.tabular.secondary.system import FREE, PublishedTable
 
 _SHARE = Fraction(1, 10)
 """How far apart the limits of the sum of an unsafe cell are at least, as a share of it, where nothing else says it."""
@@ -75,13 +76,7 @@ def protect_cells(
     Raises:
         UsageError: some cells have no number, or totals are wrong. MissingDriver: HiGHS is not installed.
     """
-    equations = cells.equations
-    if equations is None:
-        raise UsageError("A table is protected when every cell has one row.")
-    if bool(cells.hidden.any()):
-        raise UsageError(
-            "Cells that have no number yet cannot be protected: give the table before anything was hidden."
-        )
+    equations = _complete(cells)
     end = None if request.time_limit is None else time.monotonic() + request.time_limit
     hidden, found = unsafe.copy(), []
     costs = _costs(cells, request.price)
@@ -92,6 +87,78 @@ def protect_cells(
         hidden |= answer.hidden
         found.append(answer)
     return ProtectedCells(unsafe, hidden, tuple(found))
+
+
+@dataclass(frozen=True, eq=False)
+class RoundedCells:
+    """A table of multiples of a base that still adds up.
+
+    Args:
+        values: of the cells, for each measure, in its units. moved: by how much cells were changed in all, in units.
+        bound: no such table changes less, as far as is proven. open: unsafe cells whose limits are too near.
+        stopped: why a search ended early.
+    """
+
+    values: Mapping[str, Integers]
+    moved: int
+    bound: int
+    open: int
+    stopped: str
+
+
+def round_cells(
+    cells: TableCells, unsafe: Bools, rules: Sequence[CellRule], request: AggregatesRequest, base: int
+) -> RoundedCells:
+    """Round every cell to a multiple of a base, so that totals still add up; see how open this leaves unsafe cells.
+
+    Args:
+        cells, unsafe, rules, request: as for `protect_cells`. base: of rounding.
+
+    Raises:
+        UsageError: as for `protect_cells`; there is no such table, or none was found in time. MissingDriver: no HiGHS.
+    """
+    equations = _complete(cells)
+    values, moved, bound, stopped = {}, 0, 0, ""
+    narrow = np.zeros(len(cells), dtype=np.bool_)
+    for name, one in released(cells):
+        given = _hiding(equations, cells, name, one, unsafe, rules)
+        if bool(equations.residuals(given.values).any()):
+            raise UsageError("Cells that do not add up cannot be protected: correct the totals first.")
+        step = base * 10**one.places
+        found = round_together(equations, given.values, step, seconds=request.time_limit)
+        if found is None:
+            raise UsageError(
+                f"No table of multiples of {base} that adds up was found; allow more {spelled('time_limit')}."
+            )
+        values[name], moved, bound = found.values, moved + found.moved, bound + found.bound
+        stopped = found.stopped or stopped
+        far = max(step - 1, found.farthest)  # what everybody knows: no cell is farther away
+        table = PublishedTable(
+            equations,
+            found.values,
+            np.ones_like(unsafe),
+            np.maximum(found.values - far, 0),
+            found.values + far,
+            whole=given.whole,
+        )
+        verdicts = judge(deduce(table, seconds=request.time_limit), given.protection)
+        narrow |= verdicts.unsafe | verdicts.undecided
+    return RoundedCells(values, moved, bound, int(narrow.sum()), stopped)
+
+
+def _complete(cells: TableCells) -> Equations:
+    """The equations of a table of which everything is known.
+
+    Raises:
+        UsageError: a cell has several rows, or no number.
+    """
+    if cells.equations is None:
+        raise UsageError("A table is protected when every cell has one row.")
+    if bool(cells.hidden.any()):
+        raise UsageError(
+            "Cells that have no number yet cannot be protected: give the table before anything was hidden."
+        )
+    return cells.equations
 
 
 def released(cells: TableCells) -> list[tuple[str, CellMeasure]]:
@@ -143,10 +210,19 @@ def _costs(cells: TableCells, price: CellPrice) -> Integers:
 
 
 def rows_of(
-    cells: TableCells, hidden: Bools, labels: dict[tuple[int, int], str], shift: int
+    cells: TableCells,
+    hidden: Bools,
+    labels: dict[tuple[int, int], str],
+    shift: int,
+    instead: Mapping[str, Integers] | None = None,
 ) -> Iterator[list[tuple[str | int | float | None, ...]]]:
-    """The rows of the protected table, some thousand at a time: what they are broken down by, then each measure."""
-    measures = [(one, one.units.tolist()) for _, one in released(cells)]
+    """The rows of the protected table, some thousand at a time: what they are broken down by, then each measure.
+
+    Args:
+        cells: the table. hidden: cells that get no number. labels: of codes, less the shift, by (dimension, code).
+        instead: other values for each measure.
+    """
+    measures = [(one, (instead or {}).get(name, one.units).tolist()) for name, one in released(cells)]
     for start in range(0, len(cells), 10_000):
         batch = []
         for cell in range(start, min(start + 10_000, len(cells))):

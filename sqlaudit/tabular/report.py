@@ -93,6 +93,9 @@ def _lead(result: AggregatesResult) -> Iterator[Words]:
 
 def _protected(found: CellProtection) -> Iterator[Words]:
     """What became of the protected table, in one sentence or two."""
+    if found.rounded_to is not None:
+        yield from _rounded(found)
+        return
     cells = f"{plural(found.unsafe, 'unsafe cell')} and {plural(found.further, 'further cell')}"
     if found.safe:
         written = f"; written to {found.file}" if found.file else ""
@@ -106,6 +109,15 @@ def _protected(found: CellProtection) -> Iterator[Words]:
         )
         early = ", as the time was used up" if found.stopped else ""
         yield f"The further cells cost {count(found.cost)}; {proven}{early}."
+
+
+def _rounded(found: CellProtection) -> Iterator[Words]:
+    what = f"Rounded to multiples of {found.rounded_to}"
+    if not found.safe:
+        which = f"{plural(found.open, 'cell')} can still be told too closely"
+        yield Toned(f"{what}: {which}; nothing was written. Take a larger number.", "bad")
+        return
+    yield Toned(f"{what}, and totals still add up{f'; written to {found.file}' if found.file else ''}.", "good")
 
 
 def _sentence(result: AggregatesResult, one: RuleFound) -> str:

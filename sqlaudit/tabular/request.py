@@ -18,6 +18,7 @@ from sqlaudit.base.options import (
     SECONDS,
     TEXT,
     TEXTS,
+    WHOLE,
     OptionKind,
     check_bounds,
     choice,
@@ -72,7 +73,8 @@ class AggregatesRequest:
         negative: `refuse`, or `absolute` to take the absolute value of a person's contribution.
         grouping: which tables are made of them, `region;region,sector;()`; empty = one by all dimensions.
         protect: whether further cells are hidden. price: what hiding a cell costs. fast: without looking for the
-            cheapest. time_limit: seconds for that, None = any. to: where the protected table goes.
+            cheapest. round_to: round to multiples of this instead. time_limit: seconds for that, None = any.
+        to: where the protected table goes.
         show_values: whether the keys of unsafe cells are told.
         requirements: the rules for cells.
 
@@ -117,6 +119,14 @@ class AggregatesRequest:
         shown="count",
     )
     fast: bool = option(False, FLAG, "Take the first good answer, and do not look for the cheapest.", PROTECTED)
+    round_to: int | None = option(
+        None,
+        WHOLE,
+        "Round to multiples of this, so that totals still add up, instead of hiding cells.",
+        PROTECTED,
+        metavar="N",
+        least=2,
+    )
     time_limit: float | None = option(
         60.0,
         SECONDS,
@@ -156,8 +166,9 @@ class AggregatesRequest:
         Raises:
             UsageError: a file without a protected table, or one that cannot be written.
         """
-        if self.to is not None and not self.protect:
-            raise UsageError(f"{spelled('to')} writes a protected table: say {spelled('protect', True)}, too.")
+        for name in ("to", "round_to"):
+            if getattr(self, name) is not None and not self.protect:
+                raise UsageError(f"{spelled(name)} is about a protected table: say {spelled('protect', True)}, too.")
         if self.to is not None:
             check_destination(self.to, TABLE_SUFFIXES)
 

@@ -122,6 +122,7 @@ class CellProtection(Documented):
         bound: no answer costs less, as far as is proven. open: unsafe cells that nothing protects.
         safe: whether it is proven that every unsafe cell is open enough. stopped: why the search ended early, or empty.
         file: what was written; empty when nothing was. keys: of the further cells, only where they are shown.
+        rounded_to: cells were rounded to multiples of this instead, and nothing is hidden; `cost` is by how much.
     """
 
     unsafe: int
@@ -133,6 +134,7 @@ class CellProtection(Documented):
     stopped: str
     file: str
     keys: tuple[Mapping[str, str | None], ...] = field(default=(), metadata=IF_ANY)
+    rounded_to: int | None = field(default=None, metadata=IF_ANY)
 
 
 @dataclass(frozen=True, kw_only=True)

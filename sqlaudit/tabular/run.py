@@ -22,7 +22,7 @@ from sqlaudit.models.base import Context
 from sqlaudit.models.cell_rules import CellRule, NoUnpickableCell, Verdicts
 from sqlaudit.models.registry import CELL_RULES
 from sqlaudit.tabular import drawing
-from sqlaudit.tabular.cells import Bools, TableCells
+from sqlaudit.tabular.cells import Bools, TableCells, Wholes
 from sqlaudit.tabular.differences import differences
 from sqlaudit.tabular.hidden import only_small_ones, rounded
 from sqlaudit.tabular.problems import problems_of
@@ -220,6 +220,8 @@ class _JudgedCells:
         unsafe = np.zeros(len(self.cells), dtype=np.bool_)
         for rule in rules:
             unsafe |= rule.verdicts(self.cells).unsafe
+        if self.request.round_to is not None:
+            return self._rounded(unsafe, rules, self.request.round_to)
         found = protect_cells(self.cells, unsafe, rules, self.request)
         if found.safe and self.request.to is not None:
             self._write(self.request.to, found.hidden)
@@ -236,14 +238,27 @@ class _JudgedCells:
             self._keys(further),
         )
 
-    def _write(self, file: Path, hidden: Bools) -> None:
+    def _rounded(self, unsafe: Bools, rules: Sequence[CellRule], base: int) -> CellProtection:
+        """The table rounded to multiples of a base, written when unsafe cells are open enough."""
+        from sqlaudit.tabular.protect import round_cells
+
+        found = round_cells(self.cells, unsafe, rules, self.request, base)
+        file = self.request.to if not found.open else None
+        if file is not None:
+            self._write(file, np.zeros_like(unsafe), found.values)
+        number, safe, written = int(unsafe.sum()), not found.open, str(file or "")
+        return CellProtection(
+            number, 0, found.moved, found.bound, found.open, safe, found.stopped, written, rounded_to=base
+        )
+
+    def _write(self, file: Path, hidden: Bools, instead: Mapping[str, Wholes] | None = None) -> None:
         """Write the protected table: what it is broken down by, and what is published of each cell."""
         from sqlaudit.tabular.protect import released, rows_of
 
         shift = 1 if self.listed.flags else 0
         labels = self._labels()
         names = [self.listed.columns.get(name, name) for name, _ in released(self.cells)]
-        write_rows(file, [*self.listed.names, *names], rows_of(self.cells, hidden, labels, shift))
+        write_rows(file, [*self.listed.names, *names], rows_of(self.cells, hidden, labels, shift, instead))
 
     def _deducible(self) -> int | None:
         """How many hidden cells published ones give away entirely."""

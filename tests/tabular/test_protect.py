@@ -82,7 +82,7 @@ def test_a_table_with_hidden_cells_has_nothing_to_protect() -> None:
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (("--to", "safe.csv"), "writes a protected table: say --protect, too"),
+        (("--to", "safe.csv"), "--to is about a protected table: say --protect, too"),
         (("--protect",), "Say which cells are unsafe with --require threshold=5"),
         (("--protect", "--require", "threshold=5", "--to", "safe.txt"), "safe.txt"),
     ],
@@ -126,3 +126,28 @@ def test_what_cannot_be_protected_is_not_written(tmp_path: Path) -> None:
     )
     assert found.protection is not None
     assert (found.protection.safe, found.protection.file, file.exists()) == (False, "", False)
+
+
+def test_controlled_rounding_is_the_other_way(tmp_path: Path) -> None:
+    file = tmp_path / "safe.csv"
+    found = protected(counts("n"), round_to=5, to=file).protection
+    assert found is not None
+    assert (found.unsafe, found.further, found.safe, found.rounded_to) == (2, 0, True, 5)
+    assert found.bound == found.cost > 0
+    table = pd.read_csv(file).set_index(BY).n
+    assert not (table % 5).any()
+    before = counts("n").set_index(BY).n
+    assert (table - before[table.index]).abs().sum() == found.cost
+    assert (table - before[table.index]).abs().max() < 5
+    for region in ("a", "b", "Total"):
+        assert table[region]["Total"] == sum(table[region][sector] for sector in "stu")
+    again = sqlaudit.aggregates(file, by=BY, count="n", require={"no_unpickable_cell": 1})
+    assert (again.totals, again.problems, again.hidden) == (tuple(BY), (), 0)
+
+
+def test_rounding_that_leaves_a_cell_too_close_is_not_written(tmp_path: Path) -> None:
+    file = tmp_path / "safe.csv"
+    found = protected(counts("n"), round_to=2, to=file).protection
+    assert found is not None
+    # a threshold of five asks for limits that are four apart, and rounding to two leaves two
+    assert (found.safe, found.open, found.file, file.exists()) == (False, 2, "", False)
