@@ -144,6 +144,17 @@ class Sampling:
                 f"{spelled(given[0])} and {spelled(given[1])} both say how large the population is; give one of them."
             )
 
+    def of_release(self, rows: int) -> Sampling:
+        """The same for a release of a table of so many rows: a share stays what it is when rows are left out.
+
+        Example:
+            >>> Sampling(population_size=500).of_release(50).sampling_fraction
+            Fraction(1, 10)
+        """
+        if self.population_size is None or not rows:
+            return self
+        return Sampling(sampling_fraction=Fraction(rows, max(rows, self.population_size)))
+
     @property
     def given(self) -> bool:
         """Whether it is said that the table is a sample."""

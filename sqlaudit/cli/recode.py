@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,13 +11,14 @@ import click
 from sqlaudit.base.errors import ExitCode
 from sqlaudit.base.options import request_from
 from sqlaudit.base.publication import Publication
-from sqlaudit.base.spec import Limits, Roles, Target
+from sqlaudit.base.spec import Limits, Roles, Sampling, Target
 from sqlaudit.cli.exits import say
 from sqlaudit.cli.options import (
     Demands,
     Work,
     limit_options,
     output_options,
+    population_options,
     require_options,
     role_options,
     target_options,
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
 @click.command(cls=Sectioned)
 @target_options
 @role_options
+@population_options
 @require_options
 @given_options(RecodeRequest, "recoding")
 @request_options(Publication, "publication", publish_sql="Print the SELECT of the release.")
@@ -46,6 +49,7 @@ def command(
     target: Target,
     db: str | None,
     roles: Roles,
+    sampling: Sampling,
     asked: Demands,
     recoding: Mapping[str, Any],
     publication: Publication,
@@ -74,7 +78,7 @@ def command(
         RecodeRequest,
         recoding,
         target=target,
-        roles=roles,
+        roles=replace(roles, sampling=sampling),
         requirements=asked.requirements,
         inputs=asked.inputs,
         publication=publication,

@@ -182,18 +182,24 @@ def make(
         return result
     view = View(publication.view, written.select)
     create_view(db, view, replace=publication.replace)
-    checked = _audited(db, request, written.keys, publication.view, limits, written.audit)
+    checked = _audited(db, request, written.keys, publication.view, limits, written.audit, result.rows)
     return replace(result, published=replace(written, executed=True, audit=checked))
 
 
 def _audited(
-    db: str | None, request: LatticeRequest, keys: Sequence[str], view: str, limits: Limits, before: Checked | None
+    db: str | None,
+    request: LatticeRequest,
+    keys: Sequence[str],
+    view: str,
+    limits: Limits,
+    before: Checked | None,
+    rows: int,
 ) -> Checked | None:
     """The audit of the view as others will read it; it must find what was found before the view was made."""
     if before is None or request.roles.entity is not None:  # persons are not in the view
         return before
     target = Target(relation=view)
-    spec = audit_of(request, keys, target, alone=True)
+    spec = audit_of(request, keys, target, rows, alone=True)
     with connect(db, limits, target, *further_targets(spec)) as engine:
         found = Auditor(engine, failing_classes=0).audit(spec)
     agrees = found.status.value == before.status or checkable(request, alone=True) != request.requirements

@@ -105,13 +105,17 @@ def _audit(opened: OpenedForRelease, request: LatticeRequest, result: LatticeRes
     with kept(opened.engine, RELEASED, made.sql) as relation:
         population = coarsened_population(opened, request, levels_of(result, node))
         auditor = Auditor(opened.engine, failing_classes=0, relation=relation, population=population)
-        return auditor.audit(audit_of(request, made.keys, Target(relation=result.target)))
+        return auditor.audit(audit_of(request, made.keys, Target(relation=result.target), result.rows))
 
 
-def audit_of(request: LatticeRequest, keys: Sequence[str], target: Target, *, alone: bool = False) -> AuditSpec:
-    """The audit of a release: the same requirements over its labels, as far as it can decide them (`checkable`)."""
+def audit_of(
+    request: LatticeRequest, keys: Sequence[str], target: Target, rows: int, *, alone: bool = False
+) -> AuditSpec:
+    """The audit of a release of a table of so many rows: the same requirements over its labels, as far as it can decide
+    them (`checkable`)."""
     asked = request.roles
-    roles = Roles(tuple(keys), asked.sensitive, (), asked.entity, asked.joint, asked.nulls)
+    sampling = asked.sampling if asked.entity else asked.sampling.of_release(rows)
+    roles = Roles(tuple(keys), asked.sensitive, (), asked.entity, asked.joint, asked.nulls, sampling)
     return AuditSpec(target, roles, checkable(request, alone=alone) or (COUNTED,), request.inputs)
 
 

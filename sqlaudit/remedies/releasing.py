@@ -97,7 +97,8 @@ def _checked(
         EngineError: it has other rows than were decided, or fails a requirement.
     """
     asked = table.given
-    roles = Roles(made.keys, asked.sensitive, (), asked.entity, asked.joint, asked.nulls)
+    sampling = asked.sampling if asked.entity else asked.sampling.of_release(made.rows + made.left_out)
+    roles = Roles(made.keys, asked.sensitive, (), asked.entity, asked.joint, asked.nulls, sampling)
     auditor = Auditor(table.engine, failing_classes=0, relation=relation, population=population)
     found = auditor.audit(AuditSpec(Target(relation=table.relation.label), roles, tuple(requirements), inputs))
     if found.rows != made.rows:

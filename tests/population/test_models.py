@@ -13,10 +13,12 @@ import pytest
 
 import sqlaudit
 from sqlaudit.base.errors import UsageError
+from sqlaudit.cli.console.workspace import Workspace
 from sqlaudit.gates.standalone.recipes import NotCarried
 from sqlaudit.population.estimators import estimate
 from sqlaudit.population.individual import individual_risk
 from sqlaudit.population.sample import Sample
+from tests.cli.console.helpers import console, people_csv
 from tests.conftest import AuditOn
 
 COLUMNS = {"zip": "int", "w": "int"}
@@ -167,3 +169,35 @@ def test_a_policy(tmp_path: Path) -> None:
     assert outcome(weights="w")[0] == ["fail"]
     assert outcome()[0] == ["error"]
     assert "both say how large" in " ".join(outcome(weights="w", population_size=310)[1])
+
+
+def test_releases_are_judged_by_the_share_of_the_table(tmp_path: Path) -> None:
+    """A release leaves rows out, and its rows are still a tenth of those they stand for."""
+    frame = pd.DataFrame([{"a": row["zip"] % 7 if row["zip"] < 8 else row["zip"]} for row in rows_of()])
+    require = ["population_k=20"]
+    for said in ({"sampling_fraction": "10%"}, {"population_size": 310}):
+        found = sqlaudit.lattice(frame, qi=["a"], require=require, suppress="80%", to=tmp_path / "release.csv", **said)
+        assert found.published is not None
+        assert found.published.audit is not None
+        assert found.published.audit.status == "pass"
+        made = sqlaudit.recode(frame, qi=["a"], require=require, **said)
+        assert made.release.audit.status == "pass"
+
+
+def test_the_console_takes_a_sample(tmp_path: Path) -> None:
+    path = people_csv(tmp_path)
+    with Workspace() as opened:
+        opened.target(str(path))
+        asked = console(opened)
+        asked.run(f"SELECT * FROM '{path}';")
+        asked.run("\\qi age")
+        asked.run("\\sample 5%")
+        assert "share of its population 0.05" in asked.words("\\sample")
+        asked.run("\\require population_k=21")
+        assert "population k (estimated) is 20; at least 21 is required" in asked.words("\\audit")
+        asked.run("\\sample 400")
+        assert "people in its population 400" in asked.words("\\sample")
+        asked.run("\\sample none")
+        assert "population" not in asked.words("\\qi").replace("population_k", "")
+        with pytest.raises(UsageError, match="say which share of it the table is, with"):
+            asked.run("\\audit")

@@ -7,9 +7,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from sqlaudit.base.numbers import Share
 from sqlaudit.base.options import request_from
 from sqlaudit.base.publication import Publication
-from sqlaudit.base.spec import Limits, NullPolicy, ReadOptions, Roles
+from sqlaudit.base.spec import Limits, NullPolicy, ReadOptions, Roles, Sampling
 from sqlaudit.base.targets import make_target
 from sqlaudit.engines import opened
 from sqlaudit.engines.contract import Engine
@@ -40,6 +41,8 @@ def recode(
     entity: str | None = None,
     joint: bool = False,
     nulls: NullPolicy | str = NullPolicy.EQUAL,
+    sampling_fraction: Share | None = None,
+    population_size: int | None = None,
     publish_sql: bool = False,
     to: str | Path | None = None,
     keep_column: Sequence[str] | str = (),
@@ -54,8 +57,8 @@ def recode(
 
     Args:
         target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
-        qi, sensitive, identifier, entity, joint, nulls, inputs, require: as for `audit`. Requirements are those that a
-            class satisfies by itself.
+        qi, sensitive, identifier, entity, joint, nulls, sampling_fraction, population_size, inputs, require: as for
+            `audit`. Requirements are those that a class satisfies by itself.
         hierarchies: how each quasi-identifier becomes coarser, as for `lattice`.
         method: `kaca` merges each class that falls short with its nearest class; `mondrian` splits the table as long as
             every part satisfies the requirements, ordered columns at medians into ranges.
@@ -84,7 +87,13 @@ def recode(
         RecodeRequest,
         locals(),
         target=make_target(target, query=query, where=where, read=read),
-        roles=request_from(Roles, locals()),
+        roles=request_from(
+            Roles,
+            locals(),
+            sampling=request_from(
+                Sampling, {"sampling_fraction": sampling_fraction, "population_size": population_size}
+            ),
+        ),
         requirements=requirements(require),
         inputs=inputs or {},
         publication=request_from(Publication, locals()),
