@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlaudit.cli.models import describe
-from sqlaudit.models.registry import REGISTRY
+from sqlaudit.models.registry import CELL_RULES, REGISTRY
 from sqlaudit.models.report import example
 from sqlaudit.models.requirements import PRESETS
 
@@ -26,6 +26,10 @@ read as exact decimals, and verdicts at a limit are exact.
 *Merging* says whether a model that holds stays true when quasi-identifiers are coarsened, so that classes merge;
 *limit* whether it does so as well when a share of the rows may be left out.
 """
+CELLS = """## Rules for cells
+
+For the cells of [published tables](aggregates.md): `sqlaudit aggregates` judges these, and no audit of rows.
+"""
 
 
 def page() -> str:
@@ -35,7 +39,8 @@ def page() -> str:
     overview = f"| model | short | needs | merging | limit |\n| --- | --- | --- | --- | --- |\n{rows}\n"
     presets = "\n".join(f"| `{name}` | `{'`, `'.join(p.requirements)}` | {p.source} |" for name, p in PRESETS.items())
     rules = f"## Published rules\n\nFor `--preset`.\n\n| name | requires | source |\n| --- | --- | --- |\n{presets}\n"
-    return "\n".join([HEAD, overview, *(section(entry) for entry in entries), rules])
+    cells = (section(describe(rule)).replace("## ", "### ", 1) for rule in CELL_RULES.values())
+    return "\n".join([HEAD, overview, *(section(entry) for entry in entries), CELLS, *cells, rules])
 
 
 def row(entry: dict[str, Any]) -> str:

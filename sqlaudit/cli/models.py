@@ -25,10 +25,12 @@ def command(name: str | None, output: Output) -> int:
       sqlaudit models t_closeness
       sqlaudit models l --format json
     """
-    from sqlaudit.models.registry import REGISTRY
+    from sqlaudit.models.registry import CELL_RULES, REGISTRY
     from sqlaudit.models.requirements import PRESETS, find_model
 
-    entries = [describe(find_model(name))] if name else [describe(model) for model in REGISTRY.values()]
+    every = REGISTRY | CELL_RULES
+    entries = [describe(find_model(name, every))] if name else [describe(model) for model in REGISTRY.values()]
+    rules = [describe(rule) for rule in CELL_RULES.values()]
     presets = [
         {"name": preset, "requirements": list(found.requirements), "source": found.source}
         for preset, found in PRESETS.items()
@@ -36,8 +38,8 @@ def command(name: str | None, output: Output) -> int:
     if name:
         output.emit(lambda: model_document(entries[0]), lambda: {"schema": SCHEMA, "models": entries})
     else:
-        data = {"schema": SCHEMA, "models": entries, "presets": presets}
-        output.emit(lambda: catalogue_document(entries, presets), lambda: data)
+        data = {"schema": SCHEMA, "models": entries, "cell_rules": rules, "presets": presets}
+        output.emit(lambda: catalogue_document(entries, presets, rules), lambda: data)
     return ExitCode.OK
 
 
@@ -72,4 +74,5 @@ def describe(model: Any) -> dict[str, Any]:
         "stays_when_classes_merge": model.inherited,
         "stays_with_suppression_limit": model.inherited and model.inherited_with_limit,
         "nulls_wildcard": model.wildcard,
+        "of_cells": model.of_cells,
     }

@@ -116,6 +116,8 @@ class Model:
     """How one SELECT carries it, where one does: by its facts, or as a kind of models has it."""
     by_counts: ClassVar[bool] = False
     """Whether `holds` decides any class from the counts of its values, and nothing else of the table matters."""
+    of_cells: ClassVar[bool] = False
+    """Whether it is a rule for the cells of published tables, and not about rows of persons."""
     own_statements: ClassVar[bool] = False
     """Whether it brings statements of its own, which may look at other tables."""
     needs_entity: ClassVar[bool] = False

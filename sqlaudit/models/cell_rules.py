@@ -102,6 +102,7 @@ class Alone:
 class CellRule(Model):
     """Base of the rules of cells; `registry.py` has them all."""
 
+    of_cells: ClassVar[bool] = True
     needs_sensitive: ClassVar[bool] = False
     by_default: ClassVar[bool] = False
 

@@ -12,8 +12,8 @@ Entry = Mapping[str, Any]
 _SIGNS = {">=": "at least", "<=": "at most", "<": "below", ">": "above"}
 
 
-def catalogue_document(models: Sequence[Entry], presets: Sequence[Entry]) -> Document:
-    """All models in a table, and the presets.
+def catalogue_document(models: Sequence[Entry], presets: Sequence[Entry], rules: Sequence[Entry] = ()) -> Document:
+    """All models in a table, the rules for cells of published tables, and the presets.
 
     Args:
         models: entries as `sqlaudit models --format json` has them. presets: name, requirements and source of each.
@@ -23,6 +23,7 @@ def catalogue_document(models: Sequence[Entry], presets: Sequence[Entry]) -> Doc
         (Paragraph("Require one by its name or short form: --require k=5. `sqlaudit models NAME` explains one."),),
         (
             *section("Models", Facts(tuple(_line(entry) for entry in models))),
+            *section("Rules for cells, for sqlaudit aggregates", Facts(tuple(_line(entry) for entry in rules))),
             *section("Published rules, for --preset", Facts(tuple(_preset(preset) for preset in presets))),
         ),
     )
@@ -35,8 +36,7 @@ def model_document(entry: Entry) -> Document:
         ("name", names),
         ("require it", example(entry)),
         ("holds when level is", f"{_SIGNS.get(entry['operator'], entry['operator'])} the limit"),
-        ("needs", _needs(entry) or "nothing but quasi-identifiers"),
-        ("when classes merge", _merging(entry)),
+        *_about(entry),
         ("source", entry["reference"]),
     )
     parameters = tuple(
@@ -46,6 +46,13 @@ def model_document(entry: Entry) -> Document:
     return Document(
         entry["title"], (Paragraph(entry["definition"]), *note, Facts(facts)), section("Parameters", Facts(parameters))
     )
+
+
+def _about(entry: Entry) -> tuple[tuple[str, str], ...]:
+    if entry["of_cells"]:
+        return (("judged by", "sqlaudit aggregates, cell by cell"),)
+    needs = ("needs", _needs(entry) or "nothing but quasi-identifiers")
+    return needs, ("when classes merge", _merging(entry))
 
 
 def example(entry: Entry) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from sqlaudit.models.registry import REGISTRY
+from sqlaudit.models.registry import CELL_RULES, REGISTRY
 from sqlaudit.models.requirements import PRESETS
 from sqlaudit.reports.escape import markdown
 from tests.cli.runner import run
@@ -48,6 +48,17 @@ def test_json_follows_the_schema() -> None:
     assert [error.message for error in validator("models").iter_errors(one)] == []
     assert [entry["name"] for entry in one["models"]] == ["t_closeness"]
     assert "presets" not in one
+    assert "cell_rules" not in one
+
+
+def test_rules_for_cells_are_listed_apart() -> None:
+    data = json.loads(run("models", "--format", "json").out)
+    assert [entry["name"] for entry in data["cell_rules"]] == list(CELL_RULES)
+    assert {entry["of_cells"] for entry in data["cell_rules"]} == {True}
+    said = run("models", "p_percent").said
+    assert "judged by sqlaudit aggregates, cell by cell" in said
+    assert "p how close an estimate must not be, in percent (decimal)" in said
+    assert "dominance" in run("models").said
 
 
 def test_markdown() -> None:
