@@ -296,8 +296,9 @@ def _details(found: Estimate, sample: Sample) -> dict[str, Any]:
 
 def _note(found: Estimate, sample: Sample) -> str:
     """Who estimated, and that the figure is none of the table."""
-    if found.estimator == DANKAR:
-        return "no row of the sample is unique, so that the estimate is 0"
+    if not found.uniques:  # nobody unique was drawn n times: with 95% confidence they are at most 3/n
+        most = f"{min(100.0, 300 / sample.members):.2g}%"
+        return f"no row of the sample is unique, so the estimate is 0; up to {most} may be (95% confidence)"
     share = f"{100 * sample.fraction:.4g}%"
     return f"estimated by {found.estimator} for {sample.population:,} people, of whom {share} are in the table"
 

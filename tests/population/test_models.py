@@ -101,6 +101,13 @@ def test_no_estimate_is_no_pass() -> None:
     assert (by_rule.checks[0].level, by_rule.checks[0].status) == (1.0, "fail")
 
 
+def test_nobody_unique_in_a_small_sample_is_said_to_say_little() -> None:
+    frame = pd.DataFrame({"zip": [1, 1, 2, 2, 3, 3]})
+    (check,) = sqlaudit.audit(frame, qi=["zip"], sampling_fraction=0.01, require=["population_uniqueness=1%"]).required
+    assert check.level == 0
+    assert check.note == "no row of the sample is unique, so the estimate is 0; up to 50% may be (95% confidence)"
+
+
 def test_figures_stand_side_by_side() -> None:
     from sqlaudit.audits.report import audit_document
     from sqlaudit.reports.text import render_text
