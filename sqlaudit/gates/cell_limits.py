@@ -17,10 +17,11 @@ from sqlaudit.gates.result import Mistake
 from sqlaudit.gates.spec import CellLimit
 from sqlaudit.models.registry import CELL_RULES
 from sqlaudit.models.requirements import parse_requirements
-from sqlaudit.tabular.request import AggregatesRequest
+from sqlaudit.tabular.request import CELLS, ROWS, TOTALS, AggregatesRequest
 
 AGGREGATES = "aggregates"
-OPTIONS = {one.name: one for _, one in options_of(AggregatesRequest) if one.name != "show_values"}
+OPTIONS = {one.name: one for _, one in options_of(AggregatesRequest) if one.section in (CELLS, ROWS, TOTALS)}
+"""What a policy says of a table; nothing there hides or writes cells."""
 KEYS = (*OPTIONS, "before", "require")
 
 

@@ -76,6 +76,7 @@ def test_what_cannot_be_judged_is_undetermined(tmp_path: Path) -> None:
             "is about rows of persons and no rule for cells",
         ),
         ("      - aggregates: {by: region, require: threshold=5}\n", "Name the column of counts"),
+        ("      - aggregates: {by: region, count: n, protect: true, require: threshold=5}\n", "has no key 'protect'"),
         ("      - threshold=5\n", "is a rule for the cells of a published table"),
         (
             "      - aggregates: {by: region, count: n, require: threshold=5}\n        error_if: '> 3'\n",
