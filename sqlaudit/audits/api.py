@@ -10,7 +10,7 @@ from sqlaudit.audits.distribution import WORST_CLASSES
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.numbers import Share
 from sqlaudit.base.options import request_from, several
-from sqlaudit.base.spec import AuditSpec, Coverage, Limits, NullPolicy, ReadOptions, Roles, Sampling
+from sqlaudit.base.spec import AuditSpec, Coverage, KnownRows, Limits, NullPolicy, ReadOptions, Roles, Sampling
 from sqlaudit.base.targets import make_target
 from sqlaudit.classes.inputs import further_targets
 from sqlaudit.engines import opened
@@ -32,6 +32,7 @@ def audit(
     sampling_fraction: Share | None = None,
     population_size: int | None = None,
     weights: str | None = None,
+    known_rows: KnownRows | str = KnownRows.WORSE,
     db: Database = None,
     query: str = "",
     where: str = "",
@@ -58,6 +59,7 @@ def audit(
         nulls: how a NULL in a quasi-identifier is read: equal, distinct or wildcard.
         sampling_fraction, population_size, weights: where the table is a sample, its share of the population, or how
             many people that has, or the column that says how many a row stands for; one of them.
+        known_rows: with an entity, for whom is judged who knows one row of a person, all rows, or the worse of both.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlaudit.audits.part import ClassesWanted, Opened, audit_part
-from sqlaudit.audits.persons import person_statements, persons_told
+from sqlaudit.audits.persons import Combinations, person_statements, persons_told
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.result import Warned
@@ -96,7 +96,9 @@ class Auditor:
             population = self.engine.open(population_target(inputs, spec.target))
         kept = load_columns(self.engine, relation, roles)
         known = self._with_sampling(spec.roles, inputs, *kept)
-        return Opened(self.engine, *kept, spec.roles, spec.requirements, known, population), (relation, roles)
+        combinations = Combinations(self.engine)
+        opened = Opened(self.engine, *kept, spec.roles, spec.requirements, known, population, combinations)
+        return opened, (relation, roles)
 
     def _with_sampling(
         self, given: Roles, inputs: Mapping[str, Any], relation: Relation, roles: ResolvedRoles
@@ -122,7 +124,7 @@ class Auditor:
         """What a reader should know, and for whom a verdict holds that counts persons."""
         named = (*spec.coverage.insensitive, *((published[1].weights.label,) if published[1].weights else ()))
         found = audit_warnings(self.engine, *published, judged.sizes, judged.rows, named)
-        told = persons_told(self.engine, opened.relation, opened.roles, opened.given)
+        told = persons_told(opened.relation, opened.roles, opened.given, opened.combinations)
         return (*found, *told, *called_warning(_written(spec), self.engine.dialect))
 
     def plan(self, spec: AuditSpec) -> list[Statement]:

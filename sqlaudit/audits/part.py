@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from sqlaudit.audits.asking import asked_models, defined
 from sqlaudit.audits.distribution import WorstClasses
+from sqlaudit.audits.persons import Combinations, differs, of_all_rows, without_population
 from sqlaudit.audits.result import SensitiveSummary
 from sqlaudit.audits.worst_classes import worst_classes, worst_statement
 from sqlaudit.base.columns_of import Resolved, find_column, resolve
 from sqlaudit.base.names import quote
 from sqlaudit.base.relation import Relation, Statement
-from sqlaudit.base.spec import Requirement, Roles
+from sqlaudit.base.result import Status
+from sqlaudit.base.spec import KnownRows, NullPolicy, Requirement, Roles
 from sqlaudit.base.words import about
 from sqlaudit.classes.attribute_inputs import inputs_of
-from sqlaudit.classes.facts import ClassHistogram, Fact, Frame
+from sqlaudit.classes.facts import ClassHistogram, Fact, Frame, SensitiveTable
 from sqlaudit.classes.failing import FailingClasses
 from sqlaudit.classes.found import FailingClass
 from sqlaudit.classes.histogram import HistogramBuilder
@@ -56,16 +58,18 @@ class Opened:
     requirements: Sequence[Requirement]
     inputs: Mapping[str, Any]
     population: Relation | None
+    combinations: Combinations
 
 
 @dataclass(frozen=True)
 class Part:
     """What was found for one sensitive attribute (or for none).
 
-    `every` are the classes that fall short, to go through one by one; `failing` the smallest of them. `unnamed` are
-    sentences on requirements whose classes nothing tells. `persons` is what models asked of these.
+    `asked` are the models that were evaluated. `every` are the classes that fall short, to go through one by one;
+    `failing` the smallest of them. `persons` is what was counted of these, `table` the attribute over the whole table.
     """
 
+    asked: Sequence[Asked]
     judged: Judged
     failing: tuple[FailingClass, ...]
     failing_total: int
@@ -74,6 +78,7 @@ class Part:
     summary: SensitiveSummary | None = None
     worst: WorstClasses | None = None
     persons: PersonsFound | None = None
+    table: SensitiveTable | None = None
 
 
 def audit_part(opened: Opened, attribute: Resolved | None, position: int, wanted: ClassesWanted) -> Part:
@@ -83,6 +88,22 @@ def audit_part(opened: Opened, attribute: Resolved | None, position: int, wanted
         UsageError: a requirement does not fit the attribute or the roles.
     """
     frame = frame_of(opened.relation, opened.roles, attribute, opened.given)
+    known_rows, nulls = opened.given.known_rows, opened.given.nulls
+    several = differs(frame, known_rows, nulls, opened.combinations, judged=bool(opened.requirements))
+    if several and known_rows is KnownRows.ALL:
+        from sqlaudit.classes.alike import alike_frame
+
+        known = alike_frame(opened.engine, frame, position)
+        return _part(opened, attribute, position, replace(wanted, values=False), frame, known)
+    part = _part(opened, attribute, position, wanted, frame, frame)
+    return _with_all_rows(part, opened, attribute, position, frame) if several else part
+
+
+def _part(
+    opened: Opened, attribute: Resolved | None, position: int, wanted: ClassesWanted, rows: Frame, frame: Frame
+) -> Part:
+    """The models over the classes of a frame: that of the rows, or one in which all rows of a person are known."""
+    attribute = _in(frame, attribute)
     builder = HistogramBuilder(opened.engine, frame, opened.given.nulls, position)
     table, nulls = sensitive_table(builder, attribute)
     histogram = builder.build(attribute.sql if attribute else None, table)
@@ -93,9 +114,9 @@ def audit_part(opened: Opened, attribute: Resolved | None, position: int, wanted
         frozenset(requirement.model for requirement in opened.requirements),
     )
     asked = asked_models(opened.requirements, context, opened.given, attribute, position)
-    asked = defined(builder, attribute, asked)
+    asked = defined(builder, attribute, asked if frame is rows else without_population(asked))
     population = _population(opened, attribute, frame, [item.model for item in asked])
-    persons = _persons(opened.engine, frame, asked)
+    persons = _persons(opened.engine, rows, asked)
     shown = _Keyed(builder, histogram, attribute, opened.roles, wanted.values, opened.given.joint)
     if opened.engine.answers_together:
         about = [] if shown.keys else _foreseen(shown, asked, wanted)
@@ -108,10 +129,35 @@ def audit_part(opened: Opened, attribute: Resolved | None, position: int, wanted
     disclosure = _disclosure(asked, judged)
     told = persons.found() if persons else None
     if table is None or attribute is None:
-        return Part(judged, failing, total, every, disclosure, persons=told)
+        return Part(asked, judged, failing, total, every, disclosure, persons=told)
     summary = SensitiveSummary(attribute.label, table.distinct, nulls, histogram.form, table.ordered)
     worst = _worst(shown, asked, judged, wanted.worst)
-    return Part(judged, failing, total, every, disclosure, summary, worst, told)
+    return Part(asked, judged, failing, total, every, disclosure, summary, worst, told, table)
+
+
+def _in(frame: Frame, attribute: Resolved | None) -> Resolved | None:
+    """The attribute as the frame has it."""
+    return None if attribute is None or frame.sensitive is None else replace(attribute, sql=frame.sensitive)
+
+
+def _with_all_rows(part: Part, opened: Opened, attribute: Resolved | None, position: int, frame: Frame) -> Part:
+    """What was found for somebody who knows one row of a person, beside what somebody finds who knows all of them."""
+    asked = of_all_rows(part.asked)
+    if not asked:
+        return part
+    from sqlaudit.classes.alike import BESIDE, alike_frame
+    from sqlaudit.models.known_rows import worse_checks
+
+    known = alike_frame(opened.engine, frame, position)
+    builder = HistogramBuilder(opened.engine, known, NullPolicy.EQUAL, BESIDE + position)
+    histogram = builder.build(known.sensitive, part.table)
+    every = judge(histogram, asked, known)
+    judged = replace(part.judged, checks=worse_checks(part.judged.checks, every.checks))
+    texts = dict.fromkeys(check.text for check in every.checks if check.status not in (None, Status.PASS))
+    whom = "for somebody who knows all rows of a person is about classes of persons, and not of rows."
+    unnamed = tuple(f"{text!r} {whom}" for text in texts)
+    persons = part.persons or _alike(every, part.judged)
+    return replace(part, judged=replace(judged, unnamed=(*judged.unnamed, *unnamed)), persons=persons)
 
 
 @dataclass(frozen=True)
@@ -160,6 +206,14 @@ class _Keyed:
             return self.merged
         sensitive = self.attribute.sql if self.attribute else None
         return self.builder.build(sensitive, self.merged.table, keep_keys=True)
+
+
+def _alike(every: Judged, one: Judged) -> PersonsFound:
+    """What is told of persons where no model asks for more: who knows all of their rows."""
+    from sqlaudit.events.result import PersonsFound, Profile
+
+    profile = Profile.of(dict(every.sizes.sizes), 2)
+    return PersonsFound(every.sizes.members, one.rows, one.sizes.count, None, profile)
 
 
 def _persons(engine: Engine, frame: Frame, asked: Sequence[Asked]) -> CountedPersons | None:

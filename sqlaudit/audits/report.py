@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from sqlaudit.audits.advice import next_steps, standing_out
 from sqlaudit.audits.classes_report import failing_table, risk_facts, size_table, unit_of
@@ -11,6 +12,7 @@ from sqlaudit.audits.population_report import population_blocks, sampled_paragra
 from sqlaudit.audits.result import NOT_SAID, AuditResult
 from sqlaudit.audits.worst_classes_report import distribution_blocks
 from sqlaudit.base.result import Status
+from sqlaudit.base.spec import KnownRows
 from sqlaudit.base.words import spelled
 from sqlaudit.models.check import Check
 from sqlaudit.models.coverage import IDENTIFIER
@@ -100,7 +102,22 @@ def headline(result: AuditResult) -> Toned:
         return Toned("UNDETERMINED: there is no row to audit", "warn")
     if not result.required:
         return Toned("No verdict was asked for: these are the figures of the table")
-    return _headline_of(result)
+    return _narrowed(_headline_of(result), result)
+
+
+def _narrowing(result: AuditResult) -> str | None:
+    """How many rows of a person are known, where somebody narrowed that and it makes a difference."""
+    several = any(warned.code == "several_combinations" for warned in result.warnings)
+    return result.roles.get("known_rows") if several else None
+
+
+def _narrowed(said: Toned, result: AuditResult) -> Toned:
+    """The verdict with whom it is about, where somebody narrowed that and it makes a difference."""
+    known = _narrowing(result)
+    if known is None:
+        return said
+    whose = "one row" if known == KnownRows.ONE else "all rows"
+    return replace(said, text=f"{said.text}, for somebody who knows {whose} of a person")
 
 
 def requirements_by_text(result: AuditResult) -> dict[str, list[Check]]:
@@ -138,7 +155,8 @@ def _about(result: AuditResult) -> Paragraph:
         return Paragraph(
             f"{result.target}: {plural(result.rows, 'row')}; a missing value matches any value of {known}."
         )
-    return Paragraph(f"{result.target}: {plural(result.rows, 'row')} in {classes} of equal {known}.")
+    whose = "persons with equal" if _narrowing(result) == KnownRows.ALL else "equal"
+    return Paragraph(f"{result.target}: {plural(result.rows, 'row')} in {classes} of {whose} {known}.")
 
 
 def _verdicts(result: AuditResult) -> Iterator[Block]:

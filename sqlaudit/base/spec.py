@@ -47,6 +47,17 @@ class NullPolicy(StrEnum):
     WILDCARD = "wildcard"
 
 
+class KnownRows(StrEnum):
+    """How many rows of a person somebody knows who looks for that person in the table.
+
+    `WORSE`: one or all, whichever is worse. `ONE`: one of them. `ALL`: all of them.
+    """
+
+    WORSE = "worse"
+    ONE = "one"
+    ALL = "all"
+
+
 @dataclass(frozen=True)
 class ReadOptions:
     """How files are read. Empty values mean: let the engine find out.
@@ -176,9 +187,10 @@ class Roles:
         joint: add the other sensitive attributes to the quasi-identifiers while one is audited.
         nulls: how a NULL in a quasi-identifier is read.
         sampling: which share of a population the table is, where it is a sample.
+        known_rows: with an entity, how many rows of a person somebody knows for whom is judged.
 
     Raises:
-        UsageError: when a column has two roles.
+        UsageError: when a column has two roles, or rows of persons are known and no column names these.
     """
 
     quasi_identifiers: tuple[str, ...] = option(
@@ -201,9 +213,21 @@ class Roles:
         ROLES,
         shown="equal",
     )
+    known_rows: KnownRows = option(
+        KnownRows.WORSE,
+        choice(KnownRows),
+        "With --entity: who knows one row of a person, all rows, or the worse of both.",
+        ROLES,
+        shown="worse",
+    )
     sampling: Sampling = Sampling()
 
     def __post_init__(self) -> None:
+        if self.known_rows is not KnownRows.WORSE and not self.entity:
+            raise UsageError(
+                f"{spelled('known_rows', self.known_rows.value)} is about persons with many rows; name the column that "
+                f"says which person a row is about with {spelled('entity')}."
+            )
         seen: dict[str, str] = {}
         for role, names in self.by_role().items():
             for name in names:

@@ -9,7 +9,7 @@ from typing import Any
 from sqlaudit.base.columns_of import Resolved, resolve
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.relation import Relation
-from sqlaudit.base.spec import NullPolicy, Roles, Sampling
+from sqlaudit.base.spec import KnownRows, NullPolicy, Roles, Sampling
 from sqlaudit.base.words import about, spelled
 from sqlaudit.classes.facts import Frame, SensitiveTable
 from sqlaudit.classes.histogram import HistogramBuilder
@@ -142,6 +142,7 @@ def shown_roles(roles: Roles) -> dict[str, Any]:
         "joint": roles.joint,
         "nulls": roles.nulls.value,
         **_shown_sampling(roles.sampling),
+        **({} if roles.known_rows is KnownRows.WORSE else {"known_rows": roles.known_rows.value}),
     }
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlaudit.audits.auditor import Auditor
-from sqlaudit.audits.persons import persons_told
+from sqlaudit.audits.persons import Combinations, persons_told
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.errors import Interrupted, SqlauditError, UsageError
 from sqlaudit.base.result import Status, Warned
@@ -94,7 +94,7 @@ class TableTests:
             relation = self.engine.open(entry.target)
             roles = resolve_roles(entry.roles, relation, self.engine.dialect)
             found = audit_warnings(self.engine, relation, roles, insensitive=entry.insensitive)
-            told = persons_told(self.engine, relation, roles, entry.roles)
+            told = persons_told(relation, roles, entry.roles, Combinations(self.engine))
         except Interrupted:
             raise
         except SqlauditError as error:

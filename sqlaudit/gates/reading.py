@@ -11,7 +11,7 @@ from typing import Any
 from sqlaudit.base.errors import SqlauditError, UsageError
 from sqlaudit.base.names import closest
 from sqlaudit.base.nodes import Node, load_nodes
-from sqlaudit.base.spec import FILE_FORMATS, SAMPLED_BY, NullPolicy, ReadOptions, Roles, Sampling, Target
+from sqlaudit.base.spec import FILE_FORMATS, SAMPLED_BY, KnownRows, NullPolicy, ReadOptions, Roles, Sampling, Target
 from sqlaudit.base.words import speaking
 from sqlaudit.classes.inputs import Inputs, inputs_from, load_inputs
 from sqlaudit.gates.connections import read_connections
@@ -253,6 +253,7 @@ def _roles(
 ) -> Roles:
     attempt, known = mistakes.attempt, known or Roles()
     nulls = attempt(choice("nulls", [one.value for one in NullPolicy]), found.get("nulls", defaults.get("nulls")), "")
+    rows = attempt(choice("known_rows", [one.value for one in KnownRows]), found.get("known_rows"), "")
     lists = [attempt(texts(f"'{role}'"), chosen(found, role), NO_TEXTS) for role in ROLES[:3]]
     try:
         return Roles(
@@ -262,6 +263,7 @@ def _roles(
             attempt(text("entity"), chosen(found, "entity"), known.entity or "") or None,
             attempt(flag("joint"), found.get("joint"), known.joint),
             NullPolicy(nulls or "equal"),
+            KnownRows(rows or known.known_rows),
             _sampling(found, mistakes),
         )
     except UsageError as error:

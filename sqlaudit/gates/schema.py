@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from sqlaudit.base.spec import FILE_FORMATS, NullPolicy
+from sqlaudit.base.spec import FILE_FORMATS, KnownRows, NullPolicy
 from sqlaudit.gates.cell_limits import OPTIONS
 from sqlaudit.gates.connections import KINDS
 from sqlaudit.gates.losses import FIGURES
@@ -158,6 +158,10 @@ def _table() -> dict[str, Any]:
         "read": {"$ref": "#/$defs/read"},
         **{role: _TEXTS | {"description": words} for role, words in _ROLE_WORDS.items()},
         "entity": _TEXT | {"description": "The column that says which person a row is about."},
+        "known_rows": {
+            "enum": [one.value for one in KnownRows],
+            "description": "With entity: for whom is judged who knows one row of a person, all rows, or the worse.",
+        },
         "insensitive": _TEXTS | {"description": "Columns that were looked at and need no role."},
         "all_columns_named": _all_named(),
         "joint": {"type": "boolean", "description": "Other sensitive columns count as quasi-identifiers."},

@@ -13,7 +13,7 @@ from sqlaudit.base.errors import EngineError, UsageError
 from sqlaudit.base.numbers import Share
 from sqlaudit.base.options import request_from
 from sqlaudit.base.publication import Suppressed
-from sqlaudit.base.spec import AuditSpec, Limits, NullPolicy, ReadOptions, Roles, Sampling, Target
+from sqlaudit.base.spec import AuditSpec, KnownRows, Limits, NullPolicy, ReadOptions, Roles, Sampling, Target
 from sqlaudit.base.targets import make_target
 from sqlaudit.base.words import spelled
 from sqlaudit.classes.inputs import further_targets
@@ -54,6 +54,7 @@ def lattice(
     nulls: NullPolicy | str = NullPolicy.EQUAL,
     sampling_fraction: Share | None = None,
     population_size: int | None = None,
+    known_rows: KnownRows | str = KnownRows.WORSE,
     publish_view: str = "",
     execute: bool = False,
     replace_view: bool = False,
@@ -72,7 +73,7 @@ def lattice(
     Args:
         target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
         qi: the quasi-identifiers, in the order of a node's levels. require: what a release must satisfy.
-        sensitive, identifier, entity, joint, nulls, inputs: as for `audit`, and so is `require`.
+        sensitive, identifier, entity, joint, nulls, known_rows, inputs: as for `audit`, and so is `require`.
         sampling_fraction, population_size: as for `audit`; for weights of rows, give their sum as the population.
         hierarchies: how each quasi-identifier becomes coarser: a YAML file, a folder of CSV files, or a mapping such as
             `{"age": {"widths": [5, 10]}, "sex": "keep"}`; a column without one is kept or suppressed.

@@ -158,6 +158,7 @@ def audited_nodes(
         sensitive,
         table.given.joint and len(sensitive) > 1,
         _population(table, people, listed) if people else None,
+        table.given.known_rows,
     )
     audits = NodeAudits(table.engine, made, table.layout, table.attributes, limit_rows, inherits=table.inherits)
     audits.refuse_several_places()

@@ -9,12 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
+from sqlaudit.audits.persons import Combinations, differs, of_all_rows, without_population
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.relation import Statement
 from sqlaudit.base.result import Status
-from sqlaudit.base.spec import NullPolicy
+from sqlaudit.base.spec import KnownRows, NullPolicy
 from sqlaudit.base.sql import Raw, render
+from sqlaudit.base.words import spelled
+from sqlaudit.classes.alike import BESIDE, alike_frame
 from sqlaudit.classes.facts import ClassHistogram, Frame
 from sqlaudit.classes.found import ClassSizes
 from sqlaudit.classes.histogram import HistogramBuilder
@@ -37,6 +41,7 @@ class CodedTable:
     Args:
         rows: their FROM item. entity: the person's expression over it. nulls: how missing labels are read.
         sensitive: each attribute's expression over it. joint: whether the other attributes belong to the key.
+        known_rows: how many rows of a person somebody knows for whom is judged.
         population: the coded population; its keys follow from a node. None when no model asks for one.
     """
 
@@ -46,6 +51,7 @@ class CodedTable:
     sensitive: tuple[str | None, ...]
     joint: bool = False
     population: Population | None = None
+    known_rows: KnownRows = KnownRows.WORSE
 
 
 @dataclass(frozen=True)
@@ -99,39 +105,72 @@ class NodeAudits:
     ) -> None:
         self._engine, self._table, self._layout = engine, table, layout
         self._attributes, self.limit_rows, self._inherits = attributes, limit_rows, inherits
+        self._combinations = Combinations(engine)
 
     def verdict(self, node: Node) -> Verdict:
-        """The verdict of a node.
+        """The verdict of a node: the worse one, where somebody may know one row of a person or all of them.
 
         Raises:
             UsageError: a model has no answer for this table.
         """
-        parts = [self._part(node, attribute) for attribute in self._attributes]
-        every = [judged for part in parts for judged in part.judged]
-        inherits = [one for one in every if self._inherits and inherited(one.item.model, self.limit_rows)]
-        failing = self._failing_rows(parts, every)
+        if not self._several or self._table.known_rows is KnownRows.ALL:
+            return self._verdict(node, every=self._several)
+        one, every = self._verdict(node, every=False), self._verdict(node, every=True)
+        return replace(
+            one,
+            safe=one.safe and every.safe,
+            prunable_safe=one.prunable_safe and every.prunable_safe,
+            failing_rows=max(one.failing_rows, every.failing_rows),
+            fails=tuple(dict.fromkeys((*one.fails, *every.fails))),
+        )
+
+    @cached_property
+    def _several(self) -> bool:
+        """Whether who knows all rows of a person is to be judged, and knows more than from one of them."""
+        finest = (0,) * len(self._layout.columns)
+        frames = [self._frame(finest, attribute) for attribute in self._attributes]
+        known, nulls = self._table.known_rows, self._table.nulls
+        several = any(differs(frame, known, nulls, self._combinations) for frame in frames)
+        if several and self.limit_rows:
+            raise UsageError(
+                "Rows of persons cannot be left out by what one of them tells where somebody may know all rows of a "
+                f"person; search without {spelled('suppress')}, or say {spelled('known_rows', 'one')}."
+            )
+        return several
+
+    def _verdict(self, node: Node, *, every: bool) -> Verdict:
+        parts = [self._part(node, attribute, every=every) for attribute in self._attributes]
+        found = [judged for part in parts for judged in part.judged]
+        inherits = [one for one in found if self._inherits and inherited(one.item.model, self.limit_rows)]
+        failing = self._failing_rows(parts, found)
         return Verdict(
             node=node,
-            safe=self._holds(every, failing),
+            safe=self._holds(found, failing),
             prunable_safe=self._holds(inherits, self._failing_rows(parts, inherits)),
             classes=parts[0].sizes.count,
             failing_rows=failing,
             smallest=parts[0].sizes.min_size or 0,
-            fails=tuple(_failure(judged) for judged in every if judged.short),
+            fails=tuple(_failure(judged) for judged in found if judged.short),
         )
 
     def _holds(self, requirements: Sequence[_Judged], failing_rows: int) -> bool:
         return failing_rows <= self.limit_rows and not any(one.short and not one.of_classes for one in requirements)
 
-    def _part(self, node: Node, attribute: Attribute) -> _Share:
-        frame = self._frame(node, attribute)
+    def _part(self, node: Node, attribute: Attribute, *, every: bool = False) -> _Share:
+        """The classes of a node for one attribute: those of rows, or of persons with `every` row of theirs."""
+        rows = self._frame(node, attribute)
+        every = every and bool(rows.keys)
+        place = attribute.position
+        frame = alike_frame(self._engine, rows, place) if every else rows
         nulls = NullPolicy.WILDCARD if self._wild else NullPolicy.EQUAL
-        builder = HistogramBuilder(self._engine, frame, nulls, attribute.position)
+        builder = HistogramBuilder(self._engine, frame, nulls, place + BESIDE if every else place)
         histogram = builder.build(frame.sensitive, attribute.table, keep_keys=self._together)
         asked = [item for item in attribute.asked if decides(item)]
-        alone = replace(frame, solo=self._table.nulls is NullPolicy.DISTINCT)
+        if every:
+            asked = (without_population if self._table.known_rows is KnownRows.ALL else of_all_rows)(asked)
+        alone = replace(frame, solo=self._table.nulls is NullPolicy.DISTINCT and not every)
         wanted = persons_wanted([item.model for item in asked])
-        persons = count_persons(self._engine, frame, wanted) if wanted else None
+        persons = count_persons(self._engine, rows, wanted) if wanted else None
         judged = judge(histogram, asked, alone, self._population(node, attribute), persons)
         predicates = dict(judged.failing)
         found = []

@@ -115,7 +115,7 @@ def audit_of(
     them (`checkable`)."""
     asked = request.roles
     sampling = asked.sampling if asked.entity else asked.sampling.of_release(rows)
-    roles = Roles(tuple(keys), asked.sensitive, (), asked.entity, asked.joint, asked.nulls, sampling)
+    roles = Roles(tuple(keys), asked.sensitive, (), asked.entity, asked.joint, asked.nulls, asked.known_rows, sampling)
     return AuditSpec(target, roles, checkable(request, alone=alone) or (COUNTED,), request.inputs)
 
 

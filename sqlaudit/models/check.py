@@ -9,6 +9,31 @@ from typing import Any
 
 from sqlaudit.base.documents import IF_ANY, LEFT_OUT, Documented, after, key, told
 from sqlaudit.base.result import Number, Status
+from sqlaudit.base.spec import KnownRows
+
+
+@dataclass(frozen=True)
+class OfKnownRows(Documented):
+    """What a check finds for somebody who knows one row of a person, or all: as the check has it."""
+
+    level: Number | None
+    status: Status | None
+    failing_classes: int | None
+    failing_rows: int | None
+    failing_share: float | None
+
+
+@dataclass(frozen=True)
+class ByKnownRows(Documented):
+    """A check for somebody who knows one row of a person, and for somebody who knows all of them.
+
+    Args:
+        worse: which of them the check itself tells. one, all: what is found for each.
+    """
+
+    worse: KnownRows
+    one: OfKnownRows
+    all: OfKnownRows
 
 
 @dataclass(frozen=True)
@@ -23,6 +48,7 @@ class Check(Documented):
         status: the verdict, None when nothing was required.
         failing_classes, failing_rows, failing_share: what falls short; None when nothing was required.
         details: further figures of the model. note: which definition was used, or why nothing can be said.
+        known_rows: where persons with many rows were judged twice, what was found for whom; the check is the worse.
         text: the requirement as the user wrote it. title: the model's name for people, empty = made from `model`.
     """
 
@@ -42,6 +68,7 @@ class Check(Documented):
     note: str = field(default="", metadata=IF_ANY | after("title"))
     details: Mapping[str, Any] = field(default_factory=dict, metadata=IF_ANY | after("note"))
     title: str = field(default="", metadata=IF_ANY)
+    known_rows: ByKnownRows | None = field(default=None, metadata=IF_ANY)
 
     @told("severity", key("infinite") | IF_ANY)
     def _infinite(self) -> bool:

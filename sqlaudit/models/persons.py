@@ -7,7 +7,7 @@ events are known and how few persons are too few, and are judged from what was c
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol
 
@@ -15,6 +15,8 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.words import spelled
 from sqlaudit.models.base import Answers, Judgement, Model, Parameter
 
+MOST_ALONE = 2
+"""Sets of more events are counted in several statements."""
 MOST_KNOWN = 6
 """Sets of more events are more than anybody counts."""
 TERROVITIS = "Terrovitis, Mamoulis, Kalnis: Privacy-preserving anonymization of set-valued data, VLDB 2008"
@@ -27,10 +29,13 @@ class PersonsWanted:
     Args:
         known: for each number of persons that is enough, the most events that somebody knows.
         drawn: numbers of events that are drawn at random.
+        told: for each number of persons that is enough, and largest share of them with one sensitive value, the most
+            events that somebody knows.
     """
 
     known: Mapping[int, int]
     drawn: frozenset[int] = frozenset()
+    told: Mapping[tuple[int, Fraction], int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -58,6 +63,21 @@ class Singled:
     high: Fraction
 
 
+@dataclass(frozen=True)
+class Told:
+    """What at most so many known events tell of a sensitive attribute.
+
+    Args:
+        share: the largest share of the persons with a set who hold one value. smallest: the fewest of these persons.
+        exposed: persons with a set that too few share, or of whom too many hold one value. exact: as of `Shared`.
+    """
+
+    share: Fraction
+    smallest: int
+    exposed: int
+    exact: bool
+
+
 class PersonsFacts(Protocol):
     """What was counted of persons and their events."""
 
@@ -74,6 +94,9 @@ class PersonsFacts(Protocol):
 
     def singled(self, known: int) -> Singled:
         """Whom so many events drawn at random single out."""
+
+    def told(self, k: int, h: Fraction, known: int) -> Told:
+        """What at most so many events tell, where fewer than k persons are too few and a share above h too large."""
 
 
 class PersonsModel(Model):
@@ -106,9 +129,18 @@ class PersonsModel(Model):
         """How many persons are enough, and how many events somebody knows; None where no set of events is asked for."""
         return None
 
+    def alone(self) -> int:
+        """How many events somebody knows in one SELECT, where one carries it; 0 = all."""
+        return 0
+
     def drawn(self) -> int:
         """How many events are drawn at random; 0 = none are."""
         return 0
+
+    def telling(self) -> tuple[int, Fraction, int] | None:
+        """How many persons are enough, which share of them may hold one sensitive value, and how many events somebody
+        knows; None where no sensitive attribute is looked at."""
+        return None
 
 
 class KmAnonymity(PersonsModel):
@@ -127,6 +159,18 @@ class KmAnonymity(PersonsModel):
     )
     short_forms: ClassVar = ("km",)
     main: ClassVar[str] = "k"
+
+    @classmethod
+    def why_not_alone(cls, parameters: Mapping[str, Any], inputs: Mapping[str, Any]) -> str:
+        """Larger sets need the ones before."""
+        known = int(parameters.get("m", 2))
+        if known <= MOST_ALONE:
+            return ""
+        return f"it joins sets of at most {MOST_ALONE} events of a person; `sqlaudit audit` takes m = {known}."
+
+    def alone(self) -> int:
+        """m."""
+        return int(self.values["m"])
 
     def enough(self) -> tuple[int, int]:
         """k, and m."""
@@ -160,6 +204,11 @@ class ProfileKAnonymity(PersonsModel):
     parameters: ClassVar = (Parameter("k", "integer", "fewest persons who may have the same events", Fraction(1)),)
     short_forms: ClassVar = ("profile_k",)
     main: ClassVar[str] = "k"
+
+    @classmethod
+    def why_not_alone(cls, parameters: Mapping[str, Any], inputs: Mapping[str, Any]) -> str:
+        """One SELECT finds persons with the same events."""
+        return ""
 
     def judge_persons(self, facts: PersonsFacts) -> Judgement:
         """The smallest class of persons with the same events."""
@@ -214,6 +263,54 @@ class Unicity(PersonsModel):
         return Judgement(levels)
 
 
+class HkpCoherence(PersonsModel):
+    """Whoever knows p events of a person finds k persons, of whom not too many share a sensitive value."""
+
+    name: ClassVar[str] = "coherence"
+    title: ClassVar[str] = "(h,k,p)-coherence"
+    definition: ClassVar[str] = (
+        "At least k persons have every set of at most p events that some person has, and at most a share h of them "
+        "hold one and the same sensitive value (a missing one is none)."
+    )
+    reference: ClassVar[str] = "Xu, Wang, Fu, Yu: Anonymizing transaction databases for publication, KDD 2008"
+    needs_sensitive: ClassVar[bool] = True
+    operator: ClassVar[str] = "<="
+    parameters: ClassVar = (
+        Parameter("p", "integer", "events that somebody knows", Fraction(1), Fraction(MOST_KNOWN), default=2),
+        Parameter("k", "integer", "fewest persons who may share what is known", Fraction(2), default=2),
+        Parameter("h", "decimal", "largest share of them who may hold one value", Fraction(0), Fraction(1)),
+    )
+    main: ClassVar[str] = "h"
+    inherited: ClassVar[bool] = False
+    """Who has a coarse event is who has one of several fine ones, and sets that overlap may tell more together."""
+
+    @classmethod
+    def why_not_alone(cls, parameters: Mapping[str, Any], inputs: Mapping[str, Any]) -> str:
+        """Each set is looked at with its values."""
+        return "sets of events are counted size by size, each with the values of its persons, in several statements."
+
+    def telling(self) -> tuple[int, Fraction, int]:
+        """k, h and p."""
+        h = self.values["h"]
+        return self.values["k"], Fraction(1 if h is None else h), self.values["p"]
+
+    def judge_persons(self, facts: PersonsFacts) -> Judgement:
+        """The largest share, and the fewest persons; with too little time only what is proven."""
+        if not facts.persons:
+            return Judgement({"h": None, "fewest": None})
+        found = facts.told(*self.telling())
+        levels: dict[str, Any] = {"h": found.share, "fewest": found.smallest}
+        if not self.is_required:
+            return Judgement(levels)
+        details = {"persons": facts.persons}
+        if found.exact:
+            return Judgement(levels, found.exposed, found.exposed, details)
+        note = "the time was up before all sets of events were counted: more may be told than is said"
+        if not found.exposed:
+            return Judgement(levels, details=details, note=note)
+        return Judgement(levels, found.exposed, found.exposed, details, note=note)
+
+
 def persons_wanted(models: Sequence[Model]) -> PersonsWanted | None:
     """What some models ask of persons together; None when none asks."""
     asking = [model for model in models if isinstance(model, PersonsModel)]
@@ -223,7 +320,10 @@ def persons_wanted(models: Sequence[Model]) -> PersonsWanted | None:
     for model in asking:
         if (enough := model.enough()) is not None:
             known[enough[0]] = max(enough[1], known.get(enough[0], 0))
-    return PersonsWanted(known, frozenset(model.drawn() for model in asking if model.drawn()))
+    told: dict[tuple[int, Fraction], int] = {}
+    for k, h, p in (telling for model in asking if (telling := model.telling()) is not None):
+        told[k, h] = max(p, told.get((k, h), 0))
+    return PersonsWanted(known, frozenset(model.drawn() for model in asking if model.drawn()), told)
 
 
 def refuse_without_entity(model: type[Model], text: str, entity: str | None) -> None:

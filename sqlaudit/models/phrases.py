@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from sqlaudit.base.result import Status
+from sqlaudit.base.spec import KnownRows
 from sqlaudit.models.check import Check
 from sqlaudit.models.coverage import COLUMNS_NAMED, IDENTIFIER
 from sqlaudit.reports.document import Tone, Toned
@@ -78,7 +80,11 @@ def limit_text(check: Check) -> str:
 def other_levels(check: Check) -> dict[str, str]:
     """The figures beside the main one, by name; those that say again what stands elsewhere are left out."""
     known = {next(iter(check.levels), ""), "k", *check.parameters}
-    return {name.replace("_", " "): figure(value) for name, value in check.levels.items() if name not in known}
+    others = {name.replace("_", " "): figure(value) for name, value in check.levels.items() if name not in known}
+    if check.known_rows is None:
+        return others
+    one, every = check.known_rows.one.level, check.known_rows.all.level
+    return others | {"who knows one row": figure(one), "who knows all rows": figure(every)}
 
 
 def required_sentence(check: Check, classes: int, rows: int) -> Toned:
@@ -91,7 +97,7 @@ def required_sentence(check: Check, classes: int, rows: int) -> Toned:
     if check.required is not None:
         wanted = f"{WORDS.get(check.operator, check.operator)} {limit(check.required)}"
         said += f"; {wanted.strip()} is required"
-    return Toned(f"{said}.{shortfall(check, classes, rows)}{_why(check)}", tone)
+    return Toned(f"{said}.{shortfall(check, classes, rows)}{_for_whom(check)}{_why(check)}", tone)
 
 
 def statement_of(check: Check) -> str | None:
@@ -116,7 +122,9 @@ def shortfall(check: Check, classes: int, rows: int) -> str:
         few = f"{count(check.failing_rows or 0)} of {plural(persons, 'person')} ({percent(check.failing_share)})"
         return f" {few} {verb} short."
     verb = "falls" if check.failing_classes == 1 else "fall"
+    of_persons = check.known_rows is not None and check.known_rows.worse is KnownRows.ALL
     said = f" {count(check.failing_classes)} of {plural(classes, 'class', 'classes')}"
+    said = f" {plural(check.failing_classes, 'class', 'classes')} of persons" if of_persons else said
     if check.failing_rows is None:
         return f"{said} {verb} short."
     share = check.failing_share if check.failing_share is not None else (check.failing_rows / rows if rows else None)
@@ -129,6 +137,15 @@ def short_cell(check: Check, rows: int) -> str:
         return ""
     share = check.failing_share if check.failing_share is not None else (check.failing_rows / rows if rows else None)
     return f"{count(check.failing_rows)} ({percent(share)})" if check.failing_rows else "0"
+
+
+def _for_whom(check: Check) -> str:
+    """The levels for who knows one row of a person, and for who knows all; empty where both are the same question."""
+    both = check.known_rows
+    if both is None:
+        return ""
+    one, every = (level_text(replace(check, level=of.level, status=of.status)) for of in (both.one, both.all))
+    return f" Who knows one row of a person: {one}; who knows all rows: {every}."
 
 
 def _opening(check: Check) -> tuple[str, Tone]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from sqlaudit.base.relation import Kind
 from sqlaudit.base.result import Warned
+from sqlaudit.base.spec import KnownRows
 from sqlaudit.base.words import spelled
 from sqlaudit.profiles.names import concept_of
 from sqlaudit.profiles.result import ColumnFacts, Role
@@ -113,12 +114,21 @@ def unreadable(names: Sequence[str]) -> Warned | None:
     )
 
 
-def persons_with_several(entity: str, persons: int, several: int) -> Warned | None:
+_JUDGED = {
+    KnownRows.WORSE: (
+        "for somebody who knows one row of a person and for somebody who knows all of them; the worse is the verdict"
+    ),
+    KnownRows.ONE: ("for somebody who knows one row of a person; nothing is said of somebody who knows several"),
+    KnownRows.ALL: ("for somebody who knows all rows of a person; nothing is said of somebody who knows one or some"),
+}
+
+
+def persons_with_several(entity: str, persons: int, several: int, known: KnownRows) -> Warned | None:
     """For whom a verdict holds that counts persons.
 
     Args:
         entity: what the persons are called. persons: how many there are. several: how many of them have more than one
-            combination of the quasi-identifiers.
+            combination of the quasi-identifiers. known: which rows of a person somebody knows for whom is judged.
     """
     if not persons:
         return None
@@ -133,8 +143,8 @@ def persons_with_several(entity: str, persons: int, several: int) -> Warned | No
     return Warned(
         "several_combinations",
         (entity,),
-        f"Persons are counted by {entity}, for somebody who knows one row of a person. {is_are} of {persons:,} {has} "
-        "more than one combination of the quasi-identifiers: nothing is said here of somebody who knows several rows.",
+        f"Persons are counted by {entity}. {is_are} of {persons:,} {has} more than one combination of the "
+        f"quasi-identifiers, and it is judged {_JUDGED[known]}.",
     )
 
 

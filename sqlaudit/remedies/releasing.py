@@ -98,7 +98,7 @@ def _checked(
     """
     asked = table.given
     sampling = asked.sampling if asked.entity else asked.sampling.of_release(made.rows + made.left_out)
-    roles = Roles(made.keys, asked.sensitive, (), asked.entity, asked.joint, asked.nulls, sampling)
+    roles = Roles(made.keys, asked.sensitive, (), asked.entity, asked.joint, asked.nulls, asked.known_rows, sampling)
     auditor = Auditor(table.engine, failing_classes=0, relation=relation, population=population)
     found = auditor.audit(AuditSpec(Target(relation=table.relation.label), roles, tuple(requirements), inputs))
     if found.rows != made.rows:

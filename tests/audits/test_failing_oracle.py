@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from sqlaudit.audits.auditor import Auditor
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.result import Status
-from sqlaudit.base.spec import AuditSpec, NullPolicy, Requirement, Roles
+from sqlaudit.base.spec import AuditSpec, KnownRows, NullPolicy, Requirement, Roles
 from sqlaudit.base.targets import make_target
 from sqlaudit.classes import histogram
 from sqlaudit.classes.failing import AllFailing
@@ -99,11 +99,15 @@ def lines(failing: Iterable[FailingClass]) -> Counter[Line]:
     return found
 
 
+def known_rows(entity: str | None) -> KnownRows:
+    """As the oracle has persons: each row of theirs by itself."""
+    return KnownRows.ONE if entity else KnownRows.WORSE
+
+
 def of_case(engine: Engine, case: Case) -> Listing:
     named = [replace(requirement, text=requirement.model) for requirement in case.require]
-    roles = Roles(
-        tuple(case.qi), (case.sensitive,) if case.sensitive else (), (), case.entity, False, NullPolicy(case.nulls)
-    )
+    sensitive, known = (case.sensitive,) if case.sensitive else (), known_rows(case.entity)
+    roles = Roles(tuple(case.qi), sensitive, (), case.entity, False, NullPolicy(case.nulls), known)
     return Listing(engine, case.rows, case.columns, roles, named, {})
 
 
@@ -144,7 +148,7 @@ def test_the_list_where_a_missing_value_matches_any(engine: Engine, case: Case) 
 
 
 def rare_listing(engine: Engine, case: RareCase, requirements: Iterable[Requirement], nulls: str = "equal") -> Listing:
-    roles = Roles(tuple(case.qi), ("s",), (), case.entity, False, NullPolicy(nulls))
+    roles = Roles(tuple(case.qi), ("s",), (), case.entity, False, NullPolicy(nulls), known_rows(case.entity))
     return Listing(engine, case.rows, case.columns, roles, requirements, case.inputs())
 
 

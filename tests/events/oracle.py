@@ -176,6 +176,17 @@ def learnt_of_rest(
     return largest, told
 
 
+def persons_below(persons: dict[Any, tuple[Event, ...]], most: int, k: int) -> set[Any]:
+    """Those of whom at most `most` events are shared by fewer than k persons."""
+    return {
+        one
+        for one, events in persons.items()
+        for size in range(1, most + 1)
+        for known in known_sets(events, size)
+        if support(persons, known) < k
+    }
+
+
 def profile_below(persons: dict[Any, tuple[Event, ...]], k: int) -> int:
     """Persons whose events fewer than k persons have, and nothing else."""
     classes = Counter(frozenset(events) for events in persons.values())

@@ -62,11 +62,44 @@ def test_each_requirement_is_judged_as_all_subsets_say(engine: Engine, nulls: st
     compare()
 
 
+def test_coherence_is_judged_as_all_subsets_say(engine: Engine) -> None:
+    kinds = COLUMNS | {"ill": "text"}
+    ill = st.sampled_from(["a", "b", None])
+
+    @run(20 if engine.name == "duckdb" else 4)
+    @given(
+        st.lists(
+            st.tuples(st.integers(1, 5), st.sampled_from(["may", None]), st.sampled_from([1, 2, 3]), ill),
+            min_size=1,
+            max_size=12,
+        ),
+        st.integers(1, 3),
+        st.integers(2, 3),
+        st.sampled_from(["0.4", "0.5", "1"]),
+    )
+    def compare(table: list[tuple[Any, ...]], p: int, k: int, h: str) -> None:
+        query = values_query([dict(zip(kinds, one, strict=True)) for one in table], kinds)
+        require = [f"coherence@{p}=k:{k},h:{h}", f"coherence@1=k:2,h:{h}"]
+        result = sqlaudit.audit(
+            query=query, qi=EVENT, sensitive="ill", entity="person", require=require, db=engine, known_rows="one"
+        )
+        persons, held = oracle.events_of([one[:3] for one in table]), oracle.held_by(table)
+        for text, known, enough in ((require[0], p, k), (require[1], 1, 2)):
+            check = by_text(result)[text]
+            share, told = oracle.learnt(persons, held, known, Fraction(h))
+            few = oracle.persons_below(persons, known, enough)
+            assert (check.level, check.levels["fewest"]) == (share, oracle.smallest(persons, known))
+            assert check.failing_rows == len(told | few)
+            assert check.status == ("fail" if told | few else "pass")
+
+    compare()
+
+
 def test_one_known_event_is_k_anonymity_of_persons(engine: Engine) -> None:
     @run(15 if engine.name == "duckdb" else 4)
     @given(rows, st.integers(2, 4))
     def compare(table: list[tuple[Any, ...]], k: int) -> None:
-        found = by_text(audited(engine, table, [f"km@1={k}", f"k={k}"]))
+        found = by_text(audited(engine, table, [f"km@1={k}", f"k={k}"], known_rows="one"))
         assert found[f"km@1={k}"].level == found[f"k={k}"].level
         assert found[f"km@1={k}"].status == found[f"k={k}"].status
 
@@ -125,7 +158,8 @@ def test_what_was_counted_of_persons_stands_in_the_result() -> None:
         "random": [{"known": 1, "unique_share": 0, "low": 0, "high": 0, "sampled": False}],
     }
     assert by_text(result)["km@2=2"].details == {"persons": 3, "minimal_sets": 3}
-    assert "persons" not in sqlaudit.audit(CLINICS, qi=["clinic"], entity="who", require=["k=2"]).to_dict()
+    one = sqlaudit.audit(CLINICS, qi=["clinic"], entity="who", require=["k=2"], known_rows="one")
+    assert "persons" not in one.to_dict()
 
 
 @pytest.mark.parametrize("require", ["km@2=5", "profile_k=5", "unicity@4=5%"])

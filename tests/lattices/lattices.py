@@ -10,7 +10,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from sqlaudit.base.spec import NullPolicy, Requirement, Roles, Target
+from sqlaudit.base.spec import KnownRows, NullPolicy, Requirement, Roles, Target
 from sqlaudit.classes.inputs import population_target, read_inputs
 from sqlaudit.classes.opening import resolve_roles
 from sqlaudit.engines.contract import Engine
@@ -64,6 +64,7 @@ class NodeCase:
             lattice.entity,
             lattice.joint,
             NullPolicy(lattice.nulls),
+            KnownRows.ONE if lattice.entity else KnownRows.WORSE,
         )
 
     def hierarchies(self) -> list[Hierarchy]:

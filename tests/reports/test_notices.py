@@ -164,8 +164,9 @@ def test_persons_with_several_combinations_are_counted(engine: Engine) -> None:
     found = sqlaudit.audit(query=query(rows, kinds), entity="pid", **given)
     assert codes(found.notices) == {"several_combinations": ("pid",)}
     assert found.notices[0].message == (
-        "Persons are counted by pid, for somebody who knows one row of a person. 2 persons of 4 have more than one "
-        "combination of the quasi-identifiers: nothing is said here of somebody who knows several rows."
+        "Persons are counted by pid. 2 persons of 4 have more than one combination of the quasi-identifiers, and it is "
+        "judged for somebody who knows one row of a person and for somebody who knows all of them; the worse is the "
+        "verdict."
     )
     assert [step.name for step in found.statements].count("persons with several combinations") == 1
     alone = sqlaudit.audit(query=query(rows[:3], kinds), entity="pid", **given)

@@ -6,13 +6,18 @@
 {% import "gates/standalone/_written_out.sql" as relation with context %}
 {% set columns = rows.target_columns(keys, sensitive, entity, solo, "ORDER BY " ~ keys[0]) %}
 {% set key = rows.key_columns(keys, solo) %}
+{% if all_rows %}
+{% import "gates/standalone/_standalone_persons.sql" as persons %}
+{% set person_columns = rows.target_columns(all_rows["keys"], all_rows.sensitive, all_rows.entity, false) %}
+WITH {{ persons.all_rows(all_rows.source, person_columns, rows.key_columns(all_rows["keys"], false), all_rows["keys"] | length, all_rows.solo) }},
+{% endif %}
 {% if population %}
 {% set population_columns = rows.target_columns(population_keys, none, population_entity, false) %}
-WITH {{ relation.population_sizes(source, columns, population, population_columns, key, entity, population_entity) }}
+{{ "WITH " if not all_rows }}{{ relation.population_sizes(source, columns, population, population_columns, key, entity, population_entity) }}
 {%- elif by_value %}
-WITH {{ relation.class_facts(source, columns, key, entity, pieces.listed(facts, more_facts), uses) }}
+{{ "WITH " if not all_rows }}{{ relation.class_facts(source, columns, key, entity, pieces.listed(facts, more_facts), uses) }}
 {%- else %}
-WITH {{ relation.class_sizes(source, columns, key, entity) }}
+{{ "WITH " if not all_rows }}{{ relation.class_sizes(source, columns, key, entity) }}
 {%- endif %}
 {% if atoms %},
 {{ relation.disclosure_relation(key, atoms, partitions) }}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.paths import exists
-from sqlaudit.base.spec import NullPolicy, ReadOptions, Target
+from sqlaudit.base.spec import KnownRows, NullPolicy, ReadOptions, Roles, Target
 from sqlaudit.cli.console.session import State
 from sqlaudit.cli.console.workspace import Workspace
 from sqlaudit.gates.connections import holds_password
@@ -81,6 +81,12 @@ def _table(state: State, target: Target, workspace: Workspace, folder: Path) -> 
     yield from _list("identifiers", roles.identifiers)
     if roles.entity:
         yield f"    entity: {scalar(roles.entity)}"
+    yield from _judged(roles)
+    yield from _list("requirements", [one.text for one in state.requirements])
+
+
+def _judged(roles: Roles) -> Iterator[str]:
+    """How the roles are read, where that was said."""
     if roles.joint:
         yield "    joint: true"
     if roles.nulls is not NullPolicy.EQUAL:
@@ -91,7 +97,8 @@ def _table(state: State, target: Target, workspace: Workspace, folder: Path) -> 
         yield f"    population_size: {roles.sampling.population_size}"
     if roles.sampling.weights is not None:
         yield f"    weights: {scalar(roles.sampling.weights)}"
-    yield from _list("requirements", [one.text for one in state.requirements])
+    if roles.known_rows is not KnownRows.WORSE:
+        yield f"    known_rows: {roles.known_rows.value}"
 
 
 def _read(options: ReadOptions) -> Iterator[str]:

@@ -13,7 +13,7 @@ from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.errors import EngineError, Incomplete, Interrupted, UsageError
 from sqlaudit.base.names import closest
 from sqlaudit.base.relation import Relation
-from sqlaudit.base.spec import Requirement, Roles, Target
+from sqlaudit.base.spec import KnownRows, Requirement, Roles, Target
 from sqlaudit.base.words import speaking
 from sqlaudit.cli.console.audit_statement import is_audit, parse_audit
 from sqlaudit.cli.console.screen import Reported, Screen
@@ -153,6 +153,7 @@ class Session:
             sampling_fraction=roles.sampling.sampling_fraction,
             population_size=roles.sampling.population_size,
             weights=roles.sampling.weights,
+            known_rows=roles.known_rows,
             db=self.engine,
             inputs=self.inputs,
             failing_classes=SHOWN_CLASSES,
@@ -210,8 +211,14 @@ class Session:
         said = parse_audit(piece.text, self.workspace.dialect, piece.line)
         target = self.workspace.query(said.query) if said.query else self.workspace.target(said.relation)
         kept = self.state.roles  # what the statement has no words for
+        known = kept.known_rows if said.roles.entity else KnownRows.WORSE
         roles = replace(
-            said.roles, identifiers=kept.identifiers, joint=kept.joint, nulls=kept.nulls, sampling=kept.sampling
+            said.roles,
+            identifiers=kept.identifiers,
+            joint=kept.joint,
+            nulls=kept.nulls,
+            known_rows=known,
+            sampling=kept.sampling,
         )
         self.change(State(target, roles, said.requirements))
         return self.show_audit()

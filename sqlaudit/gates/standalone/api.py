@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sqlaudit.base.options import request_from
-from sqlaudit.base.spec import NullPolicy, Requirement, Roles, Target
+from sqlaudit.base.spec import KnownRows, NullPolicy, Requirement, Roles, Target
 from sqlaudit.gates.standalone import checks as standalone
 from sqlaudit.gates.standalone.cells import compile_cells
 from sqlaudit.models.registry import CELL_RULES
@@ -25,6 +25,7 @@ def compile_checks(
     entity: str | None = None,
     joint: bool = False,
     nulls: NullPolicy | str = NullPolicy.EQUAL,
+    known_rows: KnownRows | str = KnownRows.WORSE,
     query: str = "",
     where: str = "",
     inputs: Mapping[str, Any] | None = None,
@@ -44,7 +45,7 @@ def compile_checks(
         checks: `{"k": 5, "recursive_l": {"c": 3, "l": 2}}`, `["k=5", "t=0.2"]`, or names of models for their figures
             alone; none = the figures of every model.
         dialect: a key of `sqlaudit.gates.standalone.names.DIALECTS`, such as "snowflake".
-        entity, joint, nulls: as for `sqlaudit.audit`; NULLs that match anything cannot be written.
+        entity, joint, nulls, known_rows: as for `sqlaudit.audit`; NULLs that match anything cannot be written.
         where: a SQL condition on the rows of `table`.
         inputs: `population` (a table of the warehouse) and `class_function: identity`.
         exact_names: whether columns are named in their exact case, and quoted.
@@ -52,7 +53,8 @@ def compile_checks(
             rules for its cells (`threshold=5`), as for `sqlaudit.aggregates`.
 
     Returns:
-        In the order of the checks, for each sensitive attribute: `sql`, or without checks a reason in `refused`.
+        In the order of the checks, for each sensitive attribute, and with an entity for who knows one row of a person
+        and for who knows all: `sql`, or without checks a reason in `refused`.
 
     Raises:
         UsageError: an unknown model or dialect, no table's name, or a check that one SELECT cannot carry.

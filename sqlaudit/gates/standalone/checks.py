@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.spec import NullPolicy, Requirement, Roles, Target
+from sqlaudit.base.spec import KnownRows, NullPolicy, Requirement, Roles, Target
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.base.words import about, spelled
 from sqlaudit.classes.inputs import population_target, read_inputs
 from sqlaudit.gates.standalone.names import DIALECTS, column, find_dialect, source
-from sqlaudit.gates.standalone.recipes import NotCarried, Recipe, recipe_of
+from sqlaudit.gates.standalone.recipes import NotCarried, Recipe, persons_alone, recipe_of
+from sqlaudit.models.persons import PersonsModel, refuse_without_entity
 from sqlaudit.models.registry import CELL_RULES, REGISTRY
 from sqlaudit.models.requirements import find_model, parse_requirements
 from sqlaudit.reports.escape import visible
 
+_ROWS = {"one": "one row", "all": "all rows"}
 _HOW_TO_READ = (
     "Each statement reads the table and returns one row. With a limit, the verdict is pass, fail, or undecided: the",
     "table is empty, rows cannot be judged (unusable), or a figure is too near its limit for floating point.",
@@ -31,6 +33,7 @@ class Compiled:
         check: as it was asked for. model: the model's name. sensitive: the attribute it is about, None = none.
         dialect: what the SQL is written in. sql: one SELECT without parameters; empty when none carries the check.
         refused: why none does, else empty.
+        known_rows: where persons are counted by classes: `one` or `all`, how many rows of a person are known.
     """
 
     check: str
@@ -39,6 +42,7 @@ class Compiled:
     dialect: str
     sql: str = ""
     refused: str = ""
+    known_rows: str = ""
 
     @property
     def executed(self) -> bool:
@@ -96,7 +100,7 @@ def compile_checks(
     for requirement in asked:
         for attribute in _attributes(requirement, roles):
             job = _Job(target, roles, attribute, requirement, _inputs_of(given, attribute, roles), speech, exact_names)
-            compiled.append(job.compiled(lenient=not checks))
+            compiled += [replace(job, known=known).compiled(lenient=not checks) for known in _known(requirement, roles)]
     return compiled
 
 
@@ -106,6 +110,25 @@ def _requirements(check: str | Requirement) -> tuple[Requirement, ...]:
     if {"=", "<", ">"} & set(check):
         return parse_requirements(check)
     return (Requirement(find_model(check).name, {}, check),)
+
+
+def _known(requirement: Requirement, roles: Roles) -> tuple[KnownRows | None, ...]:
+    """How many rows of a person are known, for each statement of a requirement: the worse is the verdict on both.
+
+    Raises:
+        NotCarried: it compares rows with a population, and all rows of a person are to be known.
+    """
+    model = REGISTRY[requirement.model]
+    if roles.entity is None or model.of_persons:
+        return (None,)
+    if "population" in model.needs:
+        if roles.known_rows is KnownRows.ALL:
+            raise NotCarried(
+                f"{requirement.text or requirement.model}: compares rows with those of a population, and not all rows "
+                f"of a person; use {spelled('known_rows', 'one')}."
+            )
+        return (KnownRows.ONE,)
+    return (KnownRows.ONE, KnownRows.ALL) if roles.known_rows is KnownRows.WORSE else (roles.known_rows,)
 
 
 def _attributes(requirement: Requirement, roles: Roles) -> tuple[str | None, ...]:
@@ -134,6 +157,7 @@ class _Job:
     inputs: Mapping[str, Any]
     dialect: str
     exact_names: bool
+    known: KnownRows | None = None
 
     def compiled(self, *, lenient: bool) -> Compiled:
         """The statement; where `lenient`, the reason why there is none."""
@@ -141,29 +165,63 @@ class _Job:
         model = REGISTRY[self.requirement.model]
         attribute = self.attribute if model.needs_sensitive else None
         try:
-            recipe = recipe_of(self.requirement, self.inputs, attribute, entity=self.roles.entity is not None)
-            sql = self._sql(recipe)
+            refuse_without_entity(model, check, self.roles.entity)
+            if model.of_persons:
+                sql = self._of_persons(persons_alone(self.requirement, self.inputs))
+            else:
+                recipe = recipe_of(self.requirement, self.inputs, attribute, entity=self.roles.entity is not None)
+                sql = self._sql(recipe)
         except UsageError as reason:
             if not lenient:
                 raise
             return Compiled(check, model.name, self.attribute, self.dialect, refused=str(reason))
-        return Compiled(check, model.name, self.attribute, self.dialect, sql)
+        return Compiled(check, model.name, self.attribute, self.dialect, sql, known_rows=self.known or "")
+
+    def _of_persons(self, model: PersonsModel) -> str:
+        roles = self.roles
+        statement = render(
+            "gates/standalone/standalone_persons.sql",
+            self.dialect,
+            step="standalone check",
+            plain_order=True,
+            source=Raw(source(self.target, self.dialect)),
+            keys=[self._raw(name, about("qi")) for name in self._keys()],
+            entity=self._raw(roles.entity or "", about("entity")),
+            solo=roles.nulls is NullPolicy.DISTINCT,
+            known=model.alone(),
+            k=model.values["k"],
+        )
+        return statement.sql.partition("\n")[2]
 
     def _sql(self, recipe: Recipe) -> str:
         roles = self.roles
         entity = None if roles.entity is None else self._raw(roles.entity, about("entity"))
         solo = roles.nulls is NullPolicy.DISTINCT
         keys = [self._raw(name, about("qi")) for name in self._keys()]
+        sensitive = self._raw(self.attribute, about("sensitive")) if recipe.by_value and self.attribute else None
+        rows: dict[str, Any] = {
+            "source": Raw(source(self.target, self.dialect)),
+            "keys": keys,
+            "entity": entity,
+            "sensitive": sensitive,
+            "solo": solo,
+        }
+        if self.known is KnownRows.ALL:
+            told = None if sensitive is None else Raw("told")
+            rows = {
+                "all_rows": rows | {"sensitive": sensitive or "NULL"},
+                "source": Raw("all_rows"),
+                "keys": [Raw("known")],
+                "entity": Raw("person"),
+                "sensitive": told,
+                "solo": False,
+            }
         statement = render(
             "gates/standalone/standalone.sql",
             self.dialect,
             step="standalone check",
             plain_order=True,
-            source=Raw(source(self.target, self.dialect)),
-            keys=keys,
-            entity=entity,
-            solo=solo,
-            sensitive=self._raw(self.attribute, about("sensitive")) if recipe.by_value and self.attribute else None,
+            **{"all_rows": None} | rows,
             levels=list(recipe.levels),
             required=bool(recipe.table_fails),
             table_fails=recipe.table_fails,
@@ -219,7 +277,8 @@ def _section(one: Compiled) -> str:
     if one.refused:
         return _comment([f"{one.model}{of} is not here. {one.refused}"])
     model = REGISTRY.get(one.model) or CELL_RULES[one.model]
-    notes = [f"{one.check}{of}", f"{model.title}: {model.definition}"]
+    whom = f", for somebody who knows {_ROWS[one.known_rows]} of a person" if one.known_rows else ""
+    notes = [f"{one.check}{of}{whom}", f"{model.title}: {model.definition}"]
     if model.needs_order:
         notes.append("The attribute must be a number, a date or a time: text has no order that everybody agrees on.")
     return _comment(notes) + one.sql + ";\n"

@@ -17,6 +17,7 @@ from sqlaudit.models.base import Context, Model, band, expression
 from sqlaudit.models.diversity import head
 from sqlaudit.models.functions import RangeControl
 from sqlaudit.models.kinds import SignatureModel, SizeModel
+from sqlaudit.models.persons import PersonsModel
 from sqlaudit.models.population import PopulationModel
 from sqlaudit.models.registry import REGISTRY
 
@@ -102,6 +103,20 @@ def recipe_of(requirement: Requirement, inputs: Mapping[str, Any], sensitive: st
     model = kind(requirement.parameters, context)
     recipe = _RECIPES[model.recipe](model)
     return _with_persons(recipe, model) if entity else recipe
+
+
+def persons_alone(requirement: Requirement, inputs: Mapping[str, Any]) -> PersonsModel:
+    """The model of a requirement on persons with many rows, which a statement of its own carries.
+
+    Raises:
+        NotCarried: one SELECT cannot carry it.
+    """
+    kind = REGISTRY[requirement.model]
+    if reason := kind.why_not_alone(requirement.parameters, inputs):
+        raise NotCarried(f"{requirement.text or kind.name}: {reason}")
+    model = kind(requirement.parameters, Context(None, 0, {}))
+    assert isinstance(model, PersonsModel)
+    return model
 
 
 def _with_persons(recipe: Recipe, model: Model) -> Recipe:

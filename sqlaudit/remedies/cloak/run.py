@@ -11,7 +11,7 @@ from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.errors import EngineError
 from sqlaudit.base.publication import NOTHING, Publication
 from sqlaudit.base.relation import Relation, Row, Statement
-from sqlaudit.base.spec import AuditSpec, Roles, Target
+from sqlaudit.base.spec import AuditSpec, KnownRows, Roles, Target
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.provenance import provenance
@@ -165,7 +165,9 @@ def _audited(messages: Messages, item: str, published: int) -> Holding:
 def audit_of_boxes(engine: Engine, relation: Relation, bounds: tuple[str, ...], user: str, k: int) -> AuditResult:
     """An audit with the bounds of boxes as quasi-identifiers, and the user as the entity."""
     spec = AuditSpec(
-        Target(relation=relation.label), Roles(quasi_identifiers=bounds, entity=user), (parse_requirement(f"k={k}"),)
+        Target(relation=relation.label),
+        Roles(quasi_identifiers=bounds, entity=user, known_rows=KnownRows.ONE),
+        (parse_requirement(f"k={k}"),),
     )
     return Auditor(engine, failing_classes=0, relation=relation).audit(spec)
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from sqlaudit.base.columns_of import resolve
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.numbers import exact_share
-from sqlaudit.base.spec import Roles, Sampling, Target
+from sqlaudit.base.spec import KnownRows, Roles, Sampling, Target
 from sqlaudit.cli.console.requirement_clause import read_requirements
 from sqlaudit.cli.console.screen import Reported
 from sqlaudit.cli.console.session import Command, Session
@@ -55,7 +55,19 @@ def entity(session: Session, rest: str) -> None:
         return
     if len(names) > 1:
         raise UsageError("\\entity takes one column: the one that says which person a row is about.")
-    _set(session, replace(session.state.roles, entity=names[0] if names else None))
+    known = session.state.roles.known_rows if names else KnownRows.WORSE
+    _set(session, replace(session.state.roles, entity=names[0] if names else None, known_rows=known))
+
+
+def known_rows(session: Session, rest: str) -> None:
+    """Set how many rows of a person somebody knows for whom is judged, or show all roles."""
+    if not rest:
+        show(session)
+        return
+    words = [one.value for one in KnownRows]
+    if rest.casefold() not in words:
+        raise UsageError(f"\\known_rows is one of {', '.join(words)}.")
+    _set(session, replace(session.state.roles, known_rows=KnownRows(rest.casefold())))
 
 
 def sample(session: Session, rest: str) -> None:
@@ -110,6 +122,7 @@ def show(session: Session) -> None:
         ("direct identifiers", ", ".join(state.roles.identifiers) or "none"),
         ("person column", state.roles.entity or "none"),
         *_sampled(state.roles.sampling),
+        *((("known rows of a person", state.roles.known_rows.value),) if state.roles.entity else ()),
         ("requirements", ", ".join(one.text for one in state.requirements) or "none"),
     )
     facts: tuple[tuple[str, Words], ...] = pairs
@@ -155,5 +168,6 @@ COMMANDS = (
     Command("identifier", "[COLUMNS|none]", "direct identifiers, which must not be in it", identifiers, "columns"),
     Command("entity", "[COLUMN|none]", "which person a row is about; sizes then count persons", entity, "columns"),
     Command("sample", "[SHARE|N|COLUMN|none]", "the share of a population, its people, or weights", sample, "columns"),
+    Command("known_rows", "[one|all|worse]", "with \\entity: who knows one row of a person, or all", known_rows),
     Command("require", "[LIMITS|none]", "what must hold: k=5 l=2, or k >= 5, t <= 0.2", require, "models"),
 )

@@ -68,6 +68,7 @@ def compile_sql(session: Session, rest: str) -> None:
         roles.entity,
         roles.joint,
         roles.nulls,
+        roles.known_rows,
     )
     compiled = compile_checks(there, translated, session.state.requirements, dialect=dialect, inputs=session.inputs)
     session.screen.text(script(compiled, there, __version__))

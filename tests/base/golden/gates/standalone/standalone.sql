@@ -1,5 +1,51 @@
 /* sqlaudit: standalone */
-WITH target AS (
+WITH person_rows AS (
+    SELECT
+        "clinic" AS q1,
+        "person" AS e,
+        NULL AS s
+    FROM visits
+),
+numbered AS (
+    SELECT
+        e,
+        DENSE_RANK() OVER (ORDER BY q1) AS event,
+        CASE WHEN q1 IS NULL THEN 1 ELSE 0 END AS lonely
+    FROM person_rows
+    WHERE e IS NOT NULL
+),
+own AS (
+    SELECT DISTINCT e, event FROM numbered WHERE lonely = 0
+),
+people AS (
+    SELECT e, MAX(lonely) AS lonely FROM numbered GROUP BY e
+),
+numbers AS (
+    SELECT own.e, people.lonely, COUNT(*) AS events
+    FROM own
+    JOIN people ON people.e = own.e
+    GROUP BY own.e, people.lonely
+),
+common AS (
+    SELECT mine.e AS e, theirs.e AS other, COUNT(*) AS events
+    FROM own AS mine
+    JOIN own AS theirs ON mine.event = theirs.event
+    GROUP BY mine.e, theirs.e
+),
+alike AS (
+    SELECT common.e AS e, MIN(common.other) AS known, COUNT(*) AS persons
+    FROM common
+    JOIN numbers AS mine ON mine.e = common.e
+    JOIN numbers AS theirs ON theirs.e = common.other
+    WHERE common.events = mine.events AND common.events = theirs.events AND mine.lonely = 0 AND theirs.lonely = 0
+    GROUP BY common.e
+),
+all_rows AS (
+    SELECT COALESCE(alike.known, person_rows.e) AS known, person_rows.e AS person, person_rows.s AS told
+    FROM person_rows
+    LEFT JOIN alike ON alike.e = person_rows.e
+),
+target AS (
     SELECT
         "a" AS q1,
         CASE WHEN "a" IS NULL THEN ROW_NUMBER() OVER (ORDER BY "a") END AS solo

@@ -1,0 +1,22 @@
+{# The rows with one key for all rows of a person: which other persons have the same combinations of the
+   quasi-identifiers. Combinations become numbers, persons lists of numbers, lists numbers. Missing values are equal to
+   each other here; with `solo` a row with one is a combination of its own. #}
+{% import "classes/_rows.sql" as rows %}
+{% import "classes/_target.sql" as parts with context %}
+{% set key = rows.key_columns(keys, solo) %}
+WITH {{ parts.target(source, keys, sensitive, entity, solo) }},
+numbered AS (
+    SELECT e, DENSE_RANK() OVER (ORDER BY {{ key }}) AS combination
+    FROM (SELECT DISTINCT {{ key }}, e FROM target) AS combinations
+),
+lists AS (
+    SELECT e, {{ "SORT_ARRAY(COLLECT_LIST(combination))" if dialect == "spark" else "LIST(combination ORDER BY combination)" }} AS known
+    FROM numbered
+    GROUP BY e
+),
+alike AS (
+    SELECT e, DENSE_RANK() OVER (ORDER BY known) AS known FROM lists
+)
+SELECT alike.known, target.e, target.s
+FROM target
+JOIN alike ON target.e = alike.e
