@@ -12,6 +12,7 @@ import numpy.typing as npt
 from sqlaudit.base.errors import InputError
 from sqlaudit.base.whole_arrays import times, wholes
 from sqlaudit.base.words import spelled
+from sqlaudit.reports.figures import plural
 from sqlaudit.tabular.cells import CellMeasure
 
 _WHOLE_FLOATS = 2.0**53
@@ -53,7 +54,8 @@ def _written(name: str, data: npt.NDArray[Any], known: npt.NDArray[np.bool_], hi
     if strange:
         cells = sum(text in strange for text in texts[known])
         raise InputError(
-            f"{cells:,} cells of {name!r} hold something that is no number; name the mark of hidden cells with "
+            f"{plural(cells, 'cell')} of {name!r} {'holds' if cells == 1 else 'hold'} something that is no number; "
+            "name the mark of hidden cells with "
             f"{spelled('hidden')}."
         )
     numbers = {text: number for text, number in read.items() if number is not None}
