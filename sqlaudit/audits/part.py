@@ -23,7 +23,7 @@ from sqlaudit.classes.facts import ClassHistogram, Fact, Frame, SensitiveTable
 from sqlaudit.classes.failing import FailingClasses
 from sqlaudit.classes.found import FailingClass
 from sqlaudit.classes.histogram import HistogramBuilder
-from sqlaudit.classes.listing import Keyed, Short
+from sqlaudit.classes.listing import Short
 from sqlaudit.classes.opening import ResolvedRoles, frame_of, key_labels, sensitive_table
 from sqlaudit.engines.contract import Engine
 from sqlaudit.models.base import Context, Model, Population
@@ -188,7 +188,7 @@ class _Keyed:
 
     def failing(self, shorts: tuple[Short, ...], facts: tuple[Fact, ...]) -> FailingClasses:
         """The classes that fall short of some requirements."""
-        frame, apart = self.builder.frame, any(isinstance(short.listing, Keyed) for short in shorts)
+        frame, apart = self.builder.frame, any(short.has_keys for short in shorts)
         return FailingClasses(
             self.apart if apart else self.histogram,
             shorts,

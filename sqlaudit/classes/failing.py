@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from sqlaudit.base.relation import Row, Statement
-from sqlaudit.base.sql import Raw, environment
 from sqlaudit.classes.facts import ClassHistogram, Fact
 from sqlaudit.classes.found import FailingClass
-from sqlaudit.classes.listing import Estimated, Every, Keyed, Listed, Short
+from sqlaudit.classes.listing import Listing, Short, piece
 
 
 @dataclass(frozen=True)
@@ -61,25 +60,27 @@ class FailingClasses:
         """The requirements with names for what a listing brings."""
         return [(short, f"listing_{place}") for place, short in enumerate(self.shorts)]
 
+    @property
+    def _listings(self) -> list[tuple[Listing, str]]:
+        return [(short.listing, name) for short, name in self._named if short.listing is not None]
+
     @cached_property
     def _figures(self) -> dict[str, str]:
         """Label to expression over the columns of a class."""
         told: dict[str, list[str]] = {fact.name: [fact.name] for fact in self.facts if fact.shown}
-        for short, name in self._named:
-            for label, column in _told(short, name):
+        for listing, name in self._listings:
+            for label, column in listing.told(name):
                 told.setdefault(label, []).append(column)
         return {
-            label: columns[0] if len(columns) == 1 else _piece("first_known", names=columns)
+            label: columns[0] if len(columns) == 1 else piece("first_known", names=columns)
             for label, columns in told.items()
         }
 
     def _statement(self, limit: int | None) -> Statement:
-        of_keys = [(short.listing, name) for short, name in self._named if isinstance(short.listing, Keyed)]
-        listed = [(short.listing, name) for short, name in self._named if isinstance(short.listing, Listed)]
-        estimated = [short.listing for short in self.shorts if isinstance(short.listing, Estimated)]
-        tops = {
-            listing.depth: Fact(f"top_counts_{listing.depth}", "top", {"count": listing.depth}) for listing, _ in listed
-        }
+        keyed = [one for listing, name in self._listings for one in listing.keyed(name)]
+        listed = [one for listing, name in self._listings for one in listing.listed(name)]
+        estimates = next((one for listing, _ in self._listings if (one := listing.estimates()) is not None), None)
+        tops = {depth: Fact(f"top_counts_{depth}", "top", {"count": depth}) for _, _, depth in listed}
         facts = [*self.facts, *tops.values()]
         names = [f"q{place}" for place in range(1, self.width + 1)]
         return self.histogram.statement(
@@ -87,32 +88,28 @@ class FailingClasses:
             facts,
             "failing classes",
             key_names=names if self.keys else [],
-            key_columns=names if self.keys or of_keys else [],
+            key_columns=names if self.keys or keyed else [],
             collated=list(self.collated),
-            columns=self._columns(facts, listed, estimated),
-            keyed=[(name, Raw(listing.relation()), list(listing.figures)) for listing, name in of_keys],
-            listed=[(name, Raw(listing.relation()), listing.depth) for listing, name in listed],
-            estimates=dict(estimated[0].parameters) if estimated else None,
+            columns=[
+                *(fact.name for fact in facts),
+                *(() if estimates is None else ("psi_lowest", "psi_highest")),
+                *(name for name, _, _ in listed),
+            ],
+            keyed=keyed,
+            listed=listed,
+            estimates=None if estimates is None else dict(estimates),
             figures=list(self._figures.items()),
-            predicates=self._predicates(bool(of_keys)),
+            predicates=self._predicates(bool(keyed)),
             limit=limit,
         )
-
-    @staticmethod
-    def _columns(
-        facts: Sequence[Fact], listed: Sequence[tuple[Listed, str]], estimated: Sequence[Estimated]
-    ) -> list[str]:
-        """Everything that is known of a class of the table besides its sizes."""
-        estimates = ["psi_lowest", "psi_highest"] if estimated else []
-        return [*(fact.name for fact in facts), *estimates, *(name for _, name in listed)]
 
     def _predicates(self, stacked: bool) -> list[tuple[str, str]]:
         """(name, condition) of every requirement; where classes without members stand beside them, of the others."""
         found = []
         for place, (short, name) in enumerate(self._named):
-            condition = _condition(short, name)
-            if stacked and not isinstance(short.listing, Keyed):
-                condition = _piece("both", first=_piece("known", name="size"), second=condition)
+            condition = short.condition(name)
+            if stacked and not short.has_keys:
+                condition = piece("both", first=piece("known", name="size"), second=condition)
             found.append((f"fails_{place}", condition))
         return found
 
@@ -157,31 +154,6 @@ class AllFailing:
     def figures(self) -> tuple[str, ...]:
         """What is told of the classes, by name, each once."""
         return tuple(dict.fromkeys(figure for part in self.parts for figure in part.figures))
-
-
-def _told(short: Short, name: str) -> list[tuple[str, str]]:
-    """(label, column) of what a listing tells of a class."""
-    listing = short.listing
-    if isinstance(listing, Keyed):
-        return [(label, f"{name}_{figure}") for label, figure in zip(listing.labels, listing.figures, strict=True)]
-    if isinstance(listing, Listed):
-        return [(listing.label, name)]
-    return [(column, column) for column in listing.columns] if isinstance(listing, Estimated) else []
-
-
-def _condition(short: Short, name: str) -> str:
-    listing = short.listing
-    if isinstance(listing, Keyed):
-        return _piece("marked", name=name)
-    if isinstance(listing, Listed):
-        return _piece("known", name=name)
-    if isinstance(listing, Every):
-        return _piece("always")
-    return short.predicate if listing is None else listing.condition
-
-
-def _piece(macro: str, **arguments: Any) -> str:
-    return str(getattr(environment().get_template("models/_levels.sql").module, macro)(**arguments))
 
 
 def _plain_number(value: Any) -> int | float | None:

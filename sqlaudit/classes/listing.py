@@ -6,9 +6,45 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from sqlaudit.base.sql import Raw, environment
+
 
 @dataclass(frozen=True)
-class Keyed:
+class Listing:
+    """What names classes besides a condition over facts, each kind in its own way; `name` is what it is called."""
+
+    @property
+    def has_keys(self) -> bool:
+        """Whether it knows classes by their keys, also those that the table does not have."""
+        return False
+
+    def told(self, name: str) -> list[tuple[str, str]]:
+        """(label, column) of what it tells of a class."""
+        return []
+
+    def condition(self, name: str) -> str:
+        """What holds for a class that falls short."""
+        return piece("always")
+
+    def keyed(self, name: str) -> list[tuple[str, Raw, list[str]]]:
+        """(name, FROM item, figures), when it is a relation of keys."""
+        return []
+
+    def listed(self, name: str) -> list[tuple[str, Raw, int]]:
+        """(name, FROM item, counts in a signature), when it is one of signatures."""
+        return []
+
+    def estimates(self) -> Mapping[str, Any] | None:
+        """The parameters of estimates that it needs of every class."""
+        return None
+
+
+class Every(Listing):
+    """All classes fall short."""
+
+
+@dataclass(frozen=True)
+class Keyed(Listing):
     """A row for every class with its key q1, q2, …: `short` (1 or 0) and the class's own figures.
 
     `relation` makes the FROM item, in the engine's dialect, when it is wanted. `labels` are what the columns `figures`
@@ -19,9 +55,26 @@ class Keyed:
     figures: tuple[str, ...]
     labels: tuple[str, ...]
 
+    @property
+    def has_keys(self) -> bool:
+        """It does."""
+        return True
+
+    def told(self, name: str) -> list[tuple[str, str]]:
+        """Its figures."""
+        return [(label, f"{name}_{figure}") for label, figure in zip(self.labels, self.figures, strict=True)]
+
+    def condition(self, name: str) -> str:
+        """The class is marked."""
+        return piece("marked", name=name)
+
+    def keyed(self, name: str) -> list[tuple[str, Raw, list[str]]]:
+        """Its relation."""
+        return [(name, Raw(self.relation()), list(self.figures))]
+
 
 @dataclass(frozen=True)
-class Listed:
+class Listed(Listing):
     """The signatures of the classes that fall short, each with a figure.
 
     `relation` makes VALUES of `rows:largest:next…` and the figure, `depth` counts in each.
@@ -31,23 +84,39 @@ class Listed:
     depth: int
     label: str
 
+    def told(self, name: str) -> list[tuple[str, str]]:
+        """Its figure."""
+        return [(self.label, name)]
+
+    def condition(self, name: str) -> str:
+        """The signature of the class is there."""
+        return piece("known", name=name)
+
+    def listed(self, name: str) -> list[tuple[str, Raw, int]]:
+        """Its relation."""
+        return [(name, Raw(self.relation()), self.depth)]
+
 
 @dataclass(frozen=True)
-class Estimated:
-    """Security estimates of every class, from the parameters of `_estimates.sql`; `condition` is over psi_lowest and
-    psi_highest, `columns` are those that are told."""
+class Estimated(Listing):
+    """Security estimates of every class, from the parameters of `_estimates.sql`; `over` is a condition on psi_lowest
+    and psi_highest, `columns` are those that are told."""
 
     parameters: Mapping[str, Any]
-    condition: str
+    over: str
     columns: tuple[str, ...]
 
+    def told(self, name: str) -> list[tuple[str, str]]:
+        """Its columns, by their names."""
+        return [(column, column) for column in self.columns]
 
-@dataclass(frozen=True)
-class Every:
-    """All classes fall short."""
+    def condition(self, name: str) -> str:
+        """What it is made with."""
+        return self.over
 
-
-Listing = Keyed | Listed | Estimated | Every
+    def estimates(self) -> Mapping[str, Any] | None:
+        """Its parameters."""
+        return self.parameters
 
 
 @dataclass(frozen=True)
@@ -69,3 +138,17 @@ class Short:
     of_values: bool = False
     classes: int | None = None
     held: bool = False
+
+    @property
+    def has_keys(self) -> bool:
+        """Whether its classes are known by their keys."""
+        return self.listing is not None and self.listing.has_keys
+
+    def condition(self, name: str) -> str:
+        """SQL that holds for a class that falls short, where `name` is what its listing brings."""
+        return self.predicate if self.listing is None else self.listing.condition(name)
+
+
+def piece(macro: str, **arguments: Any) -> str:
+    """A condition from the macros of levels."""
+    return str(getattr(environment().get_template("models/_levels.sql").module, macro)(**arguments))

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from sqlaudit.base.errors import ExitCode, SqlauditError
 from sqlaudit.base.result import Status
-from sqlaudit.gates.reading import excepts
+from sqlaudit.gates.exceptions import excepts
 from sqlaudit.gates.result import Excepted, GateTest, Outcome
 from sqlaudit.gates.spec import PolicyException, TableEntry, TestSpec
 from sqlaudit.models.check import Check

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-from sqlaudit.base.errors import SqlauditError, UsageError
-from sqlaudit.base.names import closest
+from sqlaudit.base.errors import UsageError
 from sqlaudit.base.nodes import Node, load_nodes
-from sqlaudit.base.spec import FILE_FORMATS, SAMPLED_BY, KnownRows, NullPolicy, ReadOptions, Roles, Sampling, Target
+from sqlaudit.base.spec import SAMPLED_BY, KnownRows, NullPolicy, Roles, Sampling, Target
 from sqlaudit.base.words import speaking
 from sqlaudit.classes.inputs import Inputs, inputs_from, load_inputs
 from sqlaudit.gates.connections import read_connections
+from sqlaudit.gates.exceptions import read_exceptions
 from sqlaudit.gates.nodes import (
     NO_NODES,
     NO_TEXTS,
     Mistakes,
     choice,
     chosen,
-    day,
     flag,
     in_a_policy,
     mistake_of,
@@ -30,13 +28,12 @@ from sqlaudit.gates.nodes import (
     place_of,
     text,
     texts,
-    up_to,
 )
 from sqlaudit.gates.requirements import SEVERITIES, Common, read_requirements
 from sqlaudit.gates.result import Mistake, Place
-from sqlaudit.gates.spec import Connection, Policy, PolicyException, TableEntry, TestSpec, Threshold
+from sqlaudit.gates.spec import Connection, Policy, TableEntry, TestSpec
+from sqlaudit.gates.targets import read_connection, read_target
 from sqlaudit.models.coverage import ALL_NAMED, no_identifier
-from sqlaudit.models.requirements import find_model
 
 VERSION = "1"
 TOP = ("version", "connections", "defaults", "tables")
@@ -56,9 +53,6 @@ ABOUT = (
     "all_columns_named",
 )
 TABLE = ("table", "file", "query", "connection", "where", "read", *ROLES, *ABOUT)
-READ = tuple(one.name for one in fields(ReadOptions))
-_EXCEPTION = ("requirement", "identifier", "sensitive", "until", "reason", "up_to")
-_SPELLED = {"tab": "\t", "\\t": "\t"}
 
 
 @speaking(in_a_policy)
@@ -113,8 +107,8 @@ def _table(
 ) -> TableEntry:
     mistakes = Mistakes()
     found = mistakes.section(node, "a table", TABLE)
-    connection = _connection(found, defaults, connections, node, mistakes)
-    target = _target(found, connection, node, folder, mistakes)
+    connection = read_connection(found, defaults, connections, node, mistakes)
+    target = read_target(found, connection, node, folder, mistakes)
     return _filled(node, found, defaults, target, connection, folder, mistakes, {})
 
 
@@ -158,7 +152,7 @@ def _filled(
         connection=connection,
         inputs=_inputs(found, connection, folder, mistakes),
         tests=tuple(tests),
-        exceptions=tuple(_exceptions(found, tests, mistakes)),
+        exceptions=tuple(read_exceptions(found, tests, mistakes)),
         tags=common.tags,
         owner=common.owner,
         description=attempt(text("description"), found.get("description"), extra.get("description", "")),
@@ -167,85 +161,6 @@ def _filled(
         role_places=places,
         insensitive=attempt(texts("'insensitive'"), chosen(found, "insensitive"), NO_TEXTS),
     )
-
-
-def _connection(
-    found: Mapping[str, Node],
-    defaults: Mapping[str, Node],
-    connections: Mapping[str, Connection | None],
-    node: Node,
-    mistakes: Mistakes,
-) -> str:
-    """The name of the connection, empty for a file."""
-    if "file" in found and "connection" not in found:
-        return ""
-    given = found.get("connection", defaults.get("connection"))
-    if given is None and len(connections) == 1:
-        return _sound(next(iter(connections)), connections, node, mistakes)
-    if given is None:
-        if "file" not in found:
-            said = (
-                "name its 'connection'" if connections else "the policy has no 'connections'; for a file write 'file'"
-            )
-            mistakes.append(Mistake(place_of(node), f"it is not said where this table is: {said}."))
-        return ""
-    name = mistakes.attempt(text("connection"), given, "")
-    if name and name not in connections:
-        hint = closest(name, connections) or (f" There are: {', '.join(connections)}." if connections else "")
-        mistakes.append(Mistake(place_of(given), f"there is no connection {name!r}.{hint}"))
-        return name
-    return _sound(name, connections, given, mistakes)
-
-
-def _sound(name: str, connections: Mapping[str, Connection | None], node: Node, mistakes: Mistakes) -> str:
-    """The connection's name; a connection with a mistake keeps its tables from being tested."""
-    if name and connections[name] is None:
-        mistakes.append(Mistake(place_of(node), f"there is a mistake in its connection {name!r}."))
-    return name
-
-
-def _target(found: Mapping[str, Node], connection: str, node: Node, folder: Path, mistakes: Mistakes) -> Target | None:
-    kinds = [kind for kind in ("table", "file", "query") if kind in found]
-    if len(kinds) != 1:
-        said = f"has {' and '.join(kinds)}; keep one" if kinds else "needs a table, a file or a query"
-        mistakes.append(Mistake(place_of(node), f"a table of the policy {said}."))
-        return None
-    kind = kinds[0]
-    written = mistakes.attempt(text(kind), found[kind], "")
-    if not written:
-        return None
-    where = mistakes.attempt(text("where"), chosen(found, "where"), "")
-    if kind == "query" and where:
-        mistakes.append(Mistake(place_of(found["where"]), "put the condition into the query itself."))
-    if kind == "file" and connection:
-        mistakes.append(Mistake(place_of(found["file"]), "a file has no connection; for a table write 'table'."))
-    read = _read_options(found["read"], mistakes) if chosen(found, "read") else ReadOptions()
-    if kind == "query" and "name" not in found:
-        mistakes.append(Mistake(place_of(found["query"]), "a query needs a 'name', by which reports call it."))
-    label = mistakes.attempt(text("name"), found.get("name"), "") or ("" if kind == "query" else written)
-    if kind == "query":
-        return Target(query=written, read=read, label=label)
-    return Target(relation=str(folder / written) if kind == "file" else written, where=where, read=read, label=label)
-
-
-def _read_options(node: Node, mistakes: Mistakes) -> ReadOptions:
-    found = mistakes.section(node, "'read'", READ)
-    attempt = mistakes.attempt
-    separator = attempt(lambda one: one.text("delimiter"), found.get("delimiter"), "")
-    no_header: bool | None = None
-    return ReadOptions(
-        attempt(choice("format", FILE_FORMATS), found.get("format"), ""),
-        _SPELLED.get(separator, separator),
-        attempt(text("encoding"), found.get("encoding"), ""),
-        attempt(_null_values, found.get("null_values"), NO_TEXTS),
-        attempt(flag("all_text"), found.get("all_text"), False),
-        attempt(flag("header"), found.get("header"), no_header),
-        attempt(flag("hive_partitioning"), found.get("hive_partitioning"), False),
-    )
-
-
-def _null_values(node: Node) -> tuple[str, ...]:
-    return tuple(item.text("null_values") for item in node.items("null_values"))
 
 
 def _roles(
@@ -345,57 +260,6 @@ def _inputs(found: Mapping[str, Node], connection: str, folder: Path, mistakes: 
     if not connection and isinstance(population, dict) and "table" in population:
         inputs["population"] = {**population, "table": str(folder / population["table"])}
     return inputs
-
-
-def _exceptions(found: Mapping[str, Node], tests: Sequence[TestSpec], mistakes: Mistakes) -> list[PolicyException]:
-    """The exceptions that can be read; one that cannot is a mistake, and excepts nothing."""
-    nodes = mistakes.attempt(lambda node: tuple(node.items("'exceptions'")), chosen(found, "exceptions"), NO_NODES)
-    made = [_exception(node, tests, mistakes) for node in nodes]
-    return [exception for exception in made if exception is not None]
-
-
-def _exception(node: Node, tests: Sequence[TestSpec], mistakes: Mistakes) -> PolicyException | None:
-    own = Mistakes()
-    found = own.section(node, "an exception", _EXCEPTION)
-    subject = "identifier" if "identifier" in found else "requirement"
-    missing = [key for key in (subject, "until", "reason") if key not in found]
-    if missing:
-        own.append(Mistake(place_of(node), f"an exception needs {' and '.join(missing)}."))
-    requirement = own.attempt(text("requirement"), found.get("requirement"), "")
-    if subject == "identifier":
-        requirement = _excepted_identifier(found, tests, own)
-    elif requirement and not any(excepts(requirement, test) for test in tests):
-        hint = closest(requirement, [test.requirement for test in tests])
-        own.append(Mistake(place_of(found["requirement"]), f"no requirement here is {requirement!r}.{hint}"))
-    sensitive = own.attempt(text("sensitive"), found.get("sensitive"), "")
-    reason = own.attempt(text("reason"), found.get("reason"), "")
-    no_limit: Threshold | None = None
-    limit: Threshold | None = own.attempt(up_to("up_to"), found.get("up_to"), no_limit)
-    until = own.attempt(day("until"), found.get("until"), datetime.date.min)
-    mistakes += own
-    return None if own else PolicyException(requirement, sensitive, until, reason, limit, place_of(node))
-
-
-def _excepted_identifier(found: Mapping[str, Node], tests: Sequence[TestSpec], own: Mistakes) -> str:
-    """The requirement that an exception for a direct identifier means."""
-    node = found["identifier"]
-    if "requirement" in found:
-        own.append(Mistake(place_of(node), "an exception is for a requirement or for an identifier; keep one."))
-    name = own.attempt(text("identifier"), node, "")
-    known = [test.identifier for test in tests if test.identifier]
-    if name and name not in known:
-        own.append(Mistake(place_of(node), f"no direct identifier here is {name!r}.{closest(name, known)}"))
-    return no_identifier(name)
-
-
-def excepts(requirement: str, test: TestSpec) -> bool:
-    """Whether an exception's requirement means a test: its text, or the name of its model."""
-    if requirement == test.requirement or requirement == test.requirement.partition("=")[0]:
-        return True
-    try:
-        return test.model is not None and find_model(requirement).name == test.model.model
-    except SqlauditError:
-        return False
 
 
 def once(tables: Sequence[TableEntry]) -> list[TableEntry]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from sqlaudit.gates import losses, reading, requirements
+from sqlaudit.gates import losses, reading, requirements, targets
 from sqlaudit.gates.connections import CONNECTION
 from sqlaudit.gates.reading import load_policy
 from sqlaudit.gates.run import mistakes_of
@@ -27,7 +27,7 @@ ROWS = re.findall(r"^\| `([^|]+)` \|", PAGE, re.MULTILINE)
         reading.TOP,
         reading.DEFAULTS,
         reading.TABLE,
-        reading.READ,
+        targets.READ,
         requirements.OPTIONS,
         losses.KEYS,
         CONNECTION,

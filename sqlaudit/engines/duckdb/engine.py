@@ -10,25 +10,18 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import duckdb
 
-from sqlaudit.base.errors import InputError, PermissionDenied, UsageError
 from sqlaudit.base.names import quote
-from sqlaudit.base.paths import exists as lies_there
-from sqlaudit.base.paths import is_file, stamp
-from sqlaudit.base.relation import ColumnInfo, Relation, Remark, Row, Statement
+from sqlaudit.base.relation import ColumnInfo, Relation, Row, Statement
 from sqlaudit.base.spec import Limits, Target
 from sqlaudit.base.whereabouts import Whereabouts, whereabouts
-from sqlaudit.base.words import about, spelled
 from sqlaudit.engines.contract import Engine
-from sqlaudit.engines.duckdb.catalog import UNNAMED, Name, alias_for, find, relations, unknown
-from sqlaudit.engines.duckdb.catalog import spelled as in_sql
-from sqlaudit.engines.duckdb.inputs import InputSource, file_source, frame_source, refuse_read_options, refuse_twins
-from sqlaudit.engines.duckdb.paths import Files, exists, find_files, looks_like_path
+from sqlaudit.engines.duckdb.open import DuckDBOpener, database_file
 from sqlaudit.engines.duckdb.readings import Readings
-from sqlaudit.engines.duckdb.session import DIALECT, INPUTS, MEMORY, DuckDBSession, types_of
+from sqlaudit.engines.duckdb.session import DIALECT, DuckDBSession, types_of
 from sqlaudit.engines.duckdb.types import (
     as_arrays,
     columns_of,
@@ -38,10 +31,6 @@ from sqlaudit.engines.duckdb.types import (
     with_zones,
     without_zones,
 )
-from sqlaudit.engines.duckdb.wal import refuse_unread_log
-
-if TYPE_CHECKING:
-    from sqlglot import exp
 
 
 class DuckDBEngine(Engine):
@@ -80,21 +69,16 @@ class DuckDBEngine(Engine):
     ) -> None:
         super().__init__(limits)
         place = whereabouts(db) if db else None
-        path = _database(place) if place else None
+        path = database_file(place) if place else None
         self._session = DuckDBSession(self.limits)
-        self._db = place.label if place else ""
-        self._secret = place is not None and place.file is None
-        self._catalog = ""
-        self._known: list[Name] = []
-        self._opened: list[str] = []
-        self._views: dict[str, str] = {}
         self._readings = Readings()
+        self._opener = DuckDBOpener(self._session, self._readings, self.record)
         with ExitStack() as on_failure:
             on_failure.callback(self.close)
-            if path is not None:
-                self._attach(path)
+            if place is not None and path is not None:
+                self._opener.attach(path, place)
             for target in targets:
-                self._announce(target)
+                self._opener.announce(target)
             on_failure.pop_all()
 
     def open(self, target: Target) -> Relation:
@@ -108,16 +92,7 @@ class DuckDBEngine(Engine):
             InputError: a file that can't be read as what it is.
             PermissionDenied: a file that this user may not read, or one that a view reads besides the inputs.
         """
-        source = self._source(target)
-        condition = _condition(target.where) if target.where else None
-        described = self._session.describe("SELECT * FROM " + source.sql, "open " + target.name)
-        refuse_twins(source.names, described, target.name)
-        self._session.columns[target.relation or target.name] = {row[0]: row[1] for row in described}
-        direct = condition is None and source.sql.startswith('"')
-        sql = source.sql if direct else self._view(target, source, condition)
-        columns = columns_of(described)
-        remarks = source.remarks if condition is None else (*source.remarks, *_remarks(condition, columns))
-        return Relation(sql, columns, target.name, source.tables, source.parsed, remarks=remarks)
+        return self._opener.open(target)
 
     def run(self, statement: Statement, parameters: Sequence[Any] = ()) -> list[Row]:
         """All rows of a statement; `parameters` stand in it as $1, $2, …"""
@@ -234,140 +209,15 @@ class DuckDBEngine(Engine):
         """
         from sqlaudit.engines.duckdb.lasting import lasting
 
-        return lasting(relation.sql, self._views, self._catalog)
+        return lasting(relation.sql, self._opener.views, self._opener.catalog)
 
     def _begin(self) -> float:
         self._session.seal()
         self._session.progress = self.progress
         return time.monotonic()
 
-    def _attach(self, path: Path) -> None:
-        alias = UNNAMED if self._secret else alias_for(path)  # statements are shown, and hold this name
-        path = path.resolve()  # DuckDB looks for the log beside the name it is given, and a link has none
-        self._session.attach(path, alias, self._db)
-        refuse_unread_log(path, self._db)  # now that nobody else may write
-        self._catalog = alias
-        self._known = relations(self._session.fetch, alias)
-
-    def _announce(self, target: Target) -> None:
-        """Allow the files of a target before access is closed; what is wrong with it is said when it is opened."""
-        names = [target.relation] if target.relation else []
-        if target.query:
-            from sqlaudit.engines.duckdb.queries import files_named
-
-            names = files_named(target.query)
-        for name in names:
-            if self._table(name) is None and exists(name):
-                self._allow(find_files(name, target.read.format))
-
-    def _allow(self, files: Files) -> Files:
-        self._session.allow((path, files.label) for path in files.paths)
-        return files
-
-    def _source(self, target: Target) -> InputSource:
-        if target.query:
-            return self._query(target)
-        if target.frame is not None:
-            refuse_read_options(target.read, "a frame")
-            return frame_source(self._session, target.frame, self._fresh("sqlaudit_frame"))
-        table = self._table(target.relation)
-        if table is not None:
-            refuse_read_options(target.read, "a table of a database")
-            self._session.seal()  # a view may read files
-            return InputSource(in_sql(table), (), (f"{table[1]}.{table[2]}",))
-        return self._file(target.relation, target)
-
-    def _table(self, name: str) -> Name | None:
-        """The table or view of the database that a text names; none when it can only be a file's name."""
-        if not self._catalog or (exists(name) and looks_like_path(name)):
-            return next((known for known in self._known if known[2] == name), None)
-        return find(name, self._known, self._db)
-
-    def _file(self, name: str, target: Target) -> InputSource:
-        if self._catalog and not exists(name):
-            raise unknown(name, self._known, self._db)
-        if not lies_there(name) and not looks_like_path(name):
-            raise UsageError(f"There is no file {name!r}; for a table, name its database with {spelled('db')}.")
-        files = self._allow(find_files(name, target.read.format))
-        stamped = [(path, stamp(path), files.label) for path in files.paths]
-        source = file_source(self._session, files, target.read, self._fresh("sqlaudit_frame"))
-        self._readings.note(source.sql, stamped)
-        return source
-
-    def _query(self, target: Target) -> InputSource:
-        """The query with the files it names replaced by views over them."""
-        from sqlaudit.base.guard import guard_query
-        from sqlaudit.engines.duckdb.queries import named_tables, put_in_full, put_view
-
-        root = guard_query(target.query, DIALECT)
-        tables: list[str] = []
-        remarks: list[Remark] = []
-        parsed = False
-        for table in named_tables(root):
-            known = find(".".join(quote(part.name, DIALECT) for part in table.parts), self._known, self._db)
-            if known is not None:
-                tables.append(f"{known[1]}.{known[2]}")
-                put_in_full(table, known)
-            elif not table.db and (table.this.quoted or not self._catalog):
-                tables.append(table.name)
-                file = self.open(Target(relation=table.name, read=target.read))
-                put_view(table, file.sql)
-                parsed = parsed or file.parsed
-                remarks += file.remarks
-        if set(tables) <= {f"{schema}.{name}" for _, schema, name in self._known}:
-            refuse_read_options(target.read, "a query that reads no file")
-        self._session.seal()
-        sql = root.sql(dialect=DIALECT)
-        names = tuple(row[0] for row in self._session.describe(sql, "query"))
-        return InputSource("(" + sql + ")", names, tuple(dict.fromkeys(tables)), parsed, tuple(dict.fromkeys(remarks)))
-
-    def _view(self, target: Target, source: InputSource, condition: exp.Expression | None) -> str:
-        view = self._qualified(INPUTS, self._fresh(_stem(target)))
-        body = "SELECT * FROM " + source.sql
-        if condition is not None:
-            self._session.seal()
-            body += " WHERE " + condition.sql(dialect=DIALECT)
-        self._views[view] = body
-        self._readings.view(view, body)
-        statement = Statement("open", "CREATE VIEW " + view + " AS " + body)
-        begun = time.monotonic()
-        self._session.fetch(statement.sql, "open " + target.name)
-        self.record(statement, time.monotonic() - begun)
-        return view
-
-    def _fresh(self, stem: str) -> str:
-        """A name that no view has yet."""
-        taken = self._opened.count(stem.lower())
-        self._opened.append(stem.lower())
-        return self._fresh(f"{stem}_{taken + 1}") if taken else stem
-
     def _in_memory(self, name: str) -> str:
-        return self._qualified("main", name) if self._catalog else quote(name, DIALECT)
-
-    def _qualified(self, schema: str, name: str) -> str:
-        parts = (MEMORY, schema, name) if self._catalog else (schema, name)
-        return ".".join(quote(part, DIALECT) for part in parts)
-
-
-def _condition(text: str) -> exp.Expression:
-    """What `--where` says; the guard's parser is imported only when there is one."""
-    from sqlaudit.base.guard import guard_expression
-
-    return guard_expression(text, DIALECT, about("where"))
-
-
-def _remarks(condition: exp.Expression, columns: Sequence[ColumnInfo]) -> tuple[Remark, ...]:
-    from sqlaudit.base.division import condition_remarks
-
-    return condition_remarks(condition, columns, DIALECT)
-
-
-def _stem(target: Target) -> str:
-    """What a view is called: as the file or table, where that has a plain name."""
-    if not target.relation:
-        return "query" if target.query else "frame"
-    stem = Path(target.relation).name.split(".")[0]
-    return stem if stem and not any(c in stem for c in '*?[]"') else "target"
+        return self._opener.qualified("main", name) if self._opener.catalog else quote(name, DIALECT)
 
 
 def _start(cursor: duckdb.DuckDBPyConnection, sql: str) -> list[str]:
@@ -376,19 +226,3 @@ def _start(cursor: duckdb.DuckDBPyConnection, sql: str) -> list[str]:
     if has_zoned(types):
         cursor.execute(without_zones(sql, types))
     return types
-
-
-def _database(place: Whereabouts) -> Path:
-    path = Path(place.text)
-    if not lies_there(path):
-        raise UsageError(f"There is no database file {place.named}.")
-    if not is_file(path):
-        raise UsageError(f"The database {place.named} is a folder, not a file.")
-    try:
-        with path.open("rb") as file:
-            start = file.read(12)
-    except PermissionError:
-        raise PermissionDenied(f"{place.subject} may not be read by this user.") from None
-    if start[8:] != b"DUCK":
-        raise InputError(f"{place.subject} is not a DuckDB database.")
-    return path.absolute()
