@@ -12,46 +12,30 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sqlaudit.audits.emit import bare, keeping
-from sqlaudit.base.columns_of import Resolved, columns_read
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.names import quote
-from sqlaudit.base.relation import Relation
 from sqlaudit.base.result import Status
-from sqlaudit.base.spec import NullPolicy, Roles
-from sqlaudit.base.sql import Raw, render
+from sqlaudit.base.spec import NullPolicy
+from sqlaudit.base.sql import Raw
 from sqlaudit.base.sql import expression as sql_expression
 from sqlaudit.base.words import spelled
 from sqlaudit.classes.facts import Frame
 from sqlaudit.classes.histogram import HistogramBuilder
-from sqlaudit.classes.opening import ResolvedRoles
-from sqlaudit.engines.contract import Engine
-from sqlaudit.hierarchies.hierarchy import Hierarchy, Use
-from sqlaudit.hierarchies.level_sql import Holds, published
 from sqlaudit.lattices.attributes import Attribute, decides
+from sqlaudit.lattices.release_layout import (
+    Layout,
+    OpenedForRelease,
+    ReleasedColumn,
+    add,
+    layout_of,
+    rendered,
+    role_columns,
+)
 from sqlaudit.models.base import expression
 from sqlaudit.models.judge import judge, merged_facts
 
 KEPT = "sqlaudit_release"
 """The name under which the coarsened table is kept for a while, where an engine can."""
-
-
-@dataclass(frozen=True)
-class OpenedForRelease:
-    """The table that is released, as it was opened.
-
-    Args:
-        engine: an open engine. relation: the table. roles: its roles, resolved in the relation. given: as they were
-            given. hierarchies, holds: of each quasi-identifier, and what it holds.
-        attributes: the sensitive attributes with what is required of them.
-    """
-
-    engine: Engine
-    relation: Relation
-    roles: ResolvedRoles
-    given: Roles
-    hierarchies: tuple[Hierarchy, ...]
-    holds: tuple[Holds, ...]
-    attributes: tuple[Attribute, ...]
 
 
 @dataclass(frozen=True)
@@ -74,30 +58,6 @@ class ReleaseSql:
     ordered: str = field(default="", repr=False)
 
 
-@dataclass(frozen=True)
-class _ReleasedColumn:
-    name: str
-    expression: str
-    key: bool = False
-
-
-@dataclass(frozen=True)
-class _Layout:
-    """Which columns go into the release, and in which steps they are made."""
-
-    given: list[_ReleasedColumn] = field(default_factory=list)
-    coarsened: list[_ReleasedColumn] = field(default_factory=list)
-    published: list[_ReleasedColumn] = field(default_factory=list)
-    joins: list[str] = field(default_factory=list)
-
-    def name(self, wanted: str) -> str:
-        """A name that no column has yet."""
-        taken = {column.name.casefold() for column in (*self.given, *self.coarsened)}
-        while wanted.casefold() in taken:
-            wanted += "_"
-        return wanted
-
-
 def release(
     opened: OpenedForRelease, levels: Mapping[str, int], *, suppress: bool, star: bool, persons: bool = False
 ) -> ReleaseSql:
@@ -111,114 +71,21 @@ def release(
     Raises:
         UsageError: a requirement whose classes no SELECT can tell, or columns that would give values away.
     """
-    layout = _layout(opened, levels, persons)
+    layout = layout_of(opened, levels, persons)
     parameters = _short(opened, layout) if suppress else {"short": ""}
 
     def over(source: str, ordered: bool) -> str:
-        return _render(opened, layout, source, star=star, ordered=ordered, **parameters)
+        return rendered(opened, layout, source, star=star, ordered=ordered, **parameters)
 
     columns = tuple(column.name for column in layout.published)
-    named = {name for names in _role_columns(opened) for name in names}
+    named = {name for names in role_columns(opened) for name in names}
     keys = tuple(column.name for column in layout.published if column.key)
     unnamed = tuple(name for name in columns if name not in {*keys, *named})
     source = opened.relation.sql
     return ReleaseSql(over(source, False), columns, keys, unnamed, over, over(source, True))
 
 
-def _role_columns(opened: OpenedForRelease) -> list[set[str]]:
-    """The columns behind the quasi-identifiers, the sensitive attributes, the identifiers and the entity."""
-    roles = opened.roles
-    entity = (roles.entity,) if roles.entity else ()
-    groups: tuple[Sequence[Resolved], ...] = (roles.quasi_identifiers, roles.sensitive, roles.identifiers, entity)
-    dialect = opened.engine.dialect
-    return [{name for role in group for name in columns_read(role, opened.relation, dialect)} for group in groups]
-
-
-def _layout(opened: OpenedForRelease, levels: Mapping[str, int], persons: bool) -> _Layout:
-    keys, sensitive, identifiers, entity = _role_columns(opened)
-    both = sorted(keys & sensitive)
-    if both:
-        raise UsageError(
-            f"Column {both[0]!r} is both coarsened and read by a sensitive expression; a release that keeps the second "
-            "gives the first away."
-        )
-    layout = _Layout()
-    by_column = {role.column: place for place, role in enumerate(opened.roles.quasi_identifiers)}
-    for place, role in enumerate(opened.roles.quasi_identifiers):
-        if role.column is None:
-            _add_key(opened, layout, place, levels)
-    for column in opened.relation.columns:
-        if column.name in by_column:
-            _add_key(opened, layout, by_column[column.name], levels)
-        elif column.name not in {*keys, *identifiers} and (persons or column.name not in entity):
-            _add(opened, layout, column.name, quote(column.name, opened.engine.dialect))
-    if not layout.published:
-        raise UsageError("Nothing is left to publish: every column is dropped or a direct identifier.")
-    return layout
-
-
-def _add(opened: OpenedForRelease, layout: _Layout, name: str, sql: str, *, shown: bool = True) -> None:
-    """A column that stays as it is."""
-    layout.given.append(_ReleasedColumn(name, sql))
-    layout.coarsened.append(_ReleasedColumn(name, _of("given", name, opened)))
-    if shown:
-        layout.published.append(_ReleasedColumn(name, ""))
-
-
-def _add_key(opened: OpenedForRelease, layout: _Layout, place: int, levels: Mapping[str, int]) -> None:
-    """A quasi-identifier at its level; one that is dropped is not in the release."""
-    hierarchy, role = opened.hierarchies[place], opened.roles.quasi_identifiers[place]
-    if hierarchy.use is Use.DROP:
-        return
-    name, dialect = role.column or role.label, opened.engine.dialect
-    if name in {column.name for column in opened.relation.columns} and role.column is None:
-        raise UsageError(f"The release would have two columns called {name!r}; name the expression in another way.")
-    value = _of("given", name, opened)
-    found = published(hierarchy, levels[role.label], value, dialect, opened.holds[place], f"labels_{place + 1}")
-    layout.given.append(_ReleasedColumn(name, role.sql))
-    layout.coarsened.append(_ReleasedColumn(name, found.expression))
-    layout.published.append(_ReleasedColumn(name, "", key=True))
-    if found.join:
-        layout.joins.append(found.join)
-
-
-def _of(table: str, name: str, opened: OpenedForRelease) -> str:
-    return f"{table}.{quote(name, opened.engine.dialect)}"
-
-
-def _render(opened: OpenedForRelease, layout: _Layout, source: str, **parameters: Any) -> str:
-    """The statement; text in the engine's dialect travels as it is."""
-
-    def columns(listed: Sequence[_ReleasedColumn]) -> list[dict[str, Any]]:
-        return [
-            {"name": quote(c.name, "duckdb"), "expression": Raw(c.expression or "NULL"), "key": c.key} for c in listed
-        ]
-
-    given: dict[str, Any] = {
-        "star": False,
-        "numbers": False,
-        "ordered": False,
-        "keys": [],
-        "condition": "",
-        "flag": "",
-        "classes": [],
-        "failing": [],
-    } | parameters
-    statement = render(
-        "lattices/publish_release.sql",
-        opened.engine.dialect,
-        step="release",
-        source=Raw(source),
-        given=columns(layout.given),
-        coarsened=columns(layout.coarsened),
-        published=columns(layout.published),
-        labelled=Raw("\n    ".join(["given", *layout.joins])),
-        **given,
-    )
-    return bare(statement)
-
-
-def _short(opened: OpenedForRelease, layout: _Layout) -> dict[str, Any]:
+def _short(opened: OpenedForRelease, layout: Layout) -> dict[str, Any]:
     """How the release tells which classes fall short."""
     keys = _class_keys(opened, layout)
     asked = [item for attribute in opened.attributes for item in attribute.asked if decides(item)]
@@ -232,26 +99,26 @@ def _short(opened: OpenedForRelease, layout: _Layout) -> dict[str, Any]:
     return {"short": "facts", "flag": flag} | found if found["failing"] else {"short": ""}
 
 
-def _class_keys(opened: OpenedForRelease, layout: _Layout) -> list[str]:
+def _class_keys(opened: OpenedForRelease, layout: Layout) -> list[str]:
     """What rows of one class share; where missing values are equal to nothing, a row that lacks a label is alone."""
     keys = [column.name for column in layout.published if column.key]
     if opened.given.nulls is NullPolicy.DISTINCT and keys:
         labels = [Raw(column.expression) for column in layout.coarsened if column.name in keys]
         alone = layout.name("sqlaudit_alone")
         layout.coarsened.append(
-            _ReleasedColumn(alone, sql_expression("lattices/publish_alone.sql", opened.engine.dialect, labels=labels))
+            ReleasedColumn(alone, sql_expression("lattices/publish_alone.sql", opened.engine.dialect, labels=labels))
         )
         keys.append(alone)
     return [quote(name, "duckdb") for name in keys]
 
 
-def _failing(opened: OpenedForRelease, layout: _Layout, keys: Sequence[str]) -> dict[str, Any]:
+def _failing(opened: OpenedForRelease, layout: Layout, keys: Sequence[str]) -> dict[str, Any]:
     """For each sensitive attribute the number of a class, and the statement of those that fall short."""
     sensitive = [_sensitive(opened, layout, attribute) for attribute in opened.attributes]
     entity = _entity(opened, layout)
     names = [layout.name(f"sqlaudit_class_{place + 1}") for place, _ in enumerate(opened.attributes)]
     classes = [(quote(name, "duckdb"), list(keys)) for name in names]
-    numbers = _render(opened, layout, opened.relation.sql, short="facts", classes=classes, numbers=True)
+    numbers = rendered(opened, layout, opened.relation.sql, short="facts", classes=classes, numbers=True)
     kept = f"({numbers})"
     if opened.engine.can_materialize:
         kept = opened.engine.materialize(KEPT, keeping(opened.engine, "coarsened table", kept)).sql
@@ -298,7 +165,7 @@ def _failing_statement(opened: OpenedForRelease, attribute: Attribute, frame: Fr
     return f"({bare(statement)})"
 
 
-def _sensitive(opened: OpenedForRelease, layout: _Layout, attribute: Attribute) -> str | None:
+def _sensitive(opened: OpenedForRelease, layout: Layout, attribute: Attribute) -> str | None:
     """The column of the release's step that holds a sensitive attribute; an expression gets one that is not shown."""
     role = attribute.resolved
     if role is None:
@@ -306,16 +173,16 @@ def _sensitive(opened: OpenedForRelease, layout: _Layout, attribute: Attribute) 
     name = role.column
     if name is None or name not in {column.name for column in layout.given}:
         name = layout.name(f"sqlaudit_sensitive_{attribute.position + 1}")
-        _add(opened, layout, name, role.sql, shown=False)
+        add(opened, layout, name, role.sql, shown=False)
     return quote(name, opened.engine.dialect)
 
 
-def _entity(opened: OpenedForRelease, layout: _Layout) -> str | None:
+def _entity(opened: OpenedForRelease, layout: Layout) -> str | None:
     role = opened.roles.entity
     if role is None:
         return None
     name = role.column
     if name is None or name not in {column.name for column in layout.given}:
         name = layout.name("sqlaudit_person")
-        _add(opened, layout, name, role.sql, shown=False)
+        add(opened, layout, name, role.sql, shown=False)
     return quote(name, opened.engine.dialect)

@@ -22,7 +22,8 @@ from sqlaudit.classes.inputs import population_target, read_inputs
 from sqlaudit.classes.opening import ResolvedRoles
 from sqlaudit.hierarchies.dictionary import held
 from sqlaudit.hierarchies.hierarchy import Use
-from sqlaudit.lattices.publish import OpenedForRelease, release
+from sqlaudit.lattices.publish import release
+from sqlaudit.lattices.release_layout import OpenedForRelease
 from sqlaudit.lattices.request import LatticeRequest
 from sqlaudit.lattices.result import Checked, LatticeNode, LatticeResult
 from sqlaudit.models.registry import REGISTRY

@@ -31,7 +31,7 @@ from sqlaudit.lattices.coding import KeyColumn
 from sqlaudit.lattices.costs import CostedColumn, CostTable, Listed, cost_table, labels_of
 from sqlaudit.lattices.evaluate import open_evaluator
 from sqlaudit.lattices.losses import Losses, column_weights
-from sqlaudit.lattices.publish import OpenedForRelease
+from sqlaudit.lattices.release_layout import OpenedForRelease
 from sqlaudit.lattices.request import LatticeRequest
 from sqlaudit.lattices.result import LatticeResult
 from sqlaudit.lattices.search.inquiry import Tell, silent

@@ -17,7 +17,8 @@ from sqlaudit.base.relation import Statement
 from sqlaudit.base.spec import Limits, Target
 from sqlaudit.engines import connect
 from sqlaudit.engines.duckdb.engine import DuckDBEngine
-from sqlaudit.engines.duckdb.errors import ErrorPlace, translate
+from sqlaudit.engines.duckdb.errors import translate
+from sqlaudit.engines.duckdb.input_errors import ErrorPlace
 from tests.engines.duckdb_helpers import SECRET, sentence, written
 
 SLOW = Statement("slow", "SELECT count(*) FROM range(100000) a(i), range(1000000) b(j) WHERE (i * j) % 7 = 3")

@@ -20,7 +20,8 @@ from sqlaudit.engines.contract import Engine
 from sqlaudit.hierarchies.dictionary import held
 from sqlaudit.hierarchies.read import read_hierarchies
 from sqlaudit.lattices.attributes import read_attributes
-from sqlaudit.lattices.publish import OpenedForRelease, ReleaseSql, release
+from sqlaudit.lattices.publish import ReleaseSql, release
+from sqlaudit.lattices.release_layout import OpenedForRelease
 from sqlaudit.models.requirements import requirement_from
 from tests import oracle
 from tests.audit_values import values_query

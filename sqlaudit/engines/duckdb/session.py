@@ -21,7 +21,8 @@ from sqlaudit.base.relation import Row
 from sqlaudit.base.spec import Limits
 from sqlaudit.base.words import spelled
 from sqlaudit.engines.contract import ProgressHook
-from sqlaudit.engines.duckdb.errors import ErrorPlace, translate
+from sqlaudit.engines.duckdb.errors import translate
+from sqlaudit.engines.duckdb.input_errors import ErrorPlace
 from sqlaudit.engines.duckdb.types import has_zoned, with_zones, without_zones
 from sqlaudit.engines.spill import SpillFolder
 from sqlaudit.engines.watch import Deadline, Worker, reporting

@@ -13,7 +13,8 @@ from sqlaudit.base.errors import EngineError, UsageError
 from sqlaudit.base.names import quote
 from sqlaudit.base.whereabouts import whereabouts
 from sqlaudit.engines.duckdb.catalog import alias_for
-from sqlaudit.engines.duckdb.errors import ErrorPlace, translate
+from sqlaudit.engines.duckdb.errors import translate
+from sqlaudit.engines.duckdb.input_errors import ErrorPlace
 from sqlaudit.engines.view import View, taken
 
 _KIND = """

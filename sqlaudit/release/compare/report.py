@@ -10,19 +10,15 @@ from sqlaudit.base.result import MEANING
 from sqlaudit.base.words import spelled
 from sqlaudit.models.phrases import listing
 from sqlaudit.release.attacks.report import attack_document
-from sqlaudit.release.compare.pictures import errors_picture, losses_picture
+from sqlaudit.release.compare.figures_report import by_column_blocks, losses_blocks, percent_or_more, useful_blocks
 from sqlaudit.release.compare.result import (
-    METHODS,
     NO_ATTACKS,
     Answer,
     ColumnFit,
     CompareResult,
     Errors,
     Generalization,
-    Loss,
-    QueryAnswer,
     Recoding,
-    Workload,
 )
 from sqlaudit.reports.document import (
     Block,
@@ -38,7 +34,7 @@ from sqlaudit.reports.document import (
     section,
     text_of,
 )
-from sqlaudit.reports.figures import count, figure, percent, plural
+from sqlaudit.reports.figures import count, percent, plural
 from sqlaudit.reports.moments import made
 from sqlaudit.reports.notices import notices_block
 from sqlaudit.reports.statements import statements_code
@@ -64,7 +60,6 @@ _MAIN = ("loss", "non-uniform-entropy", "modification-rate")
 _OF_AUDIT = ("Classes that fall short", "All figures", "Warnings")
 _OF_ATTACKS = "What each attack achieves"
 _ATTACKED = "What can still be done with the release alone"
-SHOWN_GROUPS = 20
 
 
 def _pairing(result: CompareResult) -> str:
@@ -79,9 +74,9 @@ def compare_document(result: CompareResult) -> Document:
         (
             *section("Is it a generalization?", *_generalization(result)),
             *_parts(audit_document(result.audit), _OF_AUDIT, "Is it safe?"),
-            *section("What was lost", *_losses(result)),
-            *section("What was lost, column by column", *_by_column(result)),
-            *section("What is still of use", *_useful(result)),
+            *section("What was lost", *losses_blocks(result)),
+            *section("What was lost, column by column", *by_column_blocks(result)),
+            *section("What is still of use", *useful_blocks(result)),
             *_attacks(result),
             *section("How this was computed", _how(result)),
             *section("What this does not say", Bullets((MEANING,))),
@@ -147,13 +142,6 @@ def _off(errors: Mapping[str, Errors], asked: str) -> str:
     return f"The answers to {asked} are off by a median of {listing(said)}."
 
 
-def percent_or_more(error: float | None) -> str:
-    """A relative error as a percentage, past 100% too."""
-    if error is None:
-        return "–"
-    return percent(error) if error <= 1 else f"{error * 100:,.0f}%"
-
-
 def _generalization(result: CompareResult) -> Iterator[Block]:
     facts = result.generalization
     heads = ("column", "rows by level", "cells", "values", "misfits", "empty", "split")
@@ -208,124 +196,6 @@ def _attacks(result: CompareResult) -> tuple[Section, ...]:
     blocks += [block for one in document.sections if one.title == _OF_ATTACKS for block in one.blocks]
     blocks.append(Paragraph("Attacks that take another table or categories: `sqlaudit attack`."))
     return section(_ATTACKED, *blocks)
-
-
-def _losses(result: CompareResult) -> Iterator[Block]:
-    heads = ("measure", "value", "mean", "share")
-    found = [loss for loss in result.losses if loss.column is None]
-    several = len(result.sensitive) > 1
-    rows = tuple(
-        (_named(loss.measure, loss.sensitive if several else None), _value(loss), _number(loss.mean), _share(loss))
-        for loss in found
-    )
-    yield Table(tuple(Column(head, place > 0) for place, head in enumerate(heads)), rows)
-    yield Paragraph("Means are for a cell or a row; shares are of what complete suppression loses.")
-    reasons: dict[str, list[str]] = {}
-    for loss in found:
-        if loss.value is None:
-            reasons.setdefault(loss.why, []).append(loss.measure)
-    yield Bullets(tuple(f"{', '.join(dict.fromkeys(names))}: {why}." for why, names in reasons.items() if why))
-
-
-def _by_column(result: CompareResult) -> Iterator[Block]:
-    picture = losses_picture(result)
-    if picture is not None:
-        yield picture
-    found = [loss for loss in result.losses if loss.column is not None]
-    keys = list(dict.fromkeys((loss.measure, loss.sensitive) for loss in found))
-    values = {(loss.measure, loss.sensitive, loss.column): loss for loss in found}
-    several = len(result.sensitive) > 1
-    # words may be parted where names may not
-    named = [_named(name.replace("-", " "), about if several else None) for name, about in keys]
-    rows = tuple(
-        (title, *(_cell(values.get((*key, column))) for column in result.qi))
-        for title, key in zip(named, keys, strict=True)
-    )
-    yield Table((Column("measure"), *(Column(name, True) for name in result.qi)), rows)
-    yield Paragraph("Percentages are of what suppressing the column would lose; the others are values.")
-
-
-def _named(measure: str, about: str | None) -> str:
-    return measure if about is None else f"{measure} ({about})"
-
-
-def _cell(loss: Loss | None) -> str:
-    if loss is None:
-        return "–"
-    return _share(loss) if loss.share is not None else "–" if loss.value is None else figure(loss.value)
-
-
-def _value(loss: Loss) -> str:
-    if loss.value is None:
-        return "–"
-    error = "" if loss.standard_error is None else f" ± {figure(loss.standard_error, 2)}"
-    return figure(loss.value) + error
-
-
-def _number(value: object) -> str:
-    return "" if value is None else figure(value)  # type: ignore[arg-type]
-
-
-def _share(loss: Loss) -> str:
-    return "" if loss.share is None else percent(loss.share)
-
-
-def _useful(result: CompareResult) -> Iterator[Block]:
-    workload = result.workload
-    if workload is not None:
-        asked = plural(workload.queries, "random counting query", "random counting queries")
-        yield Paragraph(
-            f"{asked} (seed {workload.seed}); {count(workload.empty)} of them count nothing in the original"
-            f"{_answered(workload)}. Relative errors of the others:"
-        )
-        yield _errors(workload.errors)
-        picture = errors_picture(result)
-        if picture is not None:
-            yield picture
-        if workload.why:
-            yield Paragraph(f"conditional: {workload.why}.")
-    for query in result.queries:
-        yield from _query(query)
-
-
-def _answered(workload: Workload) -> str:
-    """Which of the queries that count nothing in the original count something in the release."""
-    said = [f"{count(number)} {name}" for name, number in workload.answered_empty.items() if number]
-    return f", but the release answers {listing(said)}" if said else ""
-
-
-def _errors(errors: Mapping[str, Errors]) -> Table:
-    heads = ("answered", "answers", "median", "90% are within", "95% are within", "largest")
-    rows = tuple(
-        (name, count(one.answers), *(percent_or_more(x) for x in (one.median, one.q90, one.q95, one.largest)))
-        for name, one in errors.items()
-    )
-    return Table(tuple(Column(head, place > 0) for place, head in enumerate(heads)), rows)
-
-
-def _query(query: QueryAnswer) -> Iterator[Block]:
-    shown = query.groups[:SHOWN_GROUPS]
-    keys = max((len(group.key or ()) for group in shown), default=0)
-    columns = [Column(f"group {place}") for place in range(1, keys + 1)]
-    columns += [Column(head, True) for head in ("original", *METHODS)]
-    rows = tuple(
-        (
-            *("" if part is None else str(part) for part in group.key or ()),
-            _answer(group.truth),
-            *(_answer(group.answers.get(name)) for name in METHODS),
-        )
-        for group in shown
-    )
-    more = "" if len(shown) == query.total else f", {len(shown)} of {count(query.total)} groups are shown"
-    yield Table(tuple(columns), rows, f"Query {query.number} ({query.aggregate}){more}:")
-    if query.total > 1:
-        yield _errors(query.errors)
-    if query.why:
-        yield Paragraph(f"conditional: {query.why}.")
-
-
-def _answer(value: float | None) -> str:
-    return "–" if value is None else figure(value)
 
 
 def _how(result: CompareResult) -> Facts:
