@@ -101,17 +101,6 @@ class Hierarchy:
         """What reports call levels 0, 1, …"""
         return ("values", *(level.name for level in self.levels))
 
-    def mapping_rows(self, number: int) -> list[tuple[Name, Name]]:
-        """(value, label) of a level that lists its values; values are spelled as the file spells them.
-
-        Raises:
-            ValueError: the level is computed, not listed.
-        """
-        level = self.level(number)
-        if not isinstance(level, MappedLevel) or self.table is None:
-            raise ValueError(f"level {number} of {self.column} does not list its values")
-        return list(self.table.labels(level.place))
-
 
 def plain(column: str) -> Hierarchy:
     """What a column without a hierarchy has: it is kept (level 0) or suppressed (level 1, `*`).

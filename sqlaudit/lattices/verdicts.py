@@ -7,9 +7,7 @@ Knowledge, section 3.4; LeFevre, DeWitt, Ramakrishnan: Incognito, SIGMOD 2005.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from sqlaudit.base.result import Number
 
@@ -96,33 +94,3 @@ class LossParts:
     failing_weights: tuple[float, ...] = ()
     failing_bits: tuple[float, ...] = ()
     failing_bits_at_top: tuple[float, ...] = ()
-
-
-class Decides(Protocol):
-    """What a search may ask: verdicts of nodes, many at a time."""
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns of the lattice, in the order of a node's levels."""
-
-    @property
-    def heights(self) -> tuple[int, ...]:
-        """The highest level of every column; 0 for a column that is kept as it is."""
-
-    @property
-    def rows(self) -> int:
-        """Rows of the table."""
-
-    @property
-    def limit_rows(self) -> int:
-        """How many rows may be suppressed."""
-
-    @property
-    def monotone(self) -> bool:
-        """Whether every node coarser than a safe one is safe, under this limit."""
-
-    def decide(self, nodes: Sequence[Node]) -> list[Verdict]:
-        """The verdicts in the order of the nodes.
-
-        A column of height 0 may be given level 1, which leaves it out: searches over subsets of columns ask so.
-        """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -282,9 +281,3 @@ def _factors(value: int) -> dict[int, int]:
     if rest > 1:
         found[rest] = found.get(rest, 0) + 1
     return found
-
-
-def exp_entropy(counts: list[int]) -> float:
-    """exp(entropy) of the counts in double precision."""
-    n = sum(counts)
-    return math.exp(math.log(n) - sum(c * math.log(c) for c in counts if c) / n)

@@ -58,15 +58,6 @@ class DisclosureCurve:
         return self.smallest_k_reaching(1)
 
 
-def is_safe(curve: DisclosureCurve, c: Fraction | Decimal | int, k: int) -> bool:
-    """Whether the table is (c, k)-safe: its maximum disclosure against k basic implications is less than `c`, strictly.
-
-    Raises UsageError if `c` is not an exact number from 0 to 1, or `k` is not on the curve. Source: Martin et al.,
-    Definition 13.
-    """
-    return curve[k].maximum < exact_threshold(c)
-
-
 def exact_threshold(threshold: Fraction | Decimal | int) -> Fraction:
     """The threshold as a fraction; a float is refused, because 0.7 as a float is not 7/10."""
     if isinstance(threshold, float):

@@ -36,7 +36,6 @@ MOST_LISTED = 10_000
 """Of a hierarchy that lists more values, these are not asked about."""
 _WHOLE = (Kind.INTEGER, Kind.DATE)
 _EPOCH = datetime.datetime(1970, 1, 1)
-_DAY = datetime.timedelta(days=1)
 _LONGEST = 2**62
 
 

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.classes.signatures import Signatures
-from sqlaudit.models.disclosure.curve import is_safe
 from sqlaudit.models.disclosure.program import maximum_disclosure
 
 from . import oracle
@@ -190,14 +189,8 @@ def counts_with_rest(n: np.ndarray, counts: np.ndarray) -> list[list[int]]:  # t
     return [[*row, *[1] * (size - sum(row))] for size, row in zip(n.tolist(), counts.tolist(), strict=True)]
 
 
-def test_safety_is_strict_and_thresholds_are_exact() -> None:
+def test_thresholds_are_exact() -> None:
     found = maximum_disclosure(Signatures.from_classes([[2, 2, 1], [2, 1, 1, 1]], k=2), 2)
-    assert not is_safe(found, Fraction(2, 3), 1)
-    assert is_safe(found, Fraction(2, 3) + Fraction(1, 10**30), 1)
-    assert is_safe(found, 1, 1)
-    assert not is_safe(found, 1, 2)
-    assert is_safe(found, Decimal("0.41"), 0)
-    assert not is_safe(found, Decimal("0.4"), 0)
     assert [found.smallest_k_reaching(Decimal(limit)) for limit in ("0", "0.4", "0.401", "0.67", "1")] == [
         *(0, 0, 1, 2, 2)
     ]
@@ -208,11 +201,11 @@ def test_what_cannot_be_asked_is_refused() -> None:
     signatures = Signatures.from_classes([[2, 2, 1]], k=1)
     found = maximum_disclosure(signatures, 1)
     with pytest.raises(UsageError, match=r"the threshold 0\.7 is a float"):
-        is_safe(found, 0.7, 1)  # type: ignore[arg-type]
+        found.smallest_k_reaching(0.7)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match=r"the threshold is 1\.5, it must be from 0 to 1"):
-        is_safe(found, Decimal("1.5"), 1)
+        found.smallest_k_reaching(Decimal("1.5"))
     with pytest.raises(UsageError, match="the curve was computed for k = 0 to 1, k = 2 was asked for"):
-        is_safe(found, 1, 2)
+        found[2]
     with pytest.raises(UsageError, match="k is 2, these signatures answer for 0 to 1"):
         maximum_disclosure(signatures, 2)
     with pytest.raises(UsageError, match="the table has no rows"):
