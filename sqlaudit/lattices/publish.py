@@ -23,9 +23,9 @@ from sqlaudit.classes.facts import Frame
 from sqlaudit.classes.histogram import HistogramBuilder
 from sqlaudit.lattices.attributes import Attribute, decides
 from sqlaudit.lattices.release_layout import (
+    LaidColumn,
     Layout,
     OpenedForRelease,
-    ReleasedColumn,
     add,
     layout_of,
     rendered,
@@ -106,7 +106,7 @@ def _class_keys(opened: OpenedForRelease, layout: Layout) -> list[str]:
         labels = [Raw(column.expression) for column in layout.coarsened if column.name in keys]
         alone = layout.name("sqlaudit_alone")
         layout.coarsened.append(
-            ReleasedColumn(alone, sql_expression("lattices/publish_alone.sql", opened.engine.dialect, labels=labels))
+            LaidColumn(alone, sql_expression("lattices/publish_alone.sql", opened.engine.dialect, labels=labels))
         )
         keys.append(alone)
     return [quote(name, "duckdb") for name in keys]

@@ -40,7 +40,7 @@ class OpenedForRelease:
 
 
 @dataclass(frozen=True)
-class ReleasedColumn:
+class LaidColumn:
     name: str
     expression: str
     key: bool = False
@@ -50,9 +50,9 @@ class ReleasedColumn:
 class Layout:
     """Which columns go into the release, and in which steps they are made."""
 
-    given: list[ReleasedColumn] = field(default_factory=list)
-    coarsened: list[ReleasedColumn] = field(default_factory=list)
-    published: list[ReleasedColumn] = field(default_factory=list)
+    given: list[LaidColumn] = field(default_factory=list)
+    coarsened: list[LaidColumn] = field(default_factory=list)
+    published: list[LaidColumn] = field(default_factory=list)
     joins: list[str] = field(default_factory=list)
 
     def name(self, wanted: str) -> str:
@@ -97,10 +97,10 @@ def layout_of(opened: OpenedForRelease, levels: Mapping[str, int], persons: bool
 
 def add(opened: OpenedForRelease, layout: Layout, name: str, sql: str, *, shown: bool = True) -> None:
     """A column that stays as it is."""
-    layout.given.append(ReleasedColumn(name, sql))
-    layout.coarsened.append(ReleasedColumn(name, _of("given", name, opened)))
+    layout.given.append(LaidColumn(name, sql))
+    layout.coarsened.append(LaidColumn(name, _of("given", name, opened)))
     if shown:
-        layout.published.append(ReleasedColumn(name, ""))
+        layout.published.append(LaidColumn(name, ""))
 
 
 def _add_key(opened: OpenedForRelease, layout: Layout, place: int, levels: Mapping[str, int]) -> None:
@@ -113,9 +113,9 @@ def _add_key(opened: OpenedForRelease, layout: Layout, place: int, levels: Mappi
         raise UsageError(f"The release would have two columns called {name!r}; name the expression in another way.")
     value = _of("given", name, opened)
     found = published(hierarchy, levels[role.label], value, dialect, opened.holds[place], f"labels_{place + 1}")
-    layout.given.append(ReleasedColumn(name, role.sql))
-    layout.coarsened.append(ReleasedColumn(name, found.expression))
-    layout.published.append(ReleasedColumn(name, "", key=True))
+    layout.given.append(LaidColumn(name, role.sql))
+    layout.coarsened.append(LaidColumn(name, found.expression))
+    layout.published.append(LaidColumn(name, "", key=True))
     if found.join:
         layout.joins.append(found.join)
 
@@ -127,7 +127,7 @@ def _of(table: str, name: str, opened: OpenedForRelease) -> str:
 def rendered(opened: OpenedForRelease, layout: Layout, source: str, **parameters: Any) -> str:
     """The statement; text in the engine's dialect travels as it is."""
 
-    def columns(listed: Sequence[ReleasedColumn]) -> list[dict[str, Any]]:
+    def columns(listed: Sequence[LaidColumn]) -> list[dict[str, Any]]:
         return [
             {"name": quote(c.name, "duckdb"), "expression": Raw(c.expression or "NULL"), "key": c.key} for c in listed
         ]
