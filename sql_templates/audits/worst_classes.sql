@@ -11,10 +11,11 @@
 {%- endmacro %}
 {% set key = key_names | join(", ") %}
 {% set listed = key ~ ", " if key else "" %}
+{% set by_measure = ("size DESC, " if condition else "") ~ "distinct_values, share DESC, size DESC, n DESC, people DESC" %}
 {% set lanes = [] %}
 {% for lane in range(lane_count) %}{% set _ = lanes.append("c" ~ lane) %}{% endfor %}
 {% set kept = lanes | join(", ") if form == "packed" else "cell_list" %}
-WITH {{ relation.facts_relation(classes, totals, facts, form, listed ~ kept) }}
+WITH {{ relation.facts_relation(classes, totals, facts, form, listed ~ kept if form == "packed" else none, form != "packed") }}
 {%- if form == "packed" %}
 
 SELECT {{ listed }}size, n, classes, table_rows, {{ kept }}
@@ -23,15 +24,41 @@ WHERE {{ condition or "size >= 2" }}
 ORDER BY {{ first_come() }}{% for lane in lanes %}, NULLIF({{ lane }}, 0) NULLS LAST{% endfor %}{{ by_key() }}
 LIMIT {{ limit }}
 {%- else %},
-ranked AS NOT MATERIALIZED (
-    SELECT facts.*, DENSE_RANK() OVER (ORDER BY {{ first_come() }}) AS place
+measured AS NOT MATERIALIZED (
+    SELECT
+        id, size, n, classes, table_rows, distinct_values,
+        CAST(largest AS DOUBLE) / n AS share,
+        CAST(table_rows AS DOUBLE) / classes AS people
     FROM facts
     WHERE {{ condition or "size >= 2" }}
 ),
+places AS MATERIALIZED (
+    SELECT distinct_values, share, size, n, people, ROW_NUMBER() OVER (ORDER BY {{ by_measure }}) AS place
+    FROM (
+        SELECT DISTINCT distinct_values, share, size, n, people
+        FROM measured
+        ORDER BY {{ by_measure }}
+        LIMIT {{ limit }}
+    ) AS first_ones
+),
+ranked AS NOT MATERIALIZED (
+    SELECT measured.*, places.place
+    FROM measured
+    JOIN places
+        ON measured.distinct_values = places.distinct_values
+        AND measured.share = places.share
+        AND measured.size = places.size
+        AND measured.n = places.n
+        AND measured.people = places.people
+),
+listed AS NOT MATERIALIZED (
+    SELECT ranked.id, place, ranked.size, ranked.n, ranked.classes, ranked.table_rows, {{ listed }}cell_list
+    FROM class
+    JOIN ranked ON class.id = ranked.id
+),
 unfolded AS NOT MATERIALIZED (
     SELECT id, place, size, n, classes, table_rows, {{ listed }}UNNEST(cell_list) AS cell
-    FROM ranked
-    WHERE place <= {{ limit }}
+    FROM listed
 ),
 written AS NOT MATERIALIZED (
     SELECT id, place, size, n, classes, table_rows, {{ listed }}ARRAY_AGG(cell ORDER BY cell) AS vector

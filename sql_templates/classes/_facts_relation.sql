@@ -1,7 +1,24 @@
-{# The relation of class facts over the classes of either form. #}
-{% macro facts_relation(classes, totals, facts, form, keep) %}
+{# The relation of class facts over the classes of either form. `keep` are columns of the classes that it has, too; with
+   `again` the classes are there beside it, as `class`, with the same ids. Facts of lists of cells that are kept for the
+   session (`kept_facts`) are read; facts that are read `once` are not written out. #}
+{% macro facts_relation(classes, totals, facts, form, keep, again=false) %}
 {% import "classes/_facts.sql" as macros with context %}
-{% if form == "packed" %}
+{% if kept_facts is defined and kept_facts %}
+{% if keep or again %}
+class AS NOT MATERIALIZED (
+    SELECT * FROM {{ classes }} AS class
+),
+{% endif %}
+facts AS NOT MATERIALIZED (
+    {% if keep %}
+    SELECT folded.*, {{ keep }}
+    FROM class
+    JOIN {{ kept_facts }} AS folded ON class.id = folded.id
+    {% else %}
+    SELECT * FROM {{ kept_facts }} AS folded
+    {% endif %}
+)
+{%- elif form == "packed" %}
 facts AS MATERIALIZED (
     SELECT
         {{ keep ~ "," if keep }} classes, table_rows, size, n
@@ -12,7 +29,7 @@ facts AS MATERIALIZED (
 )
 {%- else %}
 {% import "classes/_cells.sql" as cells with context %}
-class AS {{ "MATERIALIZED" if keep else "NOT MATERIALIZED" }} (
+class AS {{ "MATERIALIZED" if keep or again else "NOT MATERIALIZED" }} (
     SELECT * FROM {{ classes }} AS class
 ),
 long AS NOT MATERIALIZED (
@@ -26,7 +43,7 @@ long AS NOT MATERIALIZED (
     ) AS unfolded
 ),
 {{ cells.preparations(totals) -}}
-{{ "folded" if keep else "facts" }} AS MATERIALIZED (
+{{ "folded" if keep else "facts" }} AS {{ "NOT " if once is defined and once }}MATERIALIZED (
     SELECT
         long.id,
         long.n,

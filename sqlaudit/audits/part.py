@@ -27,7 +27,8 @@ from sqlaudit.classes.listing import Short
 from sqlaudit.classes.opening import ResolvedRoles, frame_of, key_labels, sensitive_table
 from sqlaudit.engines.contract import Engine
 from sqlaudit.models.base import Context, Model, Population
-from sqlaudit.models.judge import Asked, Judged, foreseen, judge, merged_facts, of_values, statements_of
+from sqlaudit.models.diversity import DISTINCT, LARGEST
+from sqlaudit.models.judge import Asked, Judged, facts_of, foreseen, judge, merged_facts, of_values, statements_of
 from sqlaudit.models.persons import persons_wanted
 
 if TYPE_CHECKING:
@@ -117,6 +118,7 @@ def _part(
     asked = defined(builder, attribute, asked if frame is rows else without_population(asked))
     population = _population(opened, attribute, frame, [item.model for item in asked])
     persons = _persons(opened.engine, rows, asked)
+    histogram = builder.keep_facts(histogram, _facts(histogram, asked, wanted))
     shown = _Keyed(builder, histogram, attribute, opened.roles, wanted.values, opened.given.joint)
     if opened.engine.answers_together:
         about = [] if shown.keys else _foreseen(shown, asked, wanted)
@@ -224,6 +226,12 @@ def _persons(engine: Engine, frame: Frame, asked: Sequence[Asked]) -> CountedPer
     from sqlaudit.events.facts import count_persons
 
     return count_persons(engine, frame, wanted)
+
+
+def _facts(histogram: ClassHistogram, asked: Sequence[Asked], wanted: ClassesWanted) -> list[Fact]:
+    """The facts of classes that more than one statement reads, if one does."""
+    of_worst = (DISTINCT, LARGEST) if wanted.worst else ()
+    return list({fact.name: fact for fact in (*facts_of(histogram, asked), *of_worst)}.values())
 
 
 def _foreseen(shown: _Keyed, asked: Sequence[Asked], wanted: ClassesWanted) -> list[Statement]:

@@ -106,6 +106,9 @@ class ClassHistogram:
     form: str
     answers: dict[str, list[Row]] = field(default_factory=dict, repr=False, compare=False)
     """What was asked ahead, by the text of the statement."""
+    kept: str = ""
+    """A FROM item of facts that are kept, each with the id of its class; empty where none are."""
+    kept_facts: tuple[Fact, ...] = ()
 
     @property
     def lane_count(self) -> int:
@@ -117,6 +120,7 @@ class ClassHistogram:
         packed = self.form == "packed" or self.table is None
         dialect = self.engine.dialect
         totals = self.table.totals if self.table else ()
+        known = bool(self.kept) and all(fact in self.kept_facts for fact in facts)
         return render(
             template,
             dialect,
@@ -124,6 +128,7 @@ class ClassHistogram:
             classes=Raw(self.classes),
             totals=Raw(self.totals) if self.totals else "",
             facts=list(facts),
+            kept_facts=Raw(self.kept) if known else "",
             lane_totals=totals,
             form="packed" if packed else "cells",
             total=self.table.total if self.table else 0,
@@ -190,9 +195,12 @@ class ClassHistogram:
 
     def signatures_statement(self, knowledge: int) -> Statement:
         """What asks for them."""
-        depth = min(knowledge + 1, self.lane_count)
-        fact = Fact("top_counts", "top", {"count": depth})
-        return self.statement("classes/signatures.sql", [fact], "signatures", depth=depth)
+        fact = self.top_counts(knowledge)
+        return self.statement("classes/signatures.sql", [fact], "signatures", depth=fact.arguments["count"])
+
+    def top_counts(self, knowledge: int) -> Fact:
+        """The fact that signatures are made of."""
+        return Fact("top_counts", "top", {"count": min(knowledge + 1, self.lane_count)})
 
     def _vector(self, row: Row) -> dict[int, int]:
         if self.form == "packed":

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlaudit.base.dialects import spoken
 from sqlaudit.base.relation import Statement
 from sqlaudit.base.spec import NullPolicy
 from sqlaudit.base.sql import Raw, render
-from sqlaudit.classes.facts import ClassHistogram, Frame, SensitiveTable
+from sqlaudit.classes.facts import ClassHistogram, Fact, Frame, SensitiveTable
 from sqlaudit.engines.contract import Engine
 
 PACKED_VALUES = 48
@@ -113,6 +114,13 @@ class HistogramBuilder:
         else:
             classes = self._numbered(self._name("keyed" if keep_keys else "classes"), sensitive, table, keep_keys)
         return ClassHistogram(self.engine, table, classes, totals, "packed" if packed else "cells")
+
+    def keep_facts(self, histogram: ClassHistogram, facts: Sequence[Fact]) -> ClassHistogram:
+        """The histogram with facts that several statements read, computed once where that unfolds lists of cells."""
+        if histogram.form != "cells" or not self.engine.numbers_rows:
+            return histogram
+        statement = histogram.statement("classes/facts.sql", facts, "facts of classes", once=True)
+        return replace(histogram, kept=self._relation(self._name("facts"), statement), kept_facts=tuple(facts))
 
     def standalone(self, sensitive: str | None, table: SensitiveTable | None) -> ClassHistogram:
         """The classes with their keys as one statement that keeps nothing and counts anew whenever it runs.

@@ -88,6 +88,12 @@ def statements_of(histogram: ClassHistogram, asked: Sequence[Asked]) -> list[Sta
     )
 
 
+def facts_of(histogram: ClassHistogram, asked: Sequence[Asked]) -> list[Fact]:
+    """The facts that `judge` is certain to read, each once."""
+    facts, knowledge = merged_facts([item.model for item in asked]), _knowledge(asked)
+    return facts if knowledge is None or not histogram.lane_count else [*facts, histogram.top_counts(knowledge)]
+
+
 def judge(
     histogram: ClassHistogram,
     asked: Sequence[Asked],

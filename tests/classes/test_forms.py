@@ -254,3 +254,38 @@ def test_the_forms_agree_whatever_overflows(shape: str) -> None:
         assert_same(results[1], results[2])
 
     compare()
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(
+    "request_of",
+    [
+        {},
+        {"require": ["k=2", "l=2", "t=0.3", "disclosure=c:0.5,k:1"]},
+        {"require": ["k=3", "entropy_l=1.5"], "show_values": True, "failing_classes": None},
+        {"require": ["k=2", "l=2"], "nulls": "distinct", "worst_classes": 0},
+    ],
+    ids=["everything", "required", "shown", "apart"],
+)
+def test_facts_that_are_kept_change_nothing(
+    monkeypatch: pytest.MonkeyPatch, seed: int, request_of: dict[str, Any]
+) -> None:
+    draw = random.Random(seed)
+    data = pd.DataFrame(
+        [
+            {"a": draw.choice([None, 0, 0, 1, 2]), "b": draw.choice("xyz"), "s": f"v{int(draw.expovariate(0.4)) % 9}"}
+            for _ in range(90)
+        ]
+    )
+    monkeypatch.setattr(histogram, "PACKED_VALUES", 0)
+
+    def told() -> tuple[dict[str, Any], set[str]]:
+        document = sqlaudit.audit(data, qi=["a", "b"], sensitive="s", **request_of).to_dict()
+        steps = {statement["name"] for statement in document.pop("statements")}
+        return {name: value for name, value in document.items() if name != "time"}, steps
+
+    kept, steps = told()
+    monkeypatch.setattr(HistogramBuilder, "keep_facts", lambda builder, classes, facts: classes)
+    anew, other_steps = told()
+    assert kept == anew
+    assert steps - other_steps == {"facts of classes"}
