@@ -54,8 +54,8 @@ CASES = [
     (("recode", "--help"), 50, ""),
     (("suppress", "--help"), 40, ""),
     (("test", "--help"), 38, ""),
-    ((*AUDIT, "--require", "k=2"), 138, DATABASE),
-    (AUDIT, 149, DATABASE + " numpy"),
+    ((*AUDIT, "--require", "k=2"), 140, DATABASE),
+    (AUDIT, 151, DATABASE + " numpy"),
 ]
 
 
