@@ -180,11 +180,6 @@ class CountTable(Documented):
     by: tuple[str, ...]
     count: str
 
-    @property
-    def options(self) -> str:
-        """What `sqlaudit aggregates` takes."""
-        return f"--by {','.join(self.by)} --count {self.count} --require threshold=5"
-
 
 @dataclass(frozen=True, kw_only=True)
 class ProfileResult(MeasuredResult, Shown):

@@ -114,7 +114,7 @@ def test_without_a_command_the_help_is_shown_and_nothing_passes() -> None:
 def test_help_and_version() -> None:
     ran = run("--help")
     assert (ran.code, ran.err) == (0, "")
-    assert "Commands: attack " in ran.said
+    assert "Commands: aggregates " in ran.said
     assert " audit Tell how easily people in a table can be re-identified. baseline " in ran.said
     assert max(len(line) for line in ran.out.splitlines()) <= 80
     ran = run("--version")
