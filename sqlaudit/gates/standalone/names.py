@@ -166,8 +166,8 @@ def column(text: str, dialect: str, option: str, *, exact: bool = False) -> str:
         ('`Blood Type`', 'EXTRACT(YEAR FROM birth)')
     """
     bare = text.strip()
-    if len(bare) > 2 and bare[0] == bare[-1] == '"' and '"' not in bare[1:-1]:
-        return quote(bare[1:-1], dialect)
+    if len(bare) > 2 and bare[0] == bare[-1] == '"' and '"' not in bare[1:-1].replace('""', ""):
+        return quote(bare[1:-1].replace('""', '"'), dialect)
     if bare.isidentifier():
         return bare if not exact and _is_plain(bare, dialect) else quote(bare, dialect)
     if bare.replace(" ", "_").isidentifier():

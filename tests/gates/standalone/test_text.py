@@ -120,6 +120,8 @@ def test_no_statement_holds_a_text() -> None:
         ("age", "snowflake", "age"),
         ("order", "postgres", '"order"'),
         ("Blood Type", "bigquery", "`Blood Type`"),
+        ('"the ""month"""', "spark", '`the "month"`'),
+        ('"the ""month"""', "postgres", '"the ""month"""'),
         ('"Age"', "snowflake", '"Age"'),
         ("substr(zip, 1, 3)", "postgres", "SUBSTR(zip, 1, 3)"),
         ("year(birth)", "tsql", "YEAR(birth)"),
