@@ -1,7 +1,9 @@
 {# Risk of households: that at least one member is found, 1 - Π(1 - risk) over the individual risks of the members, in one
    row of totals over rows and households. Logarithms are added up, and those of small risks by their series, which keeps
-   the digits that 1 - risk would lose. #}
+   the digits that 1 - risk would lose. With `most`, the wanted global risk, also the threshold of risk that keeps it. #}
 {% from "population/_risk.sql" import risk, shares %}
+{% from "population/_threshold.sql" import chosen, levels %}
+{% set homeless = "CASE WHEN household IS NULL THEN members ELSE 0 END" %}
 {% macro key() %}{% for column in columns %}c{{ loop.index0 }}{{ ", " if not loop.last }}{% endfor %}{% endmacro %}
 {% macro solo() %}{% for column in columns %}c{{ loop.index0 }} IS NULL{{ " OR " if not loop.last }}{% endfor %}{% endmacro %}
 WITH people AS (
@@ -60,14 +62,20 @@ found AS (
             ELSE 1 - EXP(kept)
         END AS risk
     FROM homes
-)
+){% if most is not none %},
+{{ levels("found", {"row_count": "members", "home_count": "1", "homeless": homeless}, true) }}{% endif %}
+
+{% set members = "members" if most is none else "row_count" %}
 SELECT
-    COUNT(*) AS households,
-    COALESCE(SUM(CASE WHEN household IS NULL THEN members ELSE 0 END), 0) AS homeless,
-    COALESCE(SUM(members), 0) AS row_total,
-    SUM(members * risk) AS expected,
+    {{ "COUNT(*)" if most is none else "COALESCE(SUM(home_count), 0)" }} AS households,
+    COALESCE(SUM({{ homeless if most is none else "homeless" }}), 0) AS homeless,
+    COALESCE(SUM({{ members }}), 0) AS row_total,
+    SUM({{ members }} * risk) AS expected,
     MAX(risk) AS highest,
     {% for threshold in thresholds %}
-    SUM(CASE WHEN risk > {{ threshold }} THEN members ELSE 0 END) AS above_{{ loop.index0 }}{{ "," if not loop.last }}
+    SUM(CASE WHEN risk > {{ threshold }} THEN {{ members }} ELSE 0 END) AS above_{{ loop.index0 }}{{ "," if not loop.last or most is not none }}
     {% endfor %}
-FROM found
+    {% if most is not none %}
+    {{ chosen(most, true) }}
+    {% endif %}
+FROM {{ "found" if most is none else "bounded" }}

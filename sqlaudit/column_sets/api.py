@@ -83,6 +83,7 @@ def records(
     key: Sequence[str] = (),
     weights: str | None = None,
     household: str | None = None,
+    max_global_risk: Share | None = None,
     max_size: int = 3,
     sampling_fraction: Share | None = None,
     nulls: NullPolicy | str = NullPolicy.EQUAL,
@@ -99,8 +100,9 @@ def records(
     Args:
         target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
         qi: the quasi-identifiers. key: what the most special records are shown by; empty = the quasi-identifiers.
-        weights: sampling weights. household: which rows live together. max_size: the largest size of a minimal sample
-            unique.
+        weights: sampling weights. household: which rows live together. max_global_risk: the wanted share of records
+            expected to be re-identified; the threshold of risk that keeps it is told.
+        max_size: the largest size of a minimal sample unique.
         sampling_fraction: the sample's share; None = 0.01 for DIS-SUDA, and else the file is the population.
         nulls: how a missing value is read for unique rows and individual risk.
         top: how many records to show, only with `show_values`.

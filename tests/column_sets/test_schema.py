@@ -55,6 +55,7 @@ def test_persons_follow_it_too() -> None:
 
 def test_records_follow_their_schema() -> None:
     many: list[dict[str, Any]] = [{}, {"weights": "weight", "show_values": True}, {"nulls": "wildcard", "max_size": 1}]
+    many += [{"household": "person", "max_global_risk": most} for most in (1, 0.001)]
     for options in many:
         data = sqlaudit.records(DATA, qi=TAKEN, **options).to_dict()
         assert data["schema"] == "sqlaudit-records/1" == schema("records")["title"]

@@ -165,3 +165,9 @@ def cell_measures(
         excess += weight * ((1 - fraction) * ((count - mean) ** 2 - count) / (2 * fraction) - (count - mean))
         spread += weight**2 * (mean + (1 - fraction) ** 2 * mean**2 / (2 * fraction**2))
     return tau1, tau2, excess / sqrt(spread)
+
+
+def threshold(risks: list[Fraction], most: Fraction) -> tuple[Fraction, Fraction] | None:
+    """μ-Argus' threshold by trying every risk that occurs, and the mean risk then; each risk above counts with it."""
+    means = {risk: sum((min(one, risk) for one in risks), Fraction(0)) / len(risks) for risk in set(risks)}
+    return max(((risk, mean) for risk, mean in means.items() if mean <= most), default=None)

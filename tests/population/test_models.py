@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from fractions import Fraction
 from math import isclose
 from pathlib import Path
@@ -14,12 +15,15 @@ import pytest
 import sqlaudit
 from sqlaudit.base.errors import UsageError
 from sqlaudit.cli.console.workspace import Workspace
-from sqlaudit.gates.standalone.recipes import NotCarried
+from sqlaudit.gates.standalone.recipes import NotCarried, recipe_of
+from sqlaudit.models.requirements import parse_requirement
 from sqlaudit.population.estimators import estimate
 from sqlaudit.population.individual import individual_risk
 from sqlaudit.population.sample import Sample
 from tests.cli.console.helpers import console, people_csv
+from tests.cli.runner import run
 from tests.conftest import AuditOn
+from tests.places import REPOSITORY
 
 COLUMNS = {"zip": "int", "w": "int"}
 SIZES = ((1, 12), (2, 4), (3, 2), (5, 1))
@@ -156,9 +160,27 @@ def test_a_node_without_an_estimate_is_not_safe() -> None:
     assert found.best.levels[0] == 1  # everything *, where nobody is unique
 
 
-def test_one_select_cannot_estimate() -> None:
-    with pytest.raises(NotCarried, match="estimated in Python"):
-        sqlaudit.compile_checks("t", qi=["zip"], checks=["population_uniqueness=1%"])
+ESTIMATED = ("population_uniqueness=1%", "population_k=5", "expected_reidentifications=10")
+NOT_ALONE = "it is estimated in Python, from the sizes of all classes and the table's share of its population."
+
+
+@pytest.mark.parametrize("check", ESTIMATED)
+def test_one_select_cannot_estimate(check: str) -> None:
+    with pytest.raises(NotCarried) as refused:
+        sqlaudit.compile_checks("t", qi=["zip"], checks=[check])
+    assert str(refused.value) == f"{check}: {NOT_ALONE}"
+    ran = run("compile", "--table", "t", "--qi", "zip", "--dialect", "duckdb", check)
+    assert (ran.code, f"{check}: {NOT_ALONE}" in " ".join(ran.err.split())) == (2, True)
+
+
+@pytest.mark.parametrize("check", ESTIMATED)
+def test_no_dbt_test_estimates(check: str) -> None:
+    """What makes the macros of the dbt package refuses them with the same sentence, and the package has none."""
+    asked = parse_requirement(check)
+    with pytest.raises(NotCarried, match=re.escape(f"{check}: {NOT_ALONE}")):
+        recipe_of(asked, {}, None, entity=False)
+    package = REPOSITORY / "sql_templates" / "dbt" / "macros"
+    assert not [file for file in package.rglob("*.sql") if asked.model in file.read_text(encoding="utf-8")]
 
 
 def test_a_policy(tmp_path: Path) -> None:

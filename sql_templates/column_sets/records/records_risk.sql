@@ -1,7 +1,10 @@
 {# Individual risk (Benedetti and Franconi) of the rows of each class: f rows in the sample stand for `population` people,
-   the sum of their weights; p = f / population. One row of totals; no class leaves the database. #}
+   the sum of their weights; p = f / population. One row of totals; no class leaves the database. With `most`, the wanted
+   global risk, also the threshold of risk that keeps it. #}
 {% import "column_sets/_columns_source.sql" as parts with context %}
 {% from "population/_risk.sql" import risk, shares %}
+{% from "population/_threshold.sql" import chosen, levels %}
+{% set light = "CASE WHEN population < f THEN 1 ELSE 0 END" %}
 {% macro alike(a, b) -%}
 {% for name in names %}({{ a }}.{{ name }} = {{ b }}.{{ name }}{% if name in nullable %} OR {{ a }}.{{ name }} IS NULL OR {{ b }}.{{ name }} IS NULL{% endif %}){{ " AND " if not loop.last }}{% endfor %}
 {%- endmacro %}
@@ -48,13 +51,18 @@ risks AS (
         population,
         {{ risk("f", "population") }} AS risk
     FROM shares
-)
+){% if most is not none %},
+{{ levels("risks", {"row_count": "row_count", "too_light": light}, false) }}{% endif %}
+
 SELECT
     COALESCE(SUM(row_count), 0) AS row_total,
-    SUM(CASE WHEN population < f THEN 1 ELSE 0 END) AS too_light,
+    SUM({{ light if most is none else "too_light" }}) AS too_light,
     SUM(row_count * risk) AS expected,
     MAX(risk) AS highest,
 {% for threshold in thresholds %}
-    SUM(CASE WHEN risk > {{ threshold }} THEN row_count ELSE 0 END) AS above_{{ loop.index0 }}{{ "," if not loop.last }}
+    SUM(CASE WHEN risk > {{ threshold }} THEN row_count ELSE 0 END) AS above_{{ loop.index0 }}{{ "," if not loop.last or most is not none }}
 {% endfor %}
-FROM risks
+{% if most is not none %}
+    {{ chosen(most, false) }}
+{% endif %}
+FROM {{ "risks" if most is none else "bounded" }}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlaudit.base.words import spelled
-from sqlaudit.column_sets.records.result import RecordRisk
+from sqlaudit.column_sets.records.result import RecordRisk, RiskThreshold
 from sqlaudit.column_sets.report import READS
 from sqlaudit.reports.document import Bullets, Column, Document, Facts, Table, Toned, Words, section
 from sqlaudit.reports.figures import count, figure, limit, part, percent, plural
@@ -24,7 +24,7 @@ def records_document(result: RecordRisk, suda: bool = True) -> Document:
             *section("Which columns make records special", _contributions(result) if suda else None),
             *section("Column sets that single out most records", _sets(result)),
             *section("Scores", _scores(result) if suda else None),
-            *section("Individual risk", _risk(result), _homes(result)),
+            *section("Individual risk", _risk(result), _homes(result), _thresholds(result)),
             *section("The most special records", _top(result, suda)),
             *section("How it was measured", _how(result)),
             *section("The SQL that ran", *statements_code(result.statements)),
@@ -99,6 +99,28 @@ def _homes(result: RecordRisk) -> Table | None:
         f"{figure(homes.mean)}; {said}."
     )
     return Table((Column("Household risk"), Column("Records", True)), rows, caption)
+
+
+def _thresholds(result: RecordRisk) -> Bullets:
+    """Above which risk records have to be protected, so that the file keeps the wanted global risk."""
+    risks = (("individual risk", result.risk), ("household risk", result.household))
+    told = [(kind, risk.mean, risk.threshold) for kind, risk in risks if risk is not None]
+    return Bullets(tuple(_threshold(kind, mean, one, result.rows) for kind, mean, one in told if one is not None))
+
+
+def _threshold(kind: str, mean: float, threshold: RiskThreshold, rows: int) -> str:
+    wanted, subject = limit(threshold.most), f"{kind[0].upper()}{kind[1:]}"
+    if not threshold.rows:
+        return f"{subject}: its mean is {figure(mean)}, at most {wanted} as wanted; no record has to be protected."
+    homes = f" in {plural(threshold.households, 'household')}" if threshold.households is not None else ""
+    above = f"{plural(threshold.rows, 'record')}{homes}"
+    if threshold.risk is None:
+        return f"{subject}: every risk is too high for a mean of {wanted}; all of {above} have to be protected."
+    share, risk = part(threshold.rows, rows), figure(threshold.risk, 6)
+    return (
+        f"{subject}: {above} ({share}) are above {risk}. Protected down to that, they leave a mean of "
+        f"{figure(threshold.remaining)}, at most {wanted} as wanted."
+    )
 
 
 def _top(result: RecordRisk, suda: bool) -> Table:

@@ -23,6 +23,8 @@ class RecordRequest:
         key: the columns that top records are shown by; empty = the quasi-identifiers.
         weights: the column of sampling weights (people that a row stands for, read with six decimals); None = 1 each.
         household: the column that says which rows live together; their risk is then told, too.
+        max_global_risk: the wanted share of records expected to be re-identified; the threshold of individual risk (and
+            of household risk) that keeps it is then told, too. Above 0 and at most 1.
         nulls: how missing values are read for unique rows and individual risk.
         max_size: the largest size of a minimal sample unique.
         sampling_fraction: of DIS-SUDA, and where no weights say it also of individual risk; above 0 and at most 1;
@@ -52,6 +54,15 @@ class RecordRequest:
         None,
         SHARE,
         "The sample's share of the population. [default: for DIS-SUDA 0.01, else the file is the population]",
+        _FAR,
+        metavar="SHARE",
+        above=0,
+        most=1,
+    )
+    max_global_risk: Fraction | None = option(
+        None,
+        SHARE,
+        "Tell above which risk records have to be protected so that at most this share of them is found.",
         _FAR,
         metavar="SHARE",
         above=0,

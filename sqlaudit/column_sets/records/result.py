@@ -32,6 +32,27 @@ class Scores(Documented):
 
 
 @dataclass(frozen=True)
+class RiskThreshold(Documented):
+    """The threshold of risk that keeps the global risk, the expected share of re-identified records, at a wanted one.
+
+    It is that of μ-Argus (manual 4.1, section 2.3.4.1) and sdcMicro: who is above it is protected so far that the
+    threshold is left as risk, and counts with that. Where they are left out instead, the global risk is lower still.
+
+    Args:
+        most: the wanted global risk. risk: the threshold, the largest risk of the file that keeps it; None = no risk of
+            the file does, and every record has to be protected to a risk of at most `most`.
+        remaining: the global risk when those above count with the threshold; None without one.
+        rows: rows above it. households: households above it, None where the risk is that of rows.
+    """
+
+    most: Fraction = field(metadata=key("max_global_risk") | AS_FLOAT)
+    risk: float | None
+    remaining: float | None = field(metadata=key("global_risk"))
+    rows: int = field(metadata=key("rows_above"))
+    households: int | None = field(default=None, metadata=key("households_above"))
+
+
+@dataclass(frozen=True)
 class IndividualRisk(Documented):
     """Re-identification risk of rows given their sampling weights (Franconi and Polettini, 2004).
 
@@ -39,12 +60,14 @@ class IndividualRisk(Documented):
         expected: Σ of the rows' risks, the number of rows expected to be re-identified.
         highest: the largest risk of a row. mean: expected / rows.
         above: rows whose risk exceeds a threshold, by threshold.
+        threshold: the one that keeps a wanted global risk, None unless one was named.
     """
 
     expected: float
     highest: float
     mean: float
     above: Mapping[str, int] = field(metadata=key("rows_above"))
+    threshold: RiskThreshold | None = field(default=None, metadata=IF_ANY)
 
 
 @dataclass(frozen=True)
@@ -55,6 +78,7 @@ class HouseholdRisk(Documented):
         column: which rows live together. households: how many there are.
         expected: Σ of the rows' household risks. highest: the largest. mean: expected / rows.
         above: rows whose household risk exceeds a threshold, by threshold.
+        threshold: the one that keeps a wanted global risk, None unless one was named.
     """
 
     column: str
@@ -63,6 +87,7 @@ class HouseholdRisk(Documented):
     highest: float
     mean: float
     above: Mapping[str, int] = field(metadata=key("rows_above"))
+    threshold: RiskThreshold | None = field(default=None, metadata=IF_ANY)
 
 
 @dataclass(frozen=True)

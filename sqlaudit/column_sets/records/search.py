@@ -8,24 +8,29 @@ from fractions import Fraction
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.relation import Relation, Statement
-from sqlaudit.base.spec import NullPolicy, Target
-from sqlaudit.base.sql import Raw, render
-from sqlaudit.base.words import about, spelled
+from sqlaudit.base.spec import Target
+from sqlaudit.base.sql import Raw
+from sqlaudit.base.words import spelled
 from sqlaudit.column_sets.coding import Coded, code_columns, drop_codes, on_target
 from sqlaudit.column_sets.counting import SetCounter
 from sqlaudit.column_sets.masks import bits, names
 from sqlaudit.column_sets.records.request import RecordRequest
-from sqlaudit.column_sets.records.result import HouseholdRisk, IndividualRisk, RecordRisk, TopRecord
+from sqlaudit.column_sets.records.result import IndividualRisk, RecordRisk, TopRecord
+from sqlaudit.column_sets.records.risks import (
+    RiskSource,
+    check_weights_of,
+    household_risk,
+    individual_risk,
+    people_of_a_row,
+)
 from sqlaudit.column_sets.records.scores import contributions, file_dis, scores_of, suda_weight
 from sqlaudit.column_sets.records.uniques import Uniques
 from sqlaudit.column_sets.selection import Chosen, choose_column, choose_columns
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.provenance import provenance
-from sqlaudit.population.sampling import check_weights, refuse_no_numbers
 
 DEFAULT_FRACTION = Fraction(1, 100)
 """Of DIS-SUDA, where none is named."""
-THRESHOLDS = ("0.5", "0.2", "0.1", "0.05", "0.01")
 _SETS = 50
 
 
@@ -60,10 +65,10 @@ def find_records(engine: Engine, target: Target | Relation, request: RecordReque
     try:
         coded = code_columns(engine, relation, chosen, None, kept)
         if weight is not None:
-            _check_weights(engine, relation, weight)
-        people = Raw(weight.sql) if weight else _people_of_a_row(request)
-        risk = _risk(engine, relation, chosen, coded, request.nulls, people)
-        homes = _households(engine, relation, chosen, request.nulls, people, home) if home else None
+            check_weights_of(engine, relation, weight)
+        source = RiskSource(engine, relation, chosen, Raw(weight.sql) if weight else people_of_a_row(request), request)
+        risk = individual_risk(source, coded)
+        homes = household_risk(source, home) if home else None
         found = _records(engine, relation, request, chosen, coded, size, kept, risk)
         of_sample = weight is None and request.sampling_fraction is not None
         found = replace(found, weights=request.weights, of_sample=of_sample, household=homes)
@@ -139,73 +144,3 @@ def _records(
         top=tuple(TopRecord(values, s, scores[s]) for values, s in top),
         key=tuple(one.name for one in kept),
     )
-
-
-def _risk(
-    engine: Engine, relation: Relation, chosen: Sequence[Chosen], coded: Coded, nulls: NullPolicy, people: Raw
-) -> IndividualRisk:
-    every = [f"c{position}" for position in range(len(chosen))]
-    statement = render(
-        "column_sets/records/records_risk.sql",
-        engine.dialect,
-        source=Raw(relation.sql),
-        columns=[Raw(one.sql) for one in chosen],
-        weight=people,
-        names=every,
-        nulls=nulls.value,
-        thresholds=THRESHOLDS,
-        nullable=[f"c{position}" for position in bits(coded.nullable)],
-    )
-    rows, too_light, expected, highest, *above = engine.run(statement)[0]
-    if too_light:
-        raise UsageError(
-            f"In {too_light} classes the weights add up to fewer people than rows; a weight says how many people of "
-            "the population a row stands for, itself included."
-        )
-    total = float(expected or 0)
-    counts = {threshold: int(count or 0) for threshold, count in zip(THRESHOLDS, above, strict=True)}
-    return IndividualRisk(total, float(highest or 0), total / int(rows) if rows else 0.0, counts)
-
-
-def _people_of_a_row(request: RecordRequest) -> Raw:
-    """How many people each row stands for where no weights say it, with six decimals."""
-    return Raw(str(round(float(1 / (request.sampling_fraction or 1)), 6)))
-
-
-def _households(
-    engine: Engine, relation: Relation, chosen: Sequence[Chosen], nulls: NullPolicy, people: Raw, home: Chosen
-) -> HouseholdRisk:
-    """The risks of those who live together.
-
-    Raises:
-        UsageError: it is not known of some rows who they live with.
-    """
-    statement = render(
-        "population/household_risk.sql",
-        engine.dialect,
-        source=Raw(relation.sql),
-        columns=[Raw(one.sql) for one in chosen],
-        weight=people,
-        household=Raw(home.sql),
-        nulls=nulls.value,
-        thresholds=THRESHOLDS,
-    )
-    households, homeless, rows, expected, highest, *above = engine.run(statement)[0]
-    if homeless:
-        raise UsageError(f"{about('household')}: {home.name} is missing in {int(homeless):,} of {int(rows):,} rows.")
-    total, counts = float(expected or 0), dict(zip(THRESHOLDS, (int(one or 0) for one in above), strict=True))
-    mean = total / int(rows) if rows else 0.0
-    return HouseholdRisk(home.name, int(households), total, float(highest or 0), mean, counts)
-
-
-def _check_weights(engine: Engine, relation: Relation, weight: Chosen) -> None:
-    refuse_no_numbers(weight.name, weight.kind)
-    statement = render(
-        "population/weights.sql",
-        engine.dialect,
-        step="records_weights",
-        source=Raw(relation.sql),
-        weight=Raw(weight.sql),
-    )
-    rows, refused, largest = engine.run(statement)[0]
-    check_weights(int(rows), int(refused), None if largest is None else float(largest), weight.name)

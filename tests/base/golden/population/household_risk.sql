@@ -64,13 +64,44 @@ found AS (
             ELSE 1 - EXP(kept)
         END AS risk
     FROM homes
+),
+levels AS (
+    SELECT
+        risk,
+        SUM(members) AS row_count,
+        SUM(1) AS home_count,
+        SUM(CASE WHEN household IS NULL THEN members ELSE 0 END) AS homeless
+    FROM found
+    GROUP BY risk
+),
+running AS (
+    SELECT
+        risk,
+        row_count,
+        home_count,
+        homeless,
+        SUM(row_count * risk) OVER (ORDER BY risk ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS kept,
+        SUM(row_count) OVER () - SUM(row_count) OVER (ORDER BY risk ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS rows_above,
+        SUM(home_count) OVER () - SUM(home_count) OVER (ORDER BY risk ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS homes_above,
+        SUM(row_count) OVER () AS all_rows
+    FROM levels
+),
+bounded AS (
+    SELECT
+        running.*,
+        (kept + risk * rows_above) / all_rows AS bound
+    FROM running
 )
 SELECT
-    COUNT(*) AS households,
-    COALESCE(SUM(CASE WHEN household IS NULL THEN members ELSE 0 END), 0) AS homeless,
-    COALESCE(SUM(members), 0) AS row_total,
-    SUM(members * risk) AS expected,
+    COALESCE(SUM(home_count), 0) AS households,
+    COALESCE(SUM(homeless), 0) AS homeless,
+    COALESCE(SUM(row_count), 0) AS row_total,
+    SUM(row_count * risk) AS expected,
     MAX(risk) AS highest,
-    SUM(CASE WHEN risk > 0.5 THEN members ELSE 0 END) AS above_0,
-    SUM(CASE WHEN risk > 0.2 THEN members ELSE 0 END) AS above_1
-FROM found
+    SUM(CASE WHEN risk > 0.5 THEN row_count ELSE 0 END) AS above_0,
+    SUM(CASE WHEN risk > 0.2 THEN row_count ELSE 0 END) AS above_1,
+    MAX(CASE WHEN bound <= 1.00000000000000002e-02 * 1.000000000001e0 THEN risk END) AS threshold,
+    MAX(CASE WHEN bound <= 1.00000000000000002e-02 * 1.000000000001e0 THEN bound END) AS remaining,
+    MIN(CASE WHEN bound <= 1.00000000000000002e-02 * 1.000000000001e0 THEN rows_above END) AS rows_above,
+    MIN(CASE WHEN bound <= 1.00000000000000002e-02 * 1.000000000001e0 THEN homes_above END) AS homes_above
+FROM bounded
