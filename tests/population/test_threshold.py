@@ -79,6 +79,19 @@ def test_of_households(engine: Engine) -> None:
     run()
 
 
+def test_what_is_met_to_the_last_digit_holds(engine: Engine) -> None:
+    """Classes of 2, 9 and 18 rows: every risk of the file is the threshold of the mean that it makes, as a fraction."""
+    sizes = (2, 9, 18)
+    rows = [{"zip": size} for size in sizes for _ in range(size)]
+    target = Target(query=values_query(rows, {"zip": "int"}))
+    risks = [Fraction(1, row["zip"]) for row in rows]
+    for size in sizes:
+        most = sum((min(one, Fraction(1, size)) for one in risks), Fraction(0)) / len(risks)
+        found = find_records(engine, target, RecordRequest(("zip",), max_global_risk=most)).risk.threshold
+        assert found is not None
+        assert (found.risk, found.rows) == (pytest.approx(1 / size, rel=1e-14), sum(sizes[: sizes.index(size)]))
+
+
 def test_households_of_equal_risk_stand_together(engine: Engine) -> None:
     """The same three members, read in six orders: their sums differ in the last digit, and no threshold parts them."""
     orders = ["abc", "acb", "bac", "bca", "cab", "cba"]
