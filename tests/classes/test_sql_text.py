@@ -215,7 +215,8 @@ def test_no_statement_holds_a_value(
         {"qi": ["zip"], "sensitive": "s", "joint": True},
     ]
     for request in requests:
-        result: AuditResult = audit_secrets(nulls=nulls, entity=entity, **request)
+        known = "one" if entity and nulls == "wildcard" else "worse"  # nobody can be judged there who knows all rows
+        result: AuditResult = audit_secrets(nulls=nulls, entity=entity, known_rows=known, **request)
         texts = "\n".join(timing.sql for timing in result.statements)
         assert texts.count("SELECT") > 3
         said = texts if request.get("show_values") else texts + repr(result) + str(result.to_dict())

@@ -18,7 +18,7 @@ import yaml
 from sqlglot import exp
 
 import sqlaudit
-from sqlaudit.base.spec import Roles, Target
+from sqlaudit.base.spec import KnownRows, Roles, Target
 from sqlaudit.base.spelling import _order_plainly
 from sqlaudit.gates.standalone.checks import compile_checks
 from sqlaudit.models.base import band
@@ -135,7 +135,10 @@ def test_a_test_finds_what_the_standalone_check_counts(
     name: str, entity: str | None, people: duckdb.DuckDBPyConnection
 ) -> None:
     arguments, check = CHECKS[name]
-    (compiled,) = compile_checks(Target("people"), Roles(("age", "substr(zip, 1, 2)"), ("s",), entity=entity), [check])
+    roles = Roles(
+        ("age", "substr(zip, 1, 2)"), ("s",), entity=entity, known_rows=KnownRows.ONE if entity else KnownRows.WORSE
+    )
+    (compiled,) = compile_checks(Target("people"), roles, [check])
     cursor = people.execute(compiled.sql)
     row = dict(zip([column[0] for column in cursor.description], cursor.fetchone() or (), strict=True))
     sql = written("duckdb", name, arguments, entity=entity)
