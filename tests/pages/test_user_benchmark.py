@@ -12,7 +12,8 @@ NAMES = ("people.parquet", "forty.csv", "people.csv", "register.csv", "large.csv
 
 def test_the_page_has_one_place_for_every_group_of_lines(tmp_path: Path) -> None:
     page = user.PAGE.read_text(encoding="utf-8")
-    names = {line.group for line in user.lines({name: tmp_path / name for name in NAMES}, user.Sizes(), tmp_path)}
+    made = {name: tmp_path / name for name in NAMES}
+    names = {line.group for line in user.lines(made, user.Sizes(), tmp_path, "postgresql://here/people")}
     assert names == set(user.GROUPS.split(","))
     assert {name: page.count(user.BEGIN.format(name)) for name in names} == dict.fromkeys(names, 1)
 
