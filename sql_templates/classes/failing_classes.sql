@@ -20,7 +20,7 @@ numbered AS MATERIALIZED (
     FROM {{ classes }} AS class
 ),
 {% endif %}
-{{ relation.facts_relation(numbered, totals, facts, form, kept | join(", ") or none) }}
+{{ relation.facts_relation(numbered, totals, facts, form, kept | join(", ") or none, estimates and form != "packed") }}
 {%- if estimates %},
 {{ psi.estimates_relation("numbered" if form == "packed" else "class", **estimates) }}
 {%- endif %}
