@@ -14,6 +14,7 @@ import pytest
 
 import sqlaudit
 from sqlaudit.base.errors import Interrupted
+from sqlaudit.column_sets import budget
 from sqlaudit.lattices import run as searching
 from sqlaudit.lattices.evaluate import Evaluator
 from sqlaudit.lattices.report import lattice_document
@@ -42,7 +43,9 @@ ASKED: dict[str, Any] = {
 def seconds(monkeypatch: pytest.MonkeyPatch) -> None:
     """A clock that goes one second further whenever a search looks at it."""
     ticks = count()
-    monkeypatch.setattr(searching, "time", SimpleNamespace(monotonic=lambda: float(next(ticks))))
+    clock = SimpleNamespace(monotonic=lambda: float(next(ticks)))
+    monkeypatch.setattr(searching, "time", clock)
+    monkeypatch.setattr(budget, "time", clock)
 
 
 def facts(found: LatticeResult) -> tuple[Any, ...]:
@@ -64,8 +67,8 @@ STOPPED: dict[str, dict[int, tuple[Any, ...]]] = {
 
 @pytest.mark.parametrize("algorithm", STOPPED)
 def test_a_time_budget_gives_the_best_node_so_far(seconds: None, algorithm: str) -> None:
-    for budget, (checked, best, bound, unknown) in STOPPED[algorithm].items():
-        found = sqlaudit.lattice(PEOPLE, time_budget=budget, algorithm=algorithm, **ASKED)
+    for given, (checked, best, bound, unknown) in STOPPED[algorithm].items():
+        found = sqlaudit.lattice(PEOPLE, time_budget=given, algorithm=algorithm, **ASKED)
         assert facts(found) == (False, "budget", checked, best, bound, unknown)
         assert (found.nodes, found.minimal, found.safe) == (300, None, None)
     whole = sqlaudit.lattice(PEOPLE, time_budget=1000, algorithm=algorithm, **ASKED)
