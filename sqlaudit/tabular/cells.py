@@ -5,7 +5,7 @@ Row i of every array is the same cell. Arrays hold up to a million cells; nothin
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -147,6 +147,17 @@ class TableCells:
         from sqlaudit.tabular.hidden import unpicked
 
         return unpicked(self, self.equations)
+
+    @cached_property
+    def read_through(self) -> TableCells:
+        """The cells as somebody has them who subtracts: hidden numbers that follow from others are published."""
+        given = {one.measure: one for one in self.unpicked}
+        count, value = (
+            one and given[name].given_away(one) if name in given else one
+            for name, one in (("count", self.count), ("value", self.value))
+        )
+        contributors = count if self.contributors is self.count else self.contributors
+        return replace(self, count=count, value=value, contributors=contributors)
 
     def pinned(self, width: Fraction) -> tuple[Bools, Bools, str]:
         """Hidden cells that published ones leave less than a width, where that is decided, and what was missing."""

@@ -78,6 +78,15 @@ class HiddenCells:
             return ()
         return found.published
 
+    def given_away(self, one: CellMeasure) -> CellMeasure:
+        """The measure with the hidden numbers that follow from published ones: readers have these, too."""
+        if self.deduced is None:
+            return one
+        found = self.deduced.known & (self.deduced.low % self.deduced.scale == 0)
+        units, known, cells = one.units.copy(), one.known.copy(), self.deduced.cells[found]
+        units[cells], known[cells] = self.deduced.low[found] // self.deduced.scale, True
+        return replace(one, units=units, known=known)
+
     @cached_property
     def _prover(self) -> Prover:
         return Prover(self.table)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,7 @@ from sqlaudit.engines.provenance import provenance
 from sqlaudit.models.base import Context
 from sqlaudit.models.cell_rules import CellRule, NoUnpickableCell, Verdicts
 from sqlaudit.models.registry import CELL_RULES
+from sqlaudit.reports.figures import plural
 from sqlaudit.tabular import drawing
 from sqlaudit.tabular.cells import Bools, TableCells, Wholes
 from sqlaudit.tabular.differences import differences
@@ -161,22 +163,36 @@ class _JudgedCells:
 
     def _rules(self) -> tuple[tuple[RuleFound, ...], int]:
         """What each rule says, and how many cells fall short of some."""
-        verdicts = [(one, _rule(one).verdicts(self.cells)) for one in self.request.requirements]
-        unsafe = np.zeros(len(self.cells), dtype=np.bool_)
-        for _, verdict in verdicts:
-            unsafe |= verdict.unsafe
-        return tuple(self._found(one, verdict) for one, verdict in verdicts), int(unsafe.sum())
+        found = tuple(self._found(one, verdict) for one, verdict in self._verdicts)
+        return found, int(self._unsafe.sum())
+
+    @cached_property
+    def _verdicts(self) -> tuple[tuple[Requirement, Verdicts], ...]:
+        rules = [(one, _rule(one)) for one in self.request.requirements]
+        return tuple((one, rule.verdicts(self._read(rule))) for one, rule in rules)
+
+    @cached_property
+    def _unsafe(self) -> Bools:
+        """Cells that fall short of some rule."""
+        found = np.zeros(len(self.cells), dtype=np.bool_)
+        for _, verdict in self._verdicts:
+            found |= verdict.unsafe
+        return found
+
+    def _read(self, rule: CellRule) -> TableCells:
+        """The cells as a rule takes them: what totals give back is published, but to a rule about just that."""
+        return self.cells if rule.of_hidden else self.cells.read_through
 
     def _found(self, requirement: Requirement, verdict: Verdicts) -> RuleFound:
-        cells = self.cells
-        looked = np.ones_like(cells.hidden) if _rule(requirement).of_hidden else ~cells.hidden
+        rule = _rule(requirement)
+        looked = np.ones(len(self.cells), dtype=np.bool_) if rule.of_hidden else ~self._read(rule).hidden
         undecided = ~verdict.judged & ~verdict.unsafe & looked
         text = requirement.text or requirement.model
         status = _status(requirement, int(verdict.unsafe.sum()), int(undecided.sum()))
         return RuleFound(
             rule=requirement.model,
             cells=int(verdict.unsafe.sum()),
-            parameters=_rule(requirement).values,
+            parameters=rule.values,
             text=text,
             judged=int((verdict.judged & looked).sum()),
             undecided=int(undecided.sum()),
@@ -187,18 +203,21 @@ class _JudgedCells:
         )
 
     def _problems(self) -> Iterator[tuple[TableProblem, Bools]]:
-        """Mistakes; in a table that was made here, totals are right."""
-        return problems_of(self.cells, added_up=self.request.microdata)
+        """Mistakes; in a table that was made here, totals are right. And hidden cells that rules may have to judge."""
+        yield from problems_of(self.cells, added_up=self.request.microdata)
+        if self.cells.unpicked:
+            unsafe, judged, missing = self.cells.pinned(_ANY_WIDTH)
+            open_ones = self.cells.hidden & ~judged & ~unsafe
+            if number := int(open_ones.sum()):
+                said = f"It is not known of {plural(number, 'hidden cell')} whether published ones give them away"
+                yield TableProblem("undecided_hidden_cells", number, f"{said}: that needs {missing}."), open_ones
 
     def _drawn(self) -> DrawnTable | None:
         """The table with marks, when values are shown."""
         if not self.request.show_values or len(self.cells) > drawing.MOST_ROWS * drawing.MOST_COLUMNS:
             return None
-        unsafe = np.zeros(len(self.cells), dtype=np.bool_)
-        for one in self.request.requirements:
-            unsafe |= _rule(one).verdicts(self.cells).unsafe
         shift = 1 if self.listed.flags else 0
-        return drawing.drawn(self.cells, unsafe, self._labels(), shift)
+        return drawing.drawn(self.cells, self._unsafe, self._labels(), shift)
 
     def _labels(self) -> dict[tuple[int, int], str]:
         """The values of all dimensions."""
@@ -217,9 +236,7 @@ class _JudgedCells:
         rules = [_rule(one) for one in self.request.requirements]
         if all(rule.of_hidden for rule in rules):
             raise UsageError(f"Say which cells are unsafe with {spelled('require', 'threshold=5')}.")
-        unsafe = np.zeros(len(self.cells), dtype=np.bool_)
-        for rule in rules:
-            unsafe |= rule.verdicts(self.cells).unsafe
+        unsafe = self._unsafe
         if self.request.round_to is not None:
             return self._rounded(unsafe, rules, self.request.round_to)
         found = protect_cells(self.cells, unsafe, rules, self.request)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pandas as pd
 import pytest
 
 import sqlaudit
+from sqlaudit.tabular.secondary import intervals
 from tests.cli.runner import run
 from tests.reports.schemas import validator
 
@@ -44,13 +46,29 @@ def test_small_counts_that_are_left_out_come_back_from_totals() -> None:
     assert (found.hidden, found.deducible) == (2, 2)
     assert [(one.rule, one.cells, one.status.value) for one in found.rules] == [
         ("no_unpickable_cell", 2, "fail"),
-        ("threshold", 0, "pass"),
+        ("threshold", 2, "fail"),
     ]
     known = {(one.cell["region"], one.cell["sector"]): one for one in found.intervals}
     first = known["a", "t"]
     assert (first.lower, first.upper, first.required, first.unsafe) == (3, 3, 1, True)
     added, taken = ({tuple(key.values()) for key in keys} for keys in (first.adds, first.takes))
     assert (added, taken) in [({("a", "Total")}, {("a", "s"), ("a", "u")}), ({("Total", "t")}, {("b", "t")})]
+
+
+def test_what_totals_give_back_is_judged_as_if_it_were_published() -> None:
+    for threshold, unsafe in ((3, 0), (4, 1), (5, 2)):
+        found = audited(counts(), require={"threshold": threshold})
+        assert (found.unsafe_cells, found.rules[0].judged, found.passed) == (unsafe, 12, unsafe == 0)
+
+
+def test_hidden_cells_of_which_nobody_knows_are_no_pass() -> None:
+    table = counts("CASE WHEN region IN ('a', 'b') AND sector IN ('t', 'u') THEN NULL ELSE n END")
+    assert audited(table, require={"threshold": 5}).passed
+    with mock.patch.object(intervals, "available", return_value=False):
+        found = audited(table, require={"threshold": 5})
+    assert found.status.value == "undetermined"
+    assert [(one.code, one.cells) for one in found.problems] == [("undecided_hidden_cells", 4)]
+    assert "pip install 'sqlaudit[remedies]'" in found.problems[0].message
 
 
 def test_cells_that_hide_each_other_are_open_as_far_as_their_totals_are() -> None:
