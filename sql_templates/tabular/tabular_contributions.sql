@@ -45,7 +45,7 @@ WITH listed AS (
     FROM listed
     {{ grouping("p") }}
     {% if before %}
-    HAVING MIN(e) = MAX(e){{ " OR " ~ change ~ " <> 0" if value }}
+    HAVING MIN(e) = MAX(e){{ " OR " ~ change ~ " <> 0" if value }}{{ " OR p IS NULL" if entity }}
     {% endif %}
 )
 {% endif %}
@@ -59,6 +59,7 @@ WITH listed AS (
     SELECT
         {{ keys() }}{{ flags() if by_person else flagged() }}, COUNT(*) AS n
         {% if value %}, {{ "SUM(v * w)" if weight else "SUM(v)" }} AS x, MIN(v) AS least{% endif %}
+        {% if entity %}, COUNT(*) - COUNT(p) AS nobody{% endif %}
         {% if weight %}, SUM(unsteady) AS unsteady, MIN(w) AS lightest{% endif %}
         {% if holding %}, COUNT(DISTINCT h) AS h{% endif %}
         {% if ranked %}

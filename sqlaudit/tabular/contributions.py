@@ -129,6 +129,8 @@ def _measures(own: _Rows, top: int) -> tuple[dict[str, Raw], dict[str, int]]:
             places[f"weight_{place}"] = weighted
     if own.holding:
         measures["holdings"] = "h"
+    if own.entity:
+        measures["nobody"] = "nobody"
     return {name: Raw(sql) for name, sql in measures.items()}, places
 
 
@@ -156,9 +158,17 @@ def check_contributions(measures: dict[str, CellMeasure]) -> None:
     """Take out of measures what only says that rows can be added up.
 
     Raises:
-        UsageError: negative contributions, weights that change or are below 1.
+        UsageError: rows without a person, negative contributions, weights that change or are below 1.
     """
-    least, unsteady, lightest = (measures.pop(name, None) for name in ("least", "unsteady", "lightest"))
+    least, unsteady, lightest, nobody = (
+        measures.pop(name, None) for name in ("least", "unsteady", "lightest", "nobody")
+    )
+    if nobody is not None and (cells := int((nobody.units > 0).sum())):
+        raise UsageError(
+            f"{plural(cells, 'cell')} {'has' if cells == 1 else 'have'} rows without a person, so it is not known how "
+            f"many are behind them; leave these out with {spelled('where')} (the person column IS NOT NULL), or fill "
+            "it."
+        )
     if least is not None and (cells := int((least.units < 0).sum())):
         raise UsageError(
             f"{plural(cells, 'cell')} {'has' if cells == 1 else 'have'} negative contributions, of which rules say "

@@ -171,3 +171,17 @@ def test_what_makes_no_sense_is_one_sentence(more: dict[str, Any], said: str) ->
     table = pd.DataFrame({"r": ["a", "a"], "who": [1, 1], "x": [0.5, 0.5], "w": [1, 2]})
     with pytest.raises(UsageError, match=said):
         sqlaudit.aggregates(table, **{"by": ["r"], "microdata": True, "require": ["dominance=n:1,k:75"], **more})
+
+
+@pytest.mark.parametrize("value", ["cost", ""])
+def test_rows_without_a_person_are_refused(engine: Engine, value: str) -> None:
+    """Nobody knows whether they are of somebody who is there already: three contributors may be two."""
+    table: list[Any] = [(("a", 1), 1, "1"), (("a", 1), 2, "1"), (("a", 1), None, "1"), (("b'", 1), 4, "1")]
+    named = [{"region": a, 'the "sector"': b, "who": who, "cost": x, "home": 1, "w": "1"} for (a, b), who, x in table]
+    request = request_of(["threshold=3"], value=value)
+    with pytest.raises(UsageError, match=r"^1 cell has rows without a person, .* where="):
+        find_unsafe_cells(engine, Target(query=values_query(named, COLUMNS)), request)
+    whole = Target(query=values_query([one for one in named if one["who"]], COLUMNS))
+    assert find_unsafe_cells(engine, whole, request).unsafe_cells == 2
+    with pytest.raises(UsageError, match="rows without a person"):
+        find_unsafe_cells(engine, whole, request, [Target(query=values_query(named, COLUMNS))])

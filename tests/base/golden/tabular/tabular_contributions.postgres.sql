@@ -39,6 +39,7 @@ WITH listed AS (
     COUNT(*) AS n,
     SUM(v) AS x,
     MIN(v) AS least,
+    COUNT(*) - COUNT(p) AS nobody,
     COUNT(DISTINCT h) AS h,
     MAX(CASE WHEN place = 1 THEN v END) AS x1,
     MAX(CASE WHEN place = 2 THEN v END) AS x2

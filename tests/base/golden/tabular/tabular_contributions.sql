@@ -15,7 +15,7 @@ WITH listed AS (
 , cells AS (
     SELECT
         d0, d1, t0, t1, COUNT(*) AS n
-, SUM(v) AS x, MIN(v) AS least, COUNT(DISTINCT h) AS h        , MAX(v, 2) AS largest
+, SUM(v) AS x, MIN(v) AS least, COUNT(*) - COUNT(p) AS nobody, COUNT(DISTINCT h) AS h        , MAX(v, 2) AS largest
 
     FROM contributions
     GROUP BY d0, d1, t0, t1
