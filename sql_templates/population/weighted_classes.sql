@@ -1,5 +1,5 @@
-{# What the weights say of the classes of the table, in one row of totals; or, for the stage "classes", each class with its
-   key and whether `short` holds, a condition over members and people. #}
+{# What the weights say of the classes of the table, in one row of totals; for the stage "classes", each class with its key
+   and whether `short` holds, a condition over members and people; for "sizes", the lightest class of each number of rows. #}
 {% import "classes/_rows.sql" as rows %}
 {% from "population/_risk.sql" import risk, shares %}
 {% set key = rows.key_columns(keys, solo) %}
@@ -21,6 +21,16 @@ judged AS (
 )
 SELECT *
 FROM judged
+{% elif stage == "sizes" %}
+lightest AS (
+    SELECT members, CAST(MIN(people) AS DOUBLE) AS people
+    FROM classes
+    WHERE members > 0
+    GROUP BY members
+)
+SELECT members, people
+FROM lightest
+ORDER BY members
 {% else %}
 shares AS (
     SELECT members, people, {{ shares("members", "people") }}
@@ -35,7 +45,6 @@ risks AS (
     FROM shares
 )
 SELECT
-    MIN(people) AS fewest,
     COUNT(*) AS classes,
     COALESCE(SUM(CASE WHEN people < members THEN 1 ELSE 0 END), 0) AS too_light,
     COALESCE(SUM(CASE WHEN {{ short }} THEN 1 ELSE 0 END), 0) AS failing,

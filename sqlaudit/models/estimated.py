@@ -153,16 +153,17 @@ class PopulationUniqueness(EstimatedModel):
 
 
 class PopulationK(EstimatedModel):
-    """Every class of the table is estimated to be a class of at least k people in the population."""
+    """Every class of the table is a class of at least k people in the population, as far as a sample can tell."""
 
     name: ClassVar[str] = "population_k"
     title: ClassVar[str] = "population k (estimated)"
     definition: ClassVar[str] = (
-        "Every class of the table has an estimated k people in the population: its rows over the sampling fraction, or "
-        "the sum of their weights. As k-map, without a population table."
+        "Every class of the table has at least k people in the population, with 95% confidence: fewer would show as "
+        "many rows in at most 5% of the samples of this fraction (or of these weights) that show any. As k-map, "
+        "without a population table."
     )
-    reference: ClassVar[str] = "El Emam, Dankar: Protecting Privacy Using k-Anonymity, JAMIA 15(5), 2008; " + INDIVIDUAL
-    note: ClassVar[str] = "People of the population are estimated: a class may have fewer."
+    reference: ClassVar[str] = "El Emam, Dankar: Protecting Privacy Using k-Anonymity, JAMIA 15(5), 2008"
+    note: ClassVar[str] = "People of the population are estimated, class by class: one in twenty may have fewer."
     parameters: ClassVar = (Parameter("k", "integer", "fewest people allowed", Fraction(1)),)
     main: ClassVar[str] = "k"
     inherited_with_limit: ClassVar[bool] = True
@@ -171,32 +172,45 @@ class PopulationK(EstimatedModel):
         """From the sizes, or where rows have weights from these."""
         if not self.sampled.weighted:
             return super().judge(answers)
-        found = _weighted(answers.question, self._lighter())
-        levels = {"people": found["fewest"]}
-        if not self.is_required or found["fewest"] is None:
+        lightest = _lightest(answers.question)
+        lighter = self._lighter(lightest)
+        found = _weighted(answers.question, lighter)
+        levels = {"people": _fewest(lightest)}
+        if not self.is_required or not lightest:
             return Judgement(levels)
 
         def relation() -> str:
-            return f"({_statement(answers.question, self._lighter(), 'classes').sql})"
+            return f"({_statement(answers.question, lighter, 'classes').sql})"
 
         listing = Keyed(relation, ("people",), ("people_in_population",))
         return Judgement(levels, int(found["failing"]), int(found["failing_rows"]), listing=listing)
 
     def judge_sizes(self, sizes: ClassSizes) -> Judgement:
-        """The smallest class over the fraction."""
+        """The smallest class tells."""
         share = self.sampled.fraction
-        people = None if share is None or sizes.min_size is None else sizes.min_size / share
-        return Judgement({"people": people})
+        if share is None or sizes.min_size is None:
+            return Judgement({"people": None})
+        from sqlaudit.population.k_map import fewest_people
+
+        return Judgement({"people": fewest_people(sizes.min_size, share)})
 
     def failing_sizes(self) -> str:
-        """f over the fraction below k; nothing where weights say it."""
+        """Fewer rows than k people show; nothing where weights say it."""
         share = self.sampled.fraction
         if share is None or self.sampled.weighted:
             return ""
-        return expression("below", fact="size", limit=_ceiling(self.values["k"] * share))
+        from sqlaudit.population.k_map import fewest_rows
 
-    def _lighter(self) -> str:
-        return expression("people_below", k=self.values["k"]) if self.is_required else expression("never")
+        return expression("below", fact="size", limit=fewest_rows(self.values["k"], share))
+
+    def _lighter(self, lightest: Sequence[tuple[int, float]]) -> str:
+        """That a class is too light for its rows; no weight is enough for a single row, and any from k rows on."""
+        from sqlaudit.population.k_map import least_weight
+
+        if not self.is_required:
+            return expression("never")
+        limits = [(size, least_weight(size, self.values["k"])) for size, _ in lightest if size < self.values["k"]]
+        return expression("people_below", limits=limits) if limits else expression("never")
 
 
 class ExpectedReidentifications(EstimatedModel):
@@ -258,14 +272,26 @@ def _weighted(question: Question, short: str) -> dict[str, Any]:
     Raises:
         UsageError: in some class they add up to fewer people than rows.
     """
-    names = ("fewest", "classes", "too_light", "failing", "failing_rows", "journalist", "marketer")
+    names = ("classes", "too_light", "failing", "failing_rows", "journalist", "marketer")
     found = dict(zip(names, question.ask(_statement(question, short, "figures"))[0], strict=True))
     if found["too_light"]:
         raise UsageError(
             f"In {int(found['too_light']):,} classes the weights add up to fewer people than rows; a weight says how "
             "many people of the population a row stands for, itself included."
         )
-    return {**found, "fewest": None if found["fewest"] is None else float(found["fewest"])}
+    return found
+
+
+def _lightest(question: Question) -> list[tuple[int, float]]:
+    """Each number of rows that a class has, with the least weight of such a class."""
+    rows = question.ask(_statement(question, expression("never"), "sizes"))
+    return [(int(size), float(people)) for size, people in rows]
+
+
+def _fewest(lightest: Sequence[tuple[int, float]]) -> int | None:
+    from sqlaudit.population.k_map import fewest_people
+
+    return min((fewest_people(size, min(1.0, size / people)) for size, people in lightest), default=None)
 
 
 def _statement(question: Question, short: str, stage: str) -> Statement:
@@ -301,7 +327,3 @@ def _note(found: Estimate, sample: Sample) -> str:
         return f"no row of the sample is unique, so the estimate is 0; up to {most} may be (95% confidence)"
     share = f"{100 * sample.fraction:.4g}%"
     return f"estimated by {found.estimator} for {sample.population:,} people, of whom {share} are in the table"
-
-
-def _ceiling(value: Fraction) -> int:
-    return -(-value.numerator // value.denominator)

@@ -59,4 +59,4 @@ def _journalist(engine: Engine, source: str) -> float:
         short="1 = 0",
         stage="figures",
     )
-    return float(engine.run(statement)[0][5])
+    return float(engine.run(statement)[0][4])

@@ -11,6 +11,8 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import sqlaudit
 from sqlaudit.base.errors import UsageError
@@ -19,11 +21,14 @@ from sqlaudit.gates.standalone.recipes import NotCarried, recipe_of
 from sqlaudit.models.requirements import parse_requirement
 from sqlaudit.population.estimators import estimate
 from sqlaudit.population.individual import individual_risk
+from sqlaudit.population.k_map import fewest_people, fewest_rows, least_weight
 from sqlaudit.population.sample import Sample
 from tests.cli.console.helpers import console, people_csv
 from tests.cli.runner import run
 from tests.conftest import AuditOn
 from tests.places import REPOSITORY
+from tests.population import oracle
+from tests.strategies import run as run_examples
 
 COLUMNS = {"zip": "int", "w": "int"}
 SIZES = ((1, 12), (2, 4), (3, 2), (5, 1))
@@ -49,7 +54,7 @@ def test_three_ways_to_say_the_population(audit_on: AuditOn, said: dict[str, Any
     assert unique.levels == {"share": by_pitman.share, "unique_people": by_pitman.uniques}
     assert unique.details["estimator"] == "pitman"  # the rule of Dankar, at a tenth
     assert (unique.status, people.status) == ("pass", "fail")
-    assert (people.level, people.failing_classes, people.failing_rows) == (10, 12, 12)
+    assert (people.level, people.failing_classes, people.failing_rows) == (1, 18, 26)  # 11 people show 4 rows or fewer
     journalist = sum(size * classes * individual_risk(size, 0.1) for size, classes in SIZES)
     assert isclose(float(expected.levels["journalist"] or 0), journalist, rel_tol=1e-12)
     assert isclose(float(expected.levels["marketer"] or 0), 1.9, rel_tol=1e-12)
@@ -59,16 +64,41 @@ def test_three_ways_to_say_the_population(audit_on: AuditOn, said: dict[str, Any
 
 
 def test_weights_that_differ(audit_on: AuditOn) -> None:
-    """People of a class are the sum of its weights, and the smallest class of the population need not be of one row."""
+    """Each class with its own share: one row of 30 may be alone, as may be two that stand for five or seven."""
     rows = [{"zip": z, "w": w} for z, w in [(1, 30), (2, 2), (2, 3), (3, 4), (3, 4), (3, 4), (None, 6), (None, 1)]]
-    wanted = ["population_k=8", "expected_reidentifications=number:1,attacker:marketer"]
+    wanted = ["population_k=4", "expected_reidentifications=number:1,attacker:marketer"]
     result = audit_on(rows, COLUMNS, qi=["zip"], weights="w", require=wanted)
     people, expected = (check for check in result.checks if check.status is not None)
-    assert (people.level, people.failing_classes, people.failing_rows) == (5, 2, 4)
+    assert [oracle.fewest_people(*one) for one in [(1, Fraction(1, 30)), (2, Fraction(2, 5)), (3, Fraction(1, 4))]] == [
+        1,
+        2,
+        4,
+    ]
+    assert (people.level, people.failing_classes, people.failing_rows) == (1, 3, 5)
     assert isclose(float(expected.level or 0), 1 / 30 + 2 / 5 + 3 / 12 + 2 / 7, rel_tol=1e-12)
-    assert [one.classes for one in result.failing] == [1, 1]
-    apart = audit_on(rows, COLUMNS, qi=["zip"], weights="w", require=["population_k=8"], nulls="distinct")
-    assert (apart.checks[0].level, apart.checks[0].failing_classes, apart.checks[0].failing_rows) == (1, 3, 4)
+    assert [one.classes for one in result.failing] == [1, 1, 1]
+    apart = audit_on(rows, COLUMNS, qi=["zip"], weights="w", require=["population_k=4"], nulls="distinct")
+    assert (apart.checks[0].level, apart.checks[0].failing_classes, apart.checks[0].failing_rows) == (1, 4, 5)
+    assert audit_on(rows[3:6], COLUMNS, qi=["zip"], weights="w", require=["population_k=4"]).passed
+    assert not audit_on(rows[3:6], COLUMNS, qi=["zip"], weights="w", require=["population_k=5"]).passed
+
+
+def test_a_sample_in_which_everybody_is_alone_has_no_k() -> None:
+    """Ten people a row on average say nothing of somebody who is alone: k = 5 held for every table of a tenth."""
+    frame = pd.DataFrame({"zip": range(500), "w": [10] * 500})
+    for said in ({"sampling_fraction": "10%"}, {"population_size": 5000}, {"weights": "w"}):
+        (check,) = sqlaudit.audit(frame, qi=["zip"], require=["population_k=2"], **said).required
+        assert (check.level, check.status, check.failing_rows) == (1, "fail", 500)
+
+
+@run_examples(60)
+@given(st.integers(1, 8), st.fractions(Fraction(1, 60), 1, max_denominator=60), st.integers(1, 12))
+def test_people_are_those_of_exact_sums(size: int, share: Fraction, k: int) -> None:
+    people = oracle.fewest_people(size, share)
+    assert fewest_people(size, share) == people
+    assert (size >= fewest_rows(k, share)) is (people >= k)
+    weight = least_weight(size, k)
+    assert (weight is not None and size / share >= weight) is (people >= k)
 
 
 @pytest.mark.parametrize("weight", [None, 0, -1])
@@ -133,7 +163,7 @@ def test_draws_give_an_interval() -> None:
     assert float(check.levels["lower_95"] or 0) < float(check.level or 0) < float(check.levels["upper_95"] or 0)
 
 
-@pytest.mark.parametrize("requirement", ["population_uniqueness=limit:3%,estimator:zayatz", "population_k=25"])
+@pytest.mark.parametrize("requirement", ["population_uniqueness=limit:3%,estimator:zayatz", "population_k=9"])
 def test_every_node_of_a_lattice_is_judged_as_an_audit_does(requirement: str) -> None:
     frame = pd.DataFrame([{"a": row["zip"], "b": row["zip"] % 3} for row in rows_of()])
     found = sqlaudit.lattice(
@@ -184,7 +214,7 @@ def test_no_dbt_test_estimates(check: str) -> None:
 
 
 def test_a_policy(tmp_path: Path) -> None:
-    pd.DataFrame(rows_of()).to_csv(tmp_path / "people.csv", index=False)
+    pd.DataFrame({"zip": [*range(10)] * 3, "w": [10] * 30}).to_csv(tmp_path / "people.csv", index=False)
 
     def outcome(**said: Any) -> tuple[list[str], list[str]]:
         table = {"file": "people.csv", "quasi_identifiers": ["zip"], "requirements": ["population_k=11"], **said}
@@ -194,10 +224,10 @@ def test_a_policy(tmp_path: Path) -> None:
         return [test.outcome.value for test in result.tests], [one.message for one in result.mistakes]
 
     assert outcome(sampling_fraction="5%")[0] == ["pass"]
-    assert outcome(population_size=310)[0] == ["fail"]
+    assert outcome(population_size=300)[0] == ["fail"]
     assert outcome(weights="w")[0] == ["fail"]
     assert outcome()[0] == ["error"]
-    assert "both say how large" in " ".join(outcome(weights="w", population_size=310)[1])
+    assert "both say how large" in " ".join(outcome(weights="w", population_size=300)[1])
 
 
 def test_releases_are_judged_by_the_share_of_the_table(tmp_path: Path) -> None:
@@ -223,7 +253,7 @@ def test_the_console_takes_a_sample(tmp_path: Path) -> None:
         asked.run("\\sample 5%")
         assert "share of its population 0.05" in asked.words("\\sample")
         asked.run("\\require population_k=21")
-        assert "population k (estimated) is 20; at least 21 is required" in asked.words("\\audit")
+        assert "population k (estimated) is 1; at least 21 is required" in asked.words("\\audit")
         asked.run("\\sample 400")
         assert "people in its population 400" in asked.words("\\sample")
         asked.run("\\sample none")

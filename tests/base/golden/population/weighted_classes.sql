@@ -39,7 +39,6 @@ risks AS (
     FROM shares
 )
 SELECT
-    MIN(people) AS fewest,
     COUNT(*) AS classes,
     COALESCE(SUM(CASE WHEN people < members THEN 1 ELSE 0 END), 0) AS too_light,
     COALESCE(SUM(CASE WHEN people < 5 THEN 1 ELSE 0 END), 0) AS failing,
