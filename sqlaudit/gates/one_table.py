@@ -62,7 +62,8 @@ class TableTests:
         modelled = [spec for spec in entry.tests if spec.model is not None]
         found = self._modelled(entry, modelled) if modelled else {}
         results: list[GateTest] = []
-        known = self._known(entry)
+        of_cells = all(spec.cells is not None for spec in entry.tests)  # no row of it is a person
+        known = _Known(()) if of_cells else self._known(entry)
         losses, cells = LossTests(self.engine, self.today), CellTests(self.engine, self.today)
         for position, spec in enumerate(entry.tests):
             if spec.mistake:
