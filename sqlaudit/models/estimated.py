@@ -210,7 +210,7 @@ class PopulationK(EstimatedModel):
         if not self.is_required:
             return expression("never")
         limits = [(size, least_weight(size, self.values["k"])) for size, _ in lightest if size < self.values["k"]]
-        return expression("people_below", limits=limits) if limits else expression("never")
+        return expression("people_too_light", limits=limits) if limits else expression("never")
 
 
 class ExpectedReidentifications(EstimatedModel):
