@@ -25,6 +25,12 @@ read as exact decimals, and verdicts at a limit are exact.
 
 *Merging* says whether a model that holds stays true when quasi-identifiers are coarsened, so that classes merge;
 *limit* whether it does so as well when a share of the rows may be left out.
+
+Each model names its source. Five papers stand behind most of them: Yuan, *Finding Quasi-identifiers Against
+k-anonymity*; Wiegnand and Schallner, *Barriers to the implementation of k-anonymity*; Chakaravarthy, Pandit and
+Sabharwal, *On the Complexity of the k-Anonymization Problem*; Hsu, *Database Anonymization and Protections of Sensitive
+Attributes*; Martin, Kifer, Machanavajjhala, Gehrke and Halpern, *Worst-Case Background Knowledge for Privacy-Preserving
+Data Publishing*. Where a definition is not as printed, [the errata](errata.md) say why.
 """
 CELLS = """## Rules for cells
 

@@ -14,7 +14,7 @@ from sqlaudit.base.names import closest
 from sqlaudit.base.result import Number
 
 _LI = "Li, Wong, Fu, Pei: Achieving k-Anonymity by Clustering in Attribute Hierarchical Structures, DaWaK 2006; "
-_BARRIERS = "Wiegand and Schallner: Barriers to the Implementation of k-Anonymity, 3.1"
+_BARRIERS = "Wiegnand and Schallner: Barriers to the Implementation of k-Anonymity, 3.1"
 _HSU = "Hsu: Database Anonymization and Protections of Sensitive Attributes, Lakehead University 2008, "
 _GIONIS = "Gionis, Tassa: k-Anonymization with Minimal Loss of Information, ESA 2007; "
 

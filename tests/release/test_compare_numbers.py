@@ -28,7 +28,7 @@ QUICK: dict[str, Any] = {"workload": 0, "noise_queries": 2}
 SAFE_TO_COMPARE = 1e-9
 
 
-# Barriers (Wiegand and Schallner), Table 3 and the examples of 3.1
+# Barriers (Wiegnand and Schallner), Table 3 and the examples of 3.1
 PEOPLE = pd.DataFrame(
     {
         "gender": ["male", "male", "male", "female", "female", "female"],
