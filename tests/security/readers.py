@@ -14,6 +14,7 @@ from sqlaudit.base.guard import guard_expression, guard_query
 from sqlaudit.base.names import quote, split_name
 from sqlaudit.base.relation import Kind
 from sqlaudit.cli.console.audit_statement import parse_audit
+from sqlaudit.cli.console.cells_statement import parse_cells
 from sqlaudit.cli.console.splitting import is_complete, pending, split
 from sqlaudit.cli.parsing import delimiter, null_values, share, split_list
 from sqlaudit.gates.standalone.names import find_dialect
@@ -106,5 +107,6 @@ READERS: tuple[Callable[[str], object], ...] = (
     find_dialect,
     lambda text: share(text, "--suppress"),
     lambda text: parse_audit(text, "duckdb"),
+    lambda text: parse_cells(text, "duckdb"),
     lambda text: read_queries([text], "duckdb"),
 )

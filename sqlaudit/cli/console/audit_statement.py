@@ -57,7 +57,7 @@ def parse_audit(text: str, dialect: str, first_line: int = 1) -> AuditStatement:
     """
     reader = Reader(text, dialect, "AUDIT", first_line)
     reader.take()
-    relation, query = _relation(reader)
+    relation, query = read_relation(reader)
     if not reader.is_word("BY"):
         raise reader.fail("BY is expected here, with the quasi-identifiers in parentheses: BY (age, sex)")
     reader.take()
@@ -72,7 +72,7 @@ def parse_audit(text: str, dialect: str, first_line: int = 1) -> AuditStatement:
     return AuditStatement(relation, query, roles, requirements)
 
 
-def _relation(reader: Reader) -> tuple[str, str]:
+def read_relation(reader: Reader) -> tuple[str, str]:
     """A table or file by its name, or the text of a SELECT."""
     if reader.is_sign("("):
         inside = reader.brackets()[1:-1]

@@ -32,6 +32,7 @@ from sqlaudit.column_sets.result import ColumnSets
 from sqlaudit.lattices.result import LatticeResult
 from sqlaudit.release.attacks.result import AttackResult
 from sqlaudit.release.compare.result import CompareResult
+from sqlaudit.tabular.result import AggregatesResult
 
 _run = in_section("What to run")
 _out = in_section("Output")
@@ -88,9 +89,9 @@ def command(
 ) -> int:
     """Explore tables and files with SQL, and audit what you see.
 
-    A prompt for SELECT and AUDIT statements and commands; "\\?" lists these. With -c or -f it is a
-    script, with the exit codes of `sqlaudit audit`: 1 when a requirement does not hold. The first
-    TABLE or FILE is what the commands act on. Nothing is written to a database.
+    A prompt for SELECT, AUDIT and AGGREGATES statements and commands; "\\?" lists these. With -c
+    or -f it is a script, with the exit codes of `sqlaudit audit`: 1 when a requirement does not
+    hold. The first TABLE or FILE is what the commands act on. Nothing is written to a database.
 
     \b
       sqlaudit console patients.parquet
@@ -185,6 +186,8 @@ def code_of(result: object | None) -> ExitCode:
         from sqlaudit.cli.compare import code_of as code_of_comparison
 
         return code_of_comparison(result)
+    if isinstance(result, AggregatesResult):
+        return ExitCode.OK if result.passed else ExitCode.REQUIREMENT_FAILED
     if isinstance(result, ColumnSets) and not result.complete and result.open_sets:
         return ExitCode.INCOMPLETE
     assert result is None or isinstance(result, ColumnSets | AttackResult)

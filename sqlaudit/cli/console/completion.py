@@ -11,12 +11,13 @@ from prompt_toolkit.document import Document
 
 from sqlaudit.base.errors import SqlauditError
 from sqlaudit.base.names import quote
+from sqlaudit.cli.console.cells_statement import CLAUSES
 from sqlaudit.cli.console.changes import PARTS
 from sqlaudit.cli.console.commands import COMMANDS
 from sqlaudit.cli.console.session import Session
 from sqlaudit.cli.console.splitting import pending
 from sqlaudit.gates.standalone.names import DIALECTS
-from sqlaudit.models.registry import REGISTRY
+from sqlaudit.models.registry import CELL_RULES, REGISTRY
 
 KEYWORDS = (
     "ALL",
@@ -80,7 +81,7 @@ KEYWORDS = (
 _WORD = re.compile(r'[\w."]*$')
 _BEFORE = re.compile(r"(\w+)\s+$")
 _PATH = re.compile(r"'([^']*)$")
-_NAMES_A_TABLE = ("FROM", "JOIN", "AUDIT")
+_NAMES_A_TABLE = ("FROM", "JOIN", "AUDIT", "AGGREGATES")
 
 
 class ConsoleCompleter(Completer):
@@ -113,9 +114,9 @@ class ConsoleCompleter(Completer):
         elif "." in word:
             yield from self._of_table(word)
         else:
-            models = _models() if "REQUIRE" in piece.upper().split() else ()
+            models = _required(piece)
             yield from _fitting(word, [*models, *self._columns(piece), *self._tables()])
-            yield from _keywords(word)
+            yield from _keywords(word, _clauses(piece))
 
     def _after_command(self, piece: str, event: CompleteEvent) -> Iterator[Completion]:
         name, blank, rest = piece[1:].partition(" ")
@@ -180,7 +181,7 @@ class ConsoleCompleter(Completer):
 def _is_read(table: str, piece: str) -> bool:
     """Whether a statement reads a table: its name elsewhere can be an alias or a function."""
     before = r"(?:[\w.\"`]+(?:\s+\w+)?\s*,\s*)*"  # FROM others with their aliases, and
-    named = rf"\b(?:FROM|JOIN|AUDIT)\s+{before}(?:[\w\"`]+\.)?[\"`]?{re.escape(table)}\b"
+    named = rf"\b(?:FROM|JOIN|AUDIT|AGGREGATES)\s+{before}(?:[\w\"`]+\.)?[\"`]?{re.escape(table)}\b"
     return re.search(named, piece, re.IGNORECASE) is not None
 
 
@@ -193,12 +194,30 @@ def _fitting(word: str, names: Iterable[str]) -> Iterator[Completion]:
             yield Completion(name, -len(word))
 
 
-def _keywords(word: str) -> Iterator[Completion]:
+def _keywords(word: str, more: Iterable[str]) -> Iterator[Completion]:
     if not word:
         return
-    for keyword in KEYWORDS:
+    for keyword in dict.fromkeys((*KEYWORDS, *more)):
         if keyword.startswith(word.upper()):
             yield Completion(keyword.lower() if word.islower() else keyword, -len(word))
+
+
+def _is_about_cells(piece: str) -> bool:
+    return piece.upper().split()[:1] == ["AGGREGATES"]
+
+
+def _clauses(piece: str) -> tuple[str, ...]:
+    """The words of AGGREGATES alone, which nobody wants in a SELECT."""
+    if len(piece.split()) < 2:
+        return ("AGGREGATES",)
+    return CLAUSES if _is_about_cells(piece) else ()
+
+
+def _required(piece: str) -> list[str]:
+    """What may follow REQUIRE: models of classes, or rules for cells."""
+    if "REQUIRE" not in piece.upper().split():
+        return []
+    return list(CELL_RULES) if _is_about_cells(piece) else _models()
 
 
 def _models() -> list[str]:

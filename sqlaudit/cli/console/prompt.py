@@ -23,7 +23,7 @@ HISTORY = "SQLAUDIT_HISTORY"
 """Names another file for the history; empty = none is kept."""
 SPOKEN = {"exit": "\\q", "quit": "\\q", "help": "\\?"}
 """What people type who do not know the commands yet."""
-_OWN_WORDS = ("AUDIT", "SENSITIVE", "REQUIRE", "ENTITY")
+_OWN_WORDS = ("AUDIT", "AGGREGATES", "SENSITIVE", "REQUIRE", "ENTITY")
 _COLOURS = Style.from_dict(
     {
         "pygments.keyword": "ansiblue",

@@ -6,13 +6,16 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.spec import Requirement
 from sqlaudit.cli.console.words import Reader
 from sqlaudit.models.registry import REGISTRY
-from sqlaudit.models.requirements import contradiction, parse_requirement
+from sqlaudit.models.requirements import Among, contradiction, parse_requirement
 
 _SIGNS = ("=", ">=", "<=", "<", ">")
 
 
-def read_requirements(reader: Reader) -> tuple[Requirement, ...]:
+def read_requirements(reader: Reader, among: Among = REGISTRY) -> tuple[Requirement, ...]:
     """The requirements from here to the end; commas between them may be left out.
+
+    Args:
+        reader: at the first of them. among: the models that may be required.
 
     Raises:
         StatementError: something that is no requirement, or one in the wrong direction (`k <= 5`).
@@ -23,7 +26,7 @@ def read_requirements(reader: Reader) -> tuple[Requirement, ...]:
     """
     found = []
     while reader.token is not None:
-        found.append(_one(reader))
+        found.append(_one(reader, among))
         if reader.is_sign(","):
             reader.take()
             if reader.token is None:
@@ -31,9 +34,10 @@ def read_requirements(reader: Reader) -> tuple[Requirement, ...]:
     return tuple(found)
 
 
-def _one(reader: Reader) -> Requirement:
+def _one(reader: Reader, among: Among) -> Requirement:
     start = reader.at
-    name = _word(reader, "the name of a model, for instance k")
+    example = "the name of a model, for instance k" if among is REGISTRY else "a rule, for instance threshold"
+    name = _word(reader, example)
     if reader.is_sign("@"):
         reader.take()
         name += "@" + _number(reader)
@@ -43,15 +47,14 @@ def _one(reader: Reader) -> Requirement:
     sign = reader.take().text
     value = _pairs(reader) if _is_pair(reader) else _number(reader)
     try:
-        requirement = parse_requirement(f"{name}={value}")
+        requirement = parse_requirement(f"{name}={value}", among=among)
     except UsageError as error:
         raise reader.error(str(error).rstrip("."), reader.tokens[start].start) from None
-    _check_direction(reader, requirement, name, sign, at_sign)
+    _check_direction(reader, among[requirement.model].operator, name, sign, at_sign)
     return requirement
 
 
-def _check_direction(reader: Reader, requirement: Requirement, name: str, sign: str, at: int) -> None:
-    operator = REGISTRY[requirement.model].operator
+def _check_direction(reader: Reader, operator: str, name: str, sign: str, at: int) -> None:
     if sign not in ("=", operator):
         raise reader.error(contradiction(name, operator), reader.tokens[at].start)
 

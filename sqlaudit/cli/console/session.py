@@ -16,12 +16,15 @@ from sqlaudit.base.relation import Relation
 from sqlaudit.base.spec import KnownRows, Requirement, Roles, Target
 from sqlaudit.base.words import speaking
 from sqlaudit.cli.console.audit_statement import is_audit, parse_audit
+from sqlaudit.cli.console.cells_statement import in_the_statement, is_cells, parse_cells
 from sqlaudit.cli.console.screen import Reported, Screen
 from sqlaudit.cli.console.splitting import Piece, tokens_of
 from sqlaudit.cli.console.wording import in_the_console
 from sqlaudit.cli.console.workspace import Workspace
 from sqlaudit.engines.contract import Engine, Executed
 from sqlaudit.engines.watch import Deadline
+from sqlaudit.tabular.report import aggregates_document
+from sqlaudit.tabular.result import AggregatesResult
 
 SHOWN_CLASSES = 10
 T = TypeVar("T")
@@ -197,6 +200,8 @@ class Session:
             return None
         if is_audit(piece.text, dialect):
             return self._audit_statement(piece)
+        if is_cells(piece.text, dialect):
+            return self._cells_statement(piece)
         words = piece.text.split(None, 1)
         if words[0].upper() == "EXPLAIN" and len(words) > 1:
             self.screen.text(self.workspace.plan(self.workspace.query(words[1])))
@@ -222,6 +227,18 @@ class Session:
         )
         self.change(State(target, roles, said.requirements))
         return self.show_audit()
+
+    def _cells_statement(self, piece: Piece) -> AggregatesResult:
+        """Judge published cells; roles and requirements are about rows of persons, and stay as they are."""
+        from sqlaudit.tabular.run import find_unsafe_cells
+
+        said = parse_cells(piece.text, self.workspace.dialect, piece.line)
+        target = self.workspace.query(said.query) if said.query else self.workspace.target(said.relation)
+        before = [self.workspace.target(name) for name in said.before]
+        with speaking(in_the_statement):
+            result = find_unsafe_cells(self.engine, target, replace(said.request, show_values=self.show_values), before)
+        self.show(Reported(lambda: aggregates_document(result), result.to_dict))
+        return result
 
     # --- time ---
 

@@ -39,8 +39,9 @@ def show_help(session: Session, rest: str) -> None:
     from sqlaudit.cli.console.commands import GROUPS
 
     lead = Paragraph(
-        "SELECT … ; shows rows.  AUDIT relation BY (columns) SENSITIVE columns REQUIRE k >= 5 ; audits.  Nothing that "
-        "is typed here can change data."
+        "SELECT … ; shows rows.  AUDIT relation BY (columns) SENSITIVE columns REQUIRE k >= 5 ; audits.  AGGREGATES "
+        "relation BY (columns) COUNT column REQUIRE threshold >= 5 ; judges the cells of a published table.  Nothing "
+        "that is typed here can change data."
     )
     heads = (Column("command"), Column("what it does"))
     parts = tuple(
