@@ -25,6 +25,7 @@ from sqlaudit.models.phrases import (
     other_levels,
     required_sentence,
     short_cell,
+    verdict_of,
 )
 from sqlaudit.reports.document import (
     Block,
@@ -102,7 +103,7 @@ def headline(result: AuditResult) -> Toned:
         return Toned("UNDETERMINED: there is no row to audit", "warn")
     if not result.required:
         return Toned("No verdict was asked for: these are the figures of the table")
-    return _narrowed(_headline_of(result), result)
+    return _narrowed(verdict_of(result.required), result)
 
 
 def _narrowing(result: AuditResult) -> str | None:
@@ -118,34 +119,6 @@ def _narrowed(said: Toned, result: AuditResult) -> Toned:
         return said
     whose = "one row" if known == KnownRows.ONE else "all rows"
     return replace(said, text=f"{said.text}, for somebody who knows {whose} of a person")
-
-
-def requirements_by_text(result: AuditResult) -> dict[str, list[Check]]:
-    """The required checks by requirement as the user wrote it: one requirement is checked on every sensitive column."""
-    grouped: dict[str, list[Check]] = {}
-    for check in result.required:
-        grouped.setdefault(check.text or full_title(check), []).append(check)
-    return grouped
-
-
-def _headline_of(result: AuditResult) -> Toned:
-    grouped = requirements_by_text(result).values()
-    whole = len(grouped)
-    for status, word in ((Status.FAIL, "FAIL"), (Status.UNDETERMINED, "UNDETERMINED"), (Status.WARN, "WARNING")):
-        found = sum(any(check.status is status for check in checks) for checks in grouped)
-        if found:
-            subject = "the requirement" if whole == 1 else f"{found} of {whole} requirements"
-            tone = "bad" if status is Status.FAIL else "warn"
-            return Toned(f"{word}: {subject} {_predicate(status, found)}", "bad" if tone == "bad" else "warn")
-    return Toned("PASS: the requirement holds" if whole == 1 else f"PASS: all {whole} requirements hold", "good")
-
-
-def _predicate(status: Status, number: int) -> str:
-    one = number == 1
-    if status is Status.UNDETERMINED:
-        return "cannot be decided"
-    does = "does not hold" if one else "do not hold"
-    return does + (", but only a warning was asked for" if status is Status.WARN else "")
 
 
 def _about(result: AuditResult) -> Paragraph:

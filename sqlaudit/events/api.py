@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -14,6 +15,8 @@ from sqlaudit.engines.contract import Database
 from sqlaudit.events.request import PersonsRequest
 from sqlaudit.events.result import PersonsResult
 from sqlaudit.events.run import find_persons
+from sqlaudit.models.registry import OF_PERSONS
+from sqlaudit.models.requirements import Require, requirements
 
 
 def persons(
@@ -38,6 +41,7 @@ def persons(
     records: int = 0,
     show_values: bool = False,
     time_budget: float | None = None,
+    require: Require = None,
     db: Database = None,
     query: str = "",
     where: str = "",
@@ -63,6 +67,7 @@ def persons(
         effects: count what leaving out or coarsening each column would save, and which values tell most.
         records: list so many persons most at risk. show_values: with who they are, and which values tell.
         time_budget: seconds; the result then says what is proven.
+        require: what must hold of persons: `{"km@2": 5, "profile_k": 5}`, or texts such as "unicity@4=5%".
         db, query, where, read, limits: as for `sqlaudit.audit`.
 
     Raises:
@@ -77,7 +82,9 @@ def persons(
         (1, 1, 1)
     """
     persons_of = None if static_from is None else make_target(static_from, read=read)
+    required = requirements(require, OF_PERSONS)
     request = request_from(PersonsRequest, {**locals(), "static_from": persons_of})
+    request = replace(request, requirements=required)
     chosen = make_target(target, query=query, where=where, read=read)
     with opened(db, limits, chosen, *request.targets) as engine:
         return find_persons(engine, chosen, request)

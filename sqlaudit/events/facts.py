@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -17,8 +17,8 @@ from sqlaudit.events.coherence import Learning
 from sqlaudit.events.levels import Levels
 from sqlaudit.events.occurrences import Occurrences, coded_rows, drop_occurrences, occurrences_of
 from sqlaudit.events.result import Drawn, Known, Learnt, PersonsFound, Profile
-from sqlaudit.events.unicity import COUNTED, counted, sampled
-from sqlaudit.models.persons import PersonsWanted, Shared, Singled, Told
+from sqlaudit.events.unicity import COUNTED, singled_out
+from sqlaudit.models.persons import Alike, PersonsWanted, Shared, Singled, Told
 
 DRAWS = 10_000
 """Persons drawn where there are too many sets to count all."""
@@ -32,9 +32,10 @@ class CountedPersons:
 
     Args:
         rows: of the table. persons: different ones. events: different ones. alike: classes of persons with the same
-            events, by their size.
+            events, by their size; when `near` how many fit all events of somebody, each by themselves.
         curves: for each k what 1, 2, … known events tell of persons. learnt: for each k and h what they tell of a
             sensitive attribute. draws: events drawn at random, by their number, exactly.
+        drawn, seed: persons drawn where there are too many sets to count all.
     """
 
     rows: int
@@ -44,6 +45,15 @@ class CountedPersons:
     curves: dict[int, tuple[Known, ...]] = field(default_factory=dict)
     learnt: dict[tuple[int, Fraction], tuple[Learnt, ...]] = field(default_factory=dict)
     draws: dict[int, tuple[Drawn, Fraction]] = field(default_factory=dict)
+    near: bool = False
+    drawn: int = DRAWS
+    seed: int = 0
+
+    def same(self, k: int) -> Alike:
+        """Who has the same events as somebody else, where fewer than k persons are too few."""
+        few = {size: classes for size, classes in self.alike.items() if size < k}
+        persons = sum(classes if self.near else size * classes for size, classes in few.items())
+        return Alike(min(self.alike, default=None), sum(few.values()), persons)
 
     def shared(self, k: int, known: int) -> Shared:
         """What at most so many events say, where fewer than k persons are too few."""
@@ -74,15 +84,22 @@ class CountedPersons:
         return PersonsFound(self.persons, self.rows, self.events, k, profile, curve, random)
 
     def search(self, events: Occurrences, wanted: PersonsWanted, held: Raw | None = None, stop: Stop = never) -> None:
-        """Count the sets of events that are wanted, a search for each k; the first one counts what is drawn, too.
+        """Count the sets of events that are wanted and not counted yet, a search for each k; the first one counts what
+        is drawn, too.
 
         Args:
             events: who has which event. wanted: which sets, and what is too few.
             held: who holds which value of the sensitive attribute. stop: whether the time is used up.
         """
+        wanted = self._missing(wanted)
         limits = {*wanted.known, *(k for k, _ in wanted.told)} or ({2} if wanted.drawn else set())
         for place, k in enumerate(sorted(limits, reverse=True)):
             self._search(events.with_limit(k), k, wanted, wanted.drawn if place == 0 else frozenset(), held, stop)
+
+    def _missing(self, wanted: PersonsWanted) -> PersonsWanted:
+        known = {k: most for k, most in wanted.known.items() if not _reaches(self.curves.get(k, ()), most)}
+        told = {kh: most for kh, most in wanted.told.items() if not _reaches(self.learnt.get(kh, ()), most)}
+        return PersonsWanted(known, wanted.drawn - self.draws.keys(), told)
 
     def _search(
         self, events: Occurrences, k: int, wanted: PersonsWanted, drawn: frozenset[int], held: Raw | None, stop: Stop
@@ -103,7 +120,9 @@ class CountedPersons:
                 for one in learning.values():
                     one.take(known, levels.state)
             if drawn and events.pairs:
-                self.draws = {size: _draw(events, levels, curve, size) for size in sorted(drawn)}
+                self.draws |= {
+                    size: singled_out(events, levels, curve, size, self.drawn, self.seed) for size in sorted(drawn)
+                }
             self.learnt |= {(k, h): one.curve[: told[h]] for h, one in learning.items()}
         finally:
             levels.close()
@@ -111,6 +130,11 @@ class CountedPersons:
                 one.close()
         if k in wanted.known:
             self.curves[k] = tuple(curve[: wanted.known[k]])
+
+
+def _reaches(curve: Sequence[Known] | Sequence[Learnt], most: int) -> bool:
+    """Whether a curve says what is known of so many events, or ended before because time was up."""
+    return len(curve) >= most or (bool(curve) and not curve[-1].exact)
 
 
 def count_persons(engine: Engine, frame: Frame, wanted: PersonsWanted) -> CountedPersons:
@@ -152,11 +176,3 @@ def _curve(levels: Levels, most: int, drawn: frozenset[int]) -> Iterator[Known]:
         few = [size for size in drawn if levels.sets_of_persons(size) <= COUNTED]
         if one.known >= max([most, *few]):
             return
-
-
-def _draw(events: Occurrences, levels: Levels, curve: list[Known], size: int) -> tuple[Drawn, Fraction]:
-    if size <= len(curve) and curve[size - 1].exact and levels.sets_of_persons(size) <= COUNTED:
-        share = counted(levels.by_number, levels.shared, size)
-        return Drawn(size, float(share), float(share), float(share), sampled=False), share
-    drawn = sampled(events, levels, size, DRAWS, 0)
-    return drawn, Fraction(drawn.unique_share)

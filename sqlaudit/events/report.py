@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from sqlaudit.events.pictures import curve_picture
 from sqlaudit.events.result import Coherence, Drawn, Known, Learnt, PersonAtRisk, PersonsResult, WithoutColumn
-from sqlaudit.reports.document import Bullets, Column, Document, Facts, Table, Toned, Words, section
+from sqlaudit.models.phrases import required_sentence, verdict_of
+from sqlaudit.reports.document import Bullets, Column, Document, Facts, Paragraph, Table, Toned, Words, section
 from sqlaudit.reports.figures import count, part, percent, plural
 from sqlaudit.reports.moments import made
 from sqlaudit.reports.statements import statements_code
@@ -23,9 +24,14 @@ NOT_SAID = (
 
 def persons_document(result: PersonsResult) -> Document:
     """What was found about persons and their events, as a document for any layout."""
+    found = _headline(result)
+    required = tuple(required_sentence(check, 0, result.rows) for check in result.checks)
     return Document(
-        _headline(result),
-        (Bullets(tuple(_lead(result))),),
+        verdict_of(result.checks) if required else found,
+        (
+            *([Paragraph(found.text if isinstance(found, Toned) else found)] if required else []),
+            Bullets((*required, *_lead(result))),
+        ),
         (
             *section("With some known events", _curve(result), curve_picture(result)),
             *section("With events drawn at random", _random(result)),

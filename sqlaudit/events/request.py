@@ -20,7 +20,7 @@ from sqlaudit.base.options import (
     choice,
     option,
 )
-from sqlaudit.base.spec import NullPolicy, Target
+from sqlaudit.base.spec import NullPolicy, Requirement, Target
 from sqlaudit.base.words import spelled
 from sqlaudit.events.tolerance import Tolerance, read_tolerances
 
@@ -57,6 +57,7 @@ class PersonsRequest:
         effects: whether to count what leaving out or coarsening each column would save, and which values tell most.
         records: so many persons most at risk are told. show_values: with who they are, and which values tell.
         time_budget: seconds for the search, None = no limit.
+        requirements: what must hold of persons and their events.
 
     Raises:
         UsageError: a number out of its range, or a combination that has no meaning.
@@ -137,6 +138,7 @@ class PersonsRequest:
     time_budget: float | None = option(
         None, SECONDS, "Stop after this time and say what is proven.", _FAR, metavar="TIME"
     )
+    requirements: tuple[Requirement, ...] = ()
 
     @property
     def near(self) -> bool:

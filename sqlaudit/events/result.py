@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import ClassVar
 
-from sqlaudit.base.documents import LEFT_OUT, OR_NULL, Documented, exactly, key, objects, shown
-from sqlaudit.base.result import MeasuredResult
+from sqlaudit.base.documents import IF_ANY, LEFT_OUT, OR_NULL, Documented, exactly, key, objects, shown, told
+from sqlaudit.base.result import MeasuredResult, Status
+from sqlaudit.models.check import Check
 from sqlaudit.reports.notebook import Shown
 
 
@@ -196,6 +197,9 @@ class PersonAtRisk(Documented):
     telling: tuple[tuple[str | None, ...], ...]
 
 
+_WORST = (Status.FAIL, Status.UNDETERMINED, Status.WARN, Status.PASS)
+
+
 def _by_number(found: Mapping[int, int]) -> list[dict[str, int]]:
     return [{"events": events, "persons": persons} for events, persons in found.items()]
 
@@ -218,7 +222,7 @@ class PersonsResult(MeasuredResult, Shown):
         effects: what leaving out each column would save; empty when it was not asked for.
         coherence: what events tell of sensitive columns. telling: which values are in sets below k; empty unless
             effects were asked for. most_at_risk: persons whom the fewest events single out; empty unless asked for.
-        engine, time, statements, versions, access: as in an audit.
+        checks: of what was required. engine, time, statements, versions, access: as in an audit.
     """
 
     schema: ClassVar = "sqlaudit-persons/1"
@@ -248,6 +252,19 @@ class PersonsResult(MeasuredResult, Shown):
     coherence: tuple[Coherence, ...] = field(default=(), metadata=key("persons.coherence"))
     telling: tuple[TellingColumn, ...] = field(default=(), metadata=key("persons.telling"))
     most_at_risk: tuple[PersonAtRisk, ...] = field(default=(), metadata=key("persons.most_at_risk"))
+    checks: tuple[Check, ...] = field(default=(), metadata=IF_ANY)
+
+    @property
+    @told("checks", IF_ANY)
+    def status(self) -> Status | None:
+        """The worst verdict among the requirements, None when nothing was required."""
+        verdicts = {check.status for check in self.checks}
+        return next((one for one in _WORST if one in verdicts), None)
+
+    @property
+    def passed(self) -> bool:
+        """True when no requirement failed or stayed undetermined."""
+        return self.status in (None, Status.PASS, Status.WARN)
 
     @property
     def near(self) -> bool:

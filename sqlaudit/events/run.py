@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.spec import NullPolicy, Target
@@ -14,6 +16,7 @@ from sqlaudit.column_sets.coding import Coded
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.provenance import provenance
 from sqlaudit.events.coherence import Held, Learning, mixed_held, mixed_occurrences
+from sqlaudit.events.facts import CountedPersons
 from sqlaudit.events.levels import Levels
 from sqlaudit.events.nearness import kept_spans, near_occurrences, span_name, span_statement
 from sqlaudit.events.occurrences import Occurrences, check_static, coded_rows, drop_occurrences, occurrences_of, reading
@@ -22,7 +25,11 @@ from sqlaudit.events.result import Drawn, Known, Learnt, PersonAtRisk, PersonsRe
 from sqlaudit.events.sources import EventSource, source_of
 from sqlaudit.events.telling import CellsBehind, Tally, most_at_risk
 from sqlaudit.events.tolerance import tolerated
-from sqlaudit.events.unicity import COUNTED, counted, sampled
+from sqlaudit.events.unicity import singled_out
+
+if TYPE_CHECKING:
+    from sqlaudit.models.check import Check
+    from sqlaudit.models.judge import Asked
 
 
 def find_persons(engine: Engine, target: Target | Relation, request: PersonsRequest) -> PersonsResult:
@@ -48,13 +55,14 @@ def find_persons(engine: Engine, target: Target | Relation, request: PersonsRequ
     """
     already = len(engine.executed)
     begun = time.monotonic()
+    asked = _asked(request)
     source = source_of(engine, target, request)
     within = tolerated(source.chosen, source.events, request.tolerance)
     stop = until(begun, request.time_budget)
     with coded_rows(engine, source.relation, source.chosen, source.person) as (bench, coded):
         check_static(bench, coded, source.chosen, source.static)
         values = CellsBehind(engine, bench, source.relation, coded)
-        search = _Findings(bench, coded, request, source, stop, values)
+        search = _Findings(bench, coded, request, source, stop, values, asked)
         try:
             search.spans |= kept_spans(engine, bench, source.relation, source.chosen, within)
             found = search.result()
@@ -73,6 +81,7 @@ def plan_persons(
     Raises:
         UsageError: an unknown column.
     """
+    _asked(request)
     source = source_of(engine, target, request, check=False)
     within = tolerated(source.chosen, source.events, request.tolerance)
     statements = [reading(engine, source.relation, source.chosen, source.person)]
@@ -80,16 +89,32 @@ def plan_persons(
     return source.relation.tables, statements
 
 
+def _asked(request: PersonsRequest) -> list[Asked]:
+    """The models that are required, if any is."""
+    if not request.requirements:
+        return []
+    from sqlaudit.events.required import asked_of
+
+    return asked_of(request)
+
+
 class _Findings:
     """One table's events, and the questions about them."""
 
     def __init__(
-        self, bench: Engine, coded: Coded, request: PersonsRequest, source: EventSource, stop: Stop, values: CellsBehind
+        self,
+        bench: Engine,
+        coded: Coded,
+        request: PersonsRequest,
+        source: EventSource,
+        stop: Stop,
+        values: CellsBehind,
+        asked: Sequence[Asked],
     ) -> None:
         self.bench, self.coded, self.request, self.source = bench, coded, request, source
         names = tuple(one.name for one in source.chosen)
         self.names, self.sensitive = names[: source.quasi], names[source.quasi : source.told]
-        self.events, self.stop = source.events, stop
+        self.events, self.stop, self.asked = source.events, stop, asked
         self.spans: dict[int, Raw] = {}
         self.values = values if request.show_values else None
 
@@ -108,7 +133,7 @@ class _Findings:
                 curve.append(known)
                 for one in learning:
                     one.take(known, levels.state)
-            random = tuple(self._random(occurrences, levels, curve))
+            draws = tuple(self._random(occurrences, levels, curve))
             by_number = levels.by_number
             coherence = tuple(one.found() for one in learning)
             described = self.source.chosen[: self.events]
@@ -123,6 +148,7 @@ class _Findings:
             coherence = tuple(replace(one, uncertainty=row) for one, row in zip(coherence, rows, strict=True))
         profile = _profile(occurrences, request.k)
         static_k = self._static_k()
+        checks = self._checks(occurrences, helds, curve, draws, profile)
         events, pairs = occurrences.events, occurrences.pairs
         effects = tuple(self._effects(len(curve))) if request.effects else ()
         return PersonsResult(
@@ -143,12 +169,13 @@ class _Findings:
             by_number=by_number,
             profile=profile,
             curve=tuple(curve),
-            random=random,
+            random=tuple(drawn for drawn, _ in draws),
             static_k=static_k,
             effects=effects,
             coherence=coherence,
             telling=telling,
             most_at_risk=at_risk,
+            checks=checks,
         )
 
     def close(self) -> None:
@@ -211,16 +238,39 @@ class _Findings:
             for one in learning:
                 one.close()
 
-    def _random(self, occurrences: Occurrences, levels: Levels, curve: Sequence[Known]) -> Iterator[Drawn]:
+    def _random(
+        self, occurrences: Occurrences, levels: Levels, curve: Sequence[Known]
+    ) -> Iterator[tuple[Drawn, Fraction]]:
         if not self.coded.persons:
             return
         for size in range(1, self.request.random + 1):
-            complete = size <= len(curve) and all(one.exact for one in curve[:size])
-            if complete and levels.sets_of_persons(size) <= COUNTED:
-                share = float(counted(levels.by_number, levels.shared, size))
-                yield Drawn(size, share, share, share, sampled=False)
-            else:
-                yield sampled(occurrences, levels, size, self.request.draws, self.request.seed)
+            yield singled_out(occurrences, levels, curve, size, self.request.draws, self.request.seed)
+
+    def _checks(
+        self,
+        occurrences: Occurrences,
+        helds: Held,
+        curve: Sequence[Known],
+        draws: Sequence[tuple[Drawn, Fraction]],
+        profile: Profile,
+    ) -> tuple[Check, ...]:
+        """What is required, judged; what was counted already is not counted again."""
+        if not self.asked:
+            return ()
+        from sqlaudit.events.required import checks_of
+
+        counted = CountedPersons(
+            self.coded.rows,
+            self.coded.persons,
+            occurrences.events,
+            profile.sizes,
+            {self.request.k: tuple(curve)},
+            draws={drawn.known: (drawn, share) for drawn, share in draws if not drawn.sampled},
+            near=occurrences.near,
+            drawn=self.request.draws,
+            seed=self.request.seed,
+        )
+        return tuple(checks_of(self.asked, counted, occurrences, helds, self.sensitive, self.stop))
 
     def _static_k(self) -> int | None:
         if self.events == len(self.names):

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import comb, sqrt
 
 from sqlaudit.base.sql import Raw
 from sqlaudit.events.levels import Levels
 from sqlaudit.events.occurrences import Occurrences
-from sqlaudit.events.result import Drawn
+from sqlaudit.events.result import Drawn, Known
 
 COUNTED = 20_000_000
 """Up to so many sets of single persons are all counted; beyond, persons are drawn."""
@@ -48,6 +48,21 @@ def wilson(hits: int, draws: int) -> tuple[float, float]:
     middle = (share + square / (2 * draws)) / (1 + square / draws)
     half = _NORMAL * sqrt(share * (1 - share) / draws + square / (4 * draws**2)) / (1 + square / draws)
     return middle - half if hits else 0.0, middle + half if hits < draws else 1.0
+
+
+def singled_out(
+    occurrences: Occurrences, levels: Levels, curve: Sequence[Known], size: int, draws: int, seed: int
+) -> tuple[Drawn, Fraction]:
+    """Whom so many random events single out, and the exact share: counted where all sets were, and are few enough.
+
+    Args:
+        curve: what the search through sets has found. draws, seed: of persons, where they are drawn.
+    """
+    if size <= len(curve) and curve[size - 1].exact and levels.sets_of_persons(size) <= COUNTED:
+        share = counted(levels.by_number, levels.shared, size)
+        return Drawn(size, float(share), float(share), float(share), sampled=False), share
+    drawn = sampled(occurrences, levels, size, draws, seed)
+    return drawn, Fraction(drawn.unique_share)
 
 
 def sampled(occurrences: Occurrences, levels: Levels, size: int, draws: int, seed: int) -> Drawn:

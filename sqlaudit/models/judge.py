@@ -115,7 +115,7 @@ def judge(
     watched: list[Short] = []
     for item in asked:
         judgement = item.model.judge(answers)
-        check = _check(item, judgement, table_rows)
+        check = check_of(item, judgement, table_rows)
         checks.append(check)
         if not table_rows or check.status is None:
             continue
@@ -264,7 +264,8 @@ def _decided(histogram: ClassHistogram, model: Model, judgement: Judgement) -> J
     )
 
 
-def _check(item: Asked, judgement: Judgement, table_rows: int) -> Check:
+def check_of(item: Asked, judgement: Judgement, table_rows: int) -> Check:
+    """The check that a judgement over a table of so many rows makes."""
     model = item.model
     level = next(iter(judgement.levels.values()), None)
     required = model.is_required

@@ -78,6 +78,19 @@ class Told:
     exact: bool
 
 
+@dataclass(frozen=True)
+class Alike:
+    """Persons with all the same events.
+
+    Args:
+        smallest: the fewest, None where there is nobody. classes, persons: in classes of too few.
+    """
+
+    smallest: int | None
+    classes: int
+    persons: int
+
+
 class PersonsFacts(Protocol):
     """What was counted of persons and their events."""
 
@@ -85,9 +98,8 @@ class PersonsFacts(Protocol):
     def persons(self) -> int:
         """How many."""
 
-    @property
-    def alike(self) -> Mapping[int, int]:
-        """Classes of persons whose events are the same, by their size."""
+    def same(self, k: int) -> Alike:
+        """Who has the same events as somebody else, where fewer than k persons are too few."""
 
     def shared(self, k: int, known: int) -> Shared:
         """What at most so many events say, where fewer than k persons are too few."""
@@ -212,12 +224,11 @@ class ProfileKAnonymity(PersonsModel):
 
     def judge_persons(self, facts: PersonsFacts) -> Judgement:
         """The smallest class of persons with the same events."""
-        levels = {"k": min(facts.alike, default=None)}
+        found = facts.same(self.values["k"] or 1)
+        levels = {"k": found.smallest}
         if not self.is_required:
             return Judgement(levels)
-        short = {size: classes for size, classes in facts.alike.items() if size < self.values["k"]}
-        persons = sum(size * classes for size, classes in short.items())
-        return Judgement(levels, sum(short.values()), persons, {"persons": facts.persons})
+        return Judgement(levels, found.classes, found.persons, {"persons": facts.persons})
 
 
 class Unicity(PersonsModel):

@@ -87,6 +87,28 @@ def other_levels(check: Check) -> dict[str, str]:
     return others | {"who knows one row": figure(one), "who knows all rows": figure(every)}
 
 
+def verdict_of(checks: Iterable[Check]) -> Toned:
+    """The verdict on all of these requirements in a few words; one that was checked on several columns is one."""
+    grouped: dict[str, list[Check]] = {}
+    for check in checks:
+        grouped.setdefault(check.text or full_title(check), []).append(check)
+    whole = len(grouped)
+    for status, word in ((Status.FAIL, "FAIL"), (Status.UNDETERMINED, "UNDETERMINED"), (Status.WARN, "WARNING")):
+        found = sum(any(check.status is status for check in several) for several in grouped.values())
+        if found:
+            subject = "the requirement" if whole == 1 else f"{found} of {whole} requirements"
+            return Toned(f"{word}: {subject} {_predicate(status, found)}", "bad" if status is Status.FAIL else "warn")
+    return Toned("PASS: the requirement holds" if whole == 1 else f"PASS: all {whole} requirements hold", "good")
+
+
+def _predicate(status: Status, number: int) -> str:
+    one = number == 1
+    if status is Status.UNDETERMINED:
+        return "cannot be decided"
+    does = "does not hold" if one else "do not hold"
+    return does + (", but only a warning was asked for" if status is Status.WARN else "")
+
+
 def required_sentence(check: Check, classes: int, rows: int) -> Toned:
     """The verdict on one requirement as a sentence, with what falls short."""
     about = f" for {check.sensitive}" if check.sensitive is not None else ""

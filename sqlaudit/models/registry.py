@@ -56,3 +56,6 @@ REGISTRY: dict[str, type[Model]] = {model.name: model for module in _MODULES for
 
 CELL_RULES: dict[str, type[CellRule]] = {rule.name: rule for rule in _rules_of(cell_rules)}
 """Every rule for the cells of published tables by its name; an audit of rows does not take them."""
+
+OF_PERSONS: dict[str, type[Model]] = {name: model for name, model in REGISTRY.items() if model.of_persons}
+"""Those of them that what is known of persons' events decides, and no class of rows."""

@@ -13,7 +13,7 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.names import closest
 from sqlaudit.base.spec import Requirement
 from sqlaudit.models.base import Model, Parameter
-from sqlaudit.models.registry import CELL_RULES, REGISTRY
+from sqlaudit.models.registry import CELL_RULES, OF_PERSONS, REGISTRY
 
 _FORM = re.compile(r"^\s*(?P<name>[^=<>@\s]+)\s*(@\s*(?P<at>[^=<>\s]+))?\s*(?P<sign>>=|<=|=|<|>)\s*(?P<value>.+?)\s*$")
 _NEXT = re.compile(r",(?=\s*[^=<>@,:\s]+\s*(?:@[^=<>,]*)?[=<>])")
@@ -21,6 +21,8 @@ _NEXT = re.compile(r",(?=\s*[^=<>@,:\s]+\s*(?:@[^=<>,]*)?[=<>])")
 _SIDES = {">=": "below (at least)", "<=": "above (at most)", "<": "above (below)"}
 MAX_DECIMALS = 9
 _MOST_DIGITS = 30
+_OF_PERSONS = {"k_anonymity": "km with m:1 is k for who knows one event, profile_k for who knows all."}
+"""What to require of persons' events instead of a model of classes."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ PRESETS: Mapping[str, Preset] = {
 
 
 Among = Mapping[str, type[Model]]
-"""The models that may be required, by name: those of classes, or the rules of cells."""
+"""The models that may be required, by name: those of rows, those of them about persons, or the rules of cells."""
 
 
 def parse_requirement(text: str, severity: str = "error", among: Among = REGISTRY) -> Requirement:
@@ -135,7 +137,7 @@ def find_model(name: str, among: Among = REGISTRY) -> type[Model]:
     names = _names(among)
     if wanted not in names:
         if wanted in _names(REGISTRY) or wanted in _names(CELL_RULES):
-            raise UsageError(_elsewhere(name, among))
+            raise UsageError(_elsewhere(name, wanted, among))
         raise UsageError(f"There is no privacy model {name!r}.{closest(wanted, names)} 'sqlaudit models' lists them.")
     return names[wanted]
 
@@ -144,7 +146,14 @@ def _names(among: Among) -> dict[str, type[Model]]:
     return {short: model for model in among.values() for short in (*model.short_forms, model.name)}
 
 
-def _elsewhere(name: str, among: Among) -> str:
+def _elsewhere(name: str, wanted: str, among: Among) -> str:
+    if among is OF_PERSONS and wanted in _names(REGISTRY):
+        listed = ", ".join(_names(OF_PERSONS))
+        instead = f" {_OF_PERSONS[model.name]}" if (model := _names(REGISTRY)[wanted]).name in _OF_PERSONS else ""
+        return (
+            f"{name!r} is about classes of rows: `sqlaudit audit` judges it, with the column of persons also for "
+            f"who knows all rows of a person. Here may be required: {listed}.{instead}"
+        )
     if among is CELL_RULES:
         return f"{name!r} is about rows of persons and no rule for cells: `sqlaudit audit` judges it."
     return f"{name!r} is a rule for the cells of a published table: `sqlaudit aggregates` judges it."

@@ -129,7 +129,7 @@ def test_drawn_persons_say_what_all_say_within_their_interval(monkeypatch: pytes
     ask = asked(known=3, random=3, draws=200, seed=seed)
     with connect() as engine:
         whole = find_persons(engine, Target(frame=table), ask)
-        monkeypatch.setattr("sqlaudit.events.run.COUNTED", 0)
+        monkeypatch.setattr("sqlaudit.events.unicity.COUNTED", 0)
         drawn = find_persons(engine, Target(frame=table), ask)
         again = find_persons(engine, Target(frame=table), ask)
     assert drawn.random == again.random
@@ -143,7 +143,7 @@ def test_drawn_persons_say_what_all_say_within_their_interval(monkeypatch: pytes
 def test_drawing_everybody_with_all_their_events_is_counting() -> None:
     table = [(1, "may", 1), (1, "may", 2), (2, "may", 1), (2, "may", 2), (3, "june", 1)]
     with connect() as engine, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sqlaudit.events.run.COUNTED", 0)
+        patch.setattr("sqlaudit.events.unicity.COUNTED", 0)
         found = found_in(engine, table, asked(random=2))
     assert [drawn.unique_share for drawn in found.random] == [pytest.approx(1 / 3), pytest.approx(1 / 3)]
 

@@ -97,7 +97,7 @@ def check(found: PersonsResult, table: list[tuple[Any, ...]], fits: Callable[[An
 
 def test_parts_and_draws_say_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sqlaudit.events.levels.PART", 3)
-    monkeypatch.setattr("sqlaudit.events.run.COUNTED", 0)
+    monkeypatch.setattr("sqlaudit.events.unicity.COUNTED", 0)
 
     @run(15)
     @given(rows)

@@ -125,7 +125,7 @@ def test_no_table_passes_that_nobody_could_judge() -> None:
 def test_drawn_persons_decide_only_when_the_limit_lies_outside_of_their_interval(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("sqlaudit.events.facts.COUNTED", 0)
+    monkeypatch.setattr("sqlaudit.events.unicity.COUNTED", 0)
     chance = Random(5)
     visits = pd.DataFrame([(who, chance.randrange(99)) for who in range(300) for _ in range(4)], columns=["who", "at"])
     exact = oracle.unicity(oracle.events_of(list(visits.itertuples(index=False))), 2)
