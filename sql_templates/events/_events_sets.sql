@@ -1,9 +1,16 @@
-{# Sets of several events of one person, each set once, the rarest event first. #}
+{# Sets of several events of one person, each set once, the rarest event first; in a `sequence` each choice of events of a
+   person, in the order of their moments, what happens at the same moment in the order of numbers. #}
 {% macro of_persons(own, size) -%}
 {{ own }} AS own1
 {% for place in range(2, size + 1) %}
-JOIN {{ own }} AS own{{ place }} ON own{{ place }}.person = own1.person AND own{{ place }}.event > own{{ place - 1 }}.event
+JOIN {{ own }} AS own{{ place }} ON own{{ place }}.person = own1.person AND {{ is_behind(place) }}
 {% endfor %}
+{%- endmacro %}
+
+{# That an event stands behind the one before it. #}
+{% macro is_behind(place) -%}
+{% set this, last = "own" ~ place, "own" ~ (place - 1) %}
+{% if sequence %}({{ this }}.moment > {{ last }}.moment OR {{ this }}.moment = {{ last }}.moment AND {{ this }}.event > {{ last }}.event){% else %}{{ this }}.event > {{ last }}.event{% endif %}
 {%- endmacro %}
 
 {# The columns that name a set. #}
@@ -11,14 +18,19 @@ JOIN {{ own }} AS own{{ place }} ON own{{ place }}.person = own1.person AND own{
 {% for place in range(1, size + 1) %}e{{ place }}{{ ", " if not loop.last }}{% endfor %}
 {%- endmacro %}
 
+{# What names an event of a set: its number; in a sequence negative where it happens when the one before it does. #}
+{% macro item(place, before) -%}
+{% if sequence and before %}CASE WHEN own{{ place }}.moment > own{{ before }}.moment THEN own{{ place }}.event ELSE -own{{ place }}.event END{% else %}own{{ place }}.event{% endif %}
+{%- endmacro %}
+
 {# That a row of `of_persons` is the set. #}
 {% macro is_set(size, set) -%}
-{% for place in range(1, size + 1) %}{{ set }}.e{{ place }} = own{{ place }}.event{{ " AND " if not loop.last }}{% endfor %}
+{% for place in range(1, size + 1) %}{{ set }}.e{{ place }} = {{ item(place, place - 1) }}{{ " AND " if not loop.last }}{% endfor %}
 {%- endmacro %}
 
 {# The condition that a part, all but one event of a row, is a set of the level before. #}
 {% macro is_part(size, left_out, part) -%}
-{% for place in range(1, size + 1) if place != left_out %}{{ part }}.e{{ loop.index }} = own{{ place }}.event{{ " AND " if not loop.last }}{% endfor %}
+{% for place in range(1, size + 1) if place != left_out %}{{ part }}.e{{ loop.index }} = {{ item(place, loop.previtem | default(0)) }}{{ " AND " if not loop.last }}{% endfor %}
 {%- endmacro %}
 
 {# Whether a place's event is repeated by another one of the set: then the rest without it is nothing that one can know. #}

@@ -1,7 +1,7 @@
 {# Each event once, numbered from the rarest to the most frequent, with the persons who have it, and the number of the
    event that it repeats. #}
 WITH counted AS (
-    SELECT {{ keys }}, own_row, nth, COUNT(*) AS persons
+    SELECT {{ keys }}, own_row, nth, {{ "COUNT(DISTINCT person)" if sequence else "COUNT(*)" }} AS persons
     FROM {{ occurrences }}
     GROUP BY {{ keys }}, own_row, nth
 ),

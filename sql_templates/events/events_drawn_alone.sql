@@ -1,4 +1,5 @@
-{# Of drawn persons, each with some events by their places among the person's own, how many share them with nobody. #}
+{# Of drawn persons, each with some events by their places among the person's own, how many share them with somebody; in a
+   `sequence` in the same order. #}
 WITH people AS (
     SELECT person, ROW_NUMBER() OVER (ORDER BY person) - 1 AS place FROM {{ state }}
 ),
@@ -8,11 +9,11 @@ chosen AS (
     FROM {{ drawn }} AS drawn JOIN people USING (place)
 ),
 theirs AS (
-    SELECT own.person, own.event, ROW_NUMBER() OVER (PARTITION BY own.person ORDER BY own.event) - 1 AS position
+    SELECT own.*, ROW_NUMBER() OVER (PARTITION BY own.person ORDER BY {{ "own.moment, " if sequence }}own.event) - 1 AS position
     FROM {{ own }} AS own SEMI JOIN chosen USING (person)
 ),
 known AS (
-    SELECT chosen.person, {% for at in range(1, size + 1) %}own{{ at }}.event AS e{{ at }}{{ ", " if not loop.last }}{% endfor %}
+    SELECT chosen.person, {% for at in range(1, size + 1) %}own{{ at }}.event AS e{{ at }}{{ ", own" ~ at ~ ".moment AS t" ~ at if sequence }}{{ ", " if not loop.last }}{% endfor %}
 
     FROM chosen
 {% for at in range(1, size + 1) %}
@@ -22,5 +23,5 @@ known AS (
 SELECT COUNT(DISTINCT known.person) AS shared
 FROM known
 {% for at in range(1, size + 1) %}
-JOIN {{ fits }} AS other{{ at }} ON other{{ at }}.event = known.e{{ at }} AND other{{ at }}.person {{ "<> known.person" if at == 1 else "= other1.person" }}
+JOIN {{ fits }} AS other{{ at }} ON other{{ at }}.event = known.e{{ at }} AND other{{ at }}.person {{ "<> known.person" if at == 1 else "= other1.person" }}{{ " AND SIGN(other" ~ at ~ ".moment - other" ~ (at - 1) ~ ".moment) = SIGN(known.t" ~ at ~ " - known.t" ~ (at - 1) ~ ")" if sequence and at > 1 }}
 {% endfor %}

@@ -2,7 +2,7 @@
    of these persons, and how many have the rarest part. Sets with a part that one person alone has are left out: they single out the same one.
    Two events have parts of one event each, which the numbers of events tell; longer sets meet the sets before. Where events
    match when they are `near`, persons are those who fit, and the sums are of those who have the set themselves. #}
-{% import "events/_events_sets.sql" as sets %}
+{% import "events/_events_sets.sql" as sets with context %}
 {% set theirs %}
 {% if near %} FILTER (WHERE {% for place in range(1, size + 1) %}own{{ place }}.has{{ " AND " if not loop.last }}{% endfor %}){% endif %}
 {% endset %}

@@ -3,11 +3,11 @@
    (x - y)². Else the persons not yet exposed are looked up by the sets that have more. Where events match when they are
    `near`, those who have a set are fewer than those who fit it. #}
 {% set holders = "holders" if near else "persons" %}
-{% import "events/_events_sets.sql" as parts %}
+{% import "events/_events_sets.sql" as parts with context %}
 WITH
 {% if not named %}
 remaining AS (
-    SELECT own.person, own.event FROM {{ own }} AS own JOIN {{ state }} AS state USING (person) WHERE state.exposed IS NULL
+    SELECT own.person, own.event{{ ", own.moment" if sequence }} FROM {{ own }} AS own JOIN {{ state }} AS state USING (person) WHERE state.exposed IS NULL
 ),
 {% else %}
 sums AS (

@@ -4,10 +4,10 @@ FROM (
     SELECT event, sets FROM {{ tally }}
 {% for place in range(1, size + 1) %}
     UNION ALL
-    SELECT e{{ place }}, COUNT(*)
+    SELECT {{ "ABS(e" ~ place ~ ")" if sequence else "e" ~ place }}, COUNT(*)
     FROM {{ sets }}
     WHERE persons < {{ k }}{{ " AND least_part >= " ~ k if size > 1 }}
-    GROUP BY e{{ place }}
+    GROUP BY {{ "ABS(e" ~ place ~ ")" if sequence else "e" ~ place }}
 {% endfor %}
 ) AS counted
 GROUP BY event

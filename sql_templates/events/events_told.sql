@@ -1,8 +1,8 @@
 {# The persons again with a set of which too many hold one value, each with the smallest number of events that does: those
    before, those alone with a set, and those who have a set where the share is above the limit. #}
-{% import "events/_events_sets.sql" as parts %}
+{% import "events/_events_sets.sql" as parts with context %}
 WITH remaining AS (
-    SELECT person, event FROM {{ own }} ANTI JOIN {{ told }} USING (person)
+    SELECT person, event{{ ", moment" if sequence }} FROM {{ own }} ANTI JOIN {{ told }} USING (person)
 )
 SELECT person, MIN(known) AS known
 FROM (

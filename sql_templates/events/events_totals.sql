@@ -1,7 +1,7 @@
-{# Events, pairs of a person and an event, and for the cuts of the search the first events that two and that k have. #}
+{# Events, pairs of a person and an event (in a `sequence` at each moment), and for the cuts of the search the first events that two and that k have. #}
 SELECT
     COUNT(*) AS events,
-    COALESCE(SUM(persons), 0) AS pairs,
+    {{ "(SELECT COUNT(*) FROM " ~ own ~ ")" if sequence else "COALESCE(SUM(persons), 0)" }} AS pairs,
     COALESCE(MIN(event) FILTER (WHERE persons >= 2), MAX(event) + 1) AS first_shared,
     COALESCE(MIN(event) FILTER (WHERE persons >= {{ k }}), MAX(event) + 1) AS first_safe
 FROM {{ dictionary }}

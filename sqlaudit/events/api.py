@@ -33,6 +33,7 @@ def persons(
     rho: bool = False,
     multiset: bool = False,
     tolerance: Mapping[str, Any] | Sequence[str] = (),
+    sequence: str = "",
     random: int = 0,
     draws: int = 10_000,
     seed: int = 0,
@@ -63,6 +64,7 @@ def persons(
         random: up to how many events drawn at random to tell the share of persons singled out.
         draws, seed: of persons, where there are too many sets to count all.
         tolerance: columns, and how far from the true value a known one may be: {"day": "7d", "amount": 10}.
+        sequence: the column of dates, times or numbers in whose order events are known.
         nulls: how a missing value is read: equal, distinct or wildcard.
         effects: count what leaving out or coarsening each column would save, and which values tell most.
         records: list so many persons most at risk. show_values: with who they are, and which values tell.

@@ -95,11 +95,12 @@ class Levels:
                 break
             sets = self._keep(
                 f"sets_{size}",
-                "events_sets",
+                "events_sequences" if self.occurrences.sequence else "events_sets",
                 size=size,
                 low=low,
                 high=high,
                 k=self.k,
+                first_shared=self.occurrences.first_shared,
                 first_safe=self.occurrences.first_safe,
                 shared=before,
             )

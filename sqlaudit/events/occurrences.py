@@ -11,6 +11,7 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.spec import NullPolicy
 from sqlaudit.base.sql import Raw, render
+from sqlaudit.base.words import spelled
 from sqlaudit.column_sets.coding import Coded, code_columns, drop_codes
 from sqlaudit.column_sets.masks import bits
 from sqlaudit.column_sets.selection import Chosen
@@ -31,6 +32,7 @@ class Occurrences:
         events: different events. pairs: pairs of a person and an event.
         first_shared: the first event, from the rarest on, that two persons have. first_safe: that k have.
         repeats: whether repeats of an event are events of their own.
+        sequence: whether `own` has the moment of each event, and what is known keeps their order.
         fits: (person, event, has) where events match when they are near: whom a known event fits, and whether they have
             it. None where events are equal or not. plain: the dictionary that these are numbered by.
     """
@@ -45,6 +47,7 @@ class Occurrences:
     repeats: bool
     fits: Raw | None = None
     plain: Raw | None = None
+    sequence: bool = False
 
     @property
     def near(self) -> bool:
@@ -67,6 +70,7 @@ class Occurrences:
             "near": self.near,
             "dictionary": self.dictionary,
             "repeats": self.repeats,
+            "sequence": self.sequence,
             **parameters,
         }
         return render(f"events/{template}.sql", self.bench.dialect, **given)
@@ -151,6 +155,20 @@ def check_static(bench: Engine, coded: Coded, chosen: Sequence[Chosen], static: 
             )
 
 
+def check_moments(coded: Coded, chosen: Sequence[Chosen], moment: int | None) -> None:
+    """The column at this place says of each row when it was.
+
+    Raises:
+        UsageError: it is missing somewhere: nobody could say what such an event comes before.
+    """
+    if moment is not None and coded.missing[moment]:
+        raise UsageError(
+            f"{chosen[moment].name!r} is missing in {coded.missing[moment]} of {coded.rows} rows, so that their place "
+            f"in the order is not known; leave these rows out with {spelled('where')}, or ask without "
+            f"{spelled('sequence')}."
+        )
+
+
 def occurrences_of(
     bench: Engine,
     coded: Coded,
@@ -162,6 +180,7 @@ def occurrences_of(
     events: int,
     apart: bool = False,
     more: int = 0,
+    moment: int | None = None,
 ) -> Occurrences:
     """The events that some of the columns make.
 
@@ -169,26 +188,31 @@ def occurrences_of(
         columns: places of the columns that take part. events: the first so many of all columns are of events, and only
             these make an event unequal to all others where they are missing and `nulls` says distinct.
         apart: whether the dictionary keeps each column by itself, as k0, k1, …
-        more: further columns of events, as a mask.
+        more: further columns of events, as a mask. moment: the place of the column that orders the events of a person.
     """
     mask = sum(1 << position for position in columns)
     packed = [[(f"c{position}", 1)] for position in columns] if apart else coded.keys(mask)
     keys = Raw(", ".join(f"k{place}" for place in range(len(packed))))
     missing = mask & coded.nullable & ((1 << events) - 1 | more) if nulls is NullPolicy.DISTINCT else 0
-    made = _kept(bench, "occurrences", source=coded.source, packed=packed, alone=_names(missing), repeats=repeats)
-    dictionary = _kept(bench, "dictionary", occurrences=made, keys=keys, repeats=repeats)
-    own = _kept(bench, "own", occurrences=made, dictionary=dictionary, keys=keys, repeats=repeats)
+    when = None if moment is None else Raw(f"c{moment}")
+    made = _kept(
+        bench, "occurrences", source=coded.source, packed=packed, alone=_names(missing), repeats=repeats, moment=when
+    )
+    asked = {"occurrences": made, "keys": keys, "repeats": repeats, "sequence": when is not None}
+    dictionary = _kept(bench, "dictionary", **asked)
+    own = _kept(bench, "own", dictionary=dictionary, **asked)
     bench.drop("sqlaudit_events_occurrences")
-    return occurrences_from(bench, own, dictionary, k, repeats=repeats)
+    return occurrences_from(bench, own, dictionary, k, repeats=repeats, sequence=when is not None)
 
 
 def occurrences_from(
-    bench: Engine, own: Raw, dictionary: Raw, k: int, *, repeats: bool, fits: Raw | None = None
+    bench: Engine, own: Raw, dictionary: Raw, k: int, *, repeats: bool, fits: Raw | None = None, sequence: bool = False
 ) -> Occurrences:
     """Who has which event, when the relations are made."""
-    totals = bench.run(render("events/events_totals.sql", bench.dialect, dictionary=dictionary, k=k))[0]
+    asked: dict[str, Any] = {"own": own, "dictionary": dictionary, "sequence": sequence, "k": k}
+    totals = bench.run(render("events/events_totals.sql", bench.dialect, **asked))[0]
     count, pairs, first_shared, first_safe = (int(value or 0) for value in totals)
-    return Occurrences(bench, own, dictionary, count, pairs, first_shared, first_safe, repeats, fits)
+    return Occurrences(bench, own, dictionary, count, pairs, first_shared, first_safe, repeats, fits, sequence=sequence)
 
 
 def drop_occurrences(bench: Engine) -> None:

@@ -61,7 +61,8 @@ def _headline(result: PersonsResult) -> Words:
     last = result.curve[-1]
     if not last.exact and not last.exposed_persons:
         last = _counted(result)[-1]
-    text = f"{result.target}: {_events(last.known)} of a person {_expose(result, last)}"
+    order = f", in the order of {result.sequence}," if result.sequence and last.known > 1 else ""
+    text = f"{result.target}: {_events(last.known)} of a person{order} {_expose(result, last)}"
     told = _most_told(result)
     if told is not None:
         besides = "with sensitive values " if told.uncertainty else ""
@@ -259,8 +260,9 @@ def _profile(result: PersonsResult) -> Iterator[str]:
             f"{count(profile.unique_persons)} nobody else."
         )
         return
+    order = " in the same order" if result.sequence else ""
     yield (
-        f"Persons with the same events form {plural(profile.classes, 'class', 'classes')}; the smallest has "
+        f"Persons with the same events{order} form {plural(profile.classes, 'class', 'classes')}; the smallest has "
         f"{plural(profile.k, 'person')}."
     )
     yield (
@@ -365,6 +367,7 @@ def _how(result: PersonsResult) -> Facts:
             ("persons", f"{count(result.persons)}, by {result.entity}"),
             ("an event is", ", ".join(result.columns) + (", each repeat by itself" if result.multiset else "")),
             *((f"{column} is known", f"within {within}") for column, within in result.tolerance),
+            *((("events are known", f"in the order of {result.sequence}"),) if result.sequence else ()),
             *static,
             (f"different events{' by what is known besides' if static else ''}", count(result.events)),
             ("missing values", _MISSING[result.nulls]),

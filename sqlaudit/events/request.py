@@ -51,6 +51,7 @@ class PersonsRequest:
         k: persons who must share what is known, at least 2.
         multiset: whether repeats of an event count: two visits to one clinic are two events.
         tolerance: columns, and how far from the true value a known one may be; an event then fits all that are near.
+        sequence: the column of times in whose order events are known.
         nulls: how a missing value in an event is read.
         random: for how many events drawn at random the share of persons singled out is told; 0 = not at all.
         draws: persons drawn where there are too many sets to count. seed: of the draws.
@@ -108,6 +109,13 @@ class PersonsRequest:
         _KNOW,
         metavar="COLUMN=HOW FAR",
     )
+    sequence: str = option(
+        "",
+        TEXT,
+        "The order of events is known, too: by this column of dates, times or numbers.",
+        _KNOW,
+        metavar="COLUMN",
+    )
     nulls: NullPolicy = option(
         NullPolicy.EQUAL,
         choice(NullPolicy),
@@ -160,6 +168,12 @@ class PersonsRequest:
             raise UsageError(
                 "Repeats, and sensitive values that are known, are counted of events that are equal: ask for them "
                 f"without {spelled('tolerance')}, and with missing values equal or distinct."
+            )
+        if self.sequence and (self.near or self.multiset or self.rho):
+            raise UsageError(
+                f"{spelled('sequence')} keeps the order of events that are equal, each repeat at its time: ask for it "
+                f"without {spelled('multiset')}, {spelled('tolerance')} and {spelled('rho')}, and with missing values "
+                "equal or distinct."
             )
         if self.static_from is not None and not self.static:
             raise UsageError(

@@ -213,7 +213,8 @@ class PersonsResult(MeasuredResult, Shown):
         columns: the quasi-identifiers of an event. static: those that stay the same for a person, and are known.
         static_from: the table that they are of; empty when they stand beside the events.
         k: what is too few. h: the share above which a sensitive value counts as told. multiset: whether repeats count.
-        tolerance: columns, and how far from the truth a known value may be. nulls: how missing values are read.
+        tolerance: columns, and how far from the truth a known value may be. sequence: the column in whose order events
+            are known; empty where their order is not. nulls: how missing values are read.
         rows: rows of the table. persons: different persons. events: different events. pairs: pairs of a person and an
             event.
         by_number: persons by how many events they have.
@@ -238,6 +239,7 @@ class PersonsResult(MeasuredResult, Shown):
     h: Fraction = field(default=Fraction(4, 5), metadata=exactly("h_exact"))
     multiset: bool
     tolerance: tuple[tuple[str, str], ...] = field(default=(), metadata=objects("column", "within"))
+    sequence: str = field(default="", metadata=OR_NULL)
     nulls: str
     persons: int = field(metadata=key("persons.persons"))
     rows: int = field(metadata=key("persons.rows"))

@@ -19,7 +19,15 @@ from sqlaudit.events.coherence import Held, Learning, mixed_held, mixed_occurren
 from sqlaudit.events.facts import CountedPersons
 from sqlaudit.events.levels import Levels
 from sqlaudit.events.nearness import kept_spans, near_occurrences, span_name, span_statement
-from sqlaudit.events.occurrences import Occurrences, check_static, coded_rows, drop_occurrences, occurrences_of, reading
+from sqlaudit.events.occurrences import (
+    Occurrences,
+    check_moments,
+    check_static,
+    coded_rows,
+    drop_occurrences,
+    occurrences_of,
+    reading,
+)
 from sqlaudit.events.request import PersonsRequest
 from sqlaudit.events.result import Drawn, Known, Learnt, PersonAtRisk, PersonsResult, Profile, WithoutColumn
 from sqlaudit.events.sources import EventSource, source_of
@@ -61,6 +69,7 @@ def find_persons(engine: Engine, target: Target | Relation, request: PersonsRequ
     stop = until(begun, request.time_budget)
     with coded_rows(engine, source.relation, source.chosen, source.person) as (bench, coded):
         check_static(bench, coded, source.chosen, source.static)
+        check_moments(coded, source.chosen, source.moment)
         values = CellsBehind(engine, bench, source.relation, coded)
         search = _Findings(bench, coded, request, source, stop, values, asked)
         try:
@@ -161,6 +170,7 @@ class _Findings:
             h=request.h,
             multiset=request.multiset,
             tolerance=tuple((one.column, one.within) for one in request.tolerance),
+            sequence="" if self.source.moment is None else self.source.chosen[self.source.moment].name,
             nulls=request.nulls.value,
             rows=self.coded.rows,
             persons=self.coded.persons,
@@ -205,6 +215,7 @@ class _Findings:
             events=self.events,
             apart=request.near or bool(request.records) or request.effects,
             more=coarser,
+            moment=self.source.moment,
         )
         if not request.near:
             return plain

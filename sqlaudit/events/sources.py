@@ -16,6 +16,7 @@ from sqlaudit.engines.contract import Engine
 from sqlaudit.events.request import PersonsRequest
 
 _NUMBERS = (Kind.INTEGER, Kind.DECIMAL)
+_ORDERED = (Kind.DATE, Kind.TIMESTAMP, Kind.TIME, Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
 _BANDS = ("column_sets/_columns_coarser.sql", "bands", "ten bands")
 _QUARTERS = ("events/_events_coarser.sql", "quarter", "quarters of years")
 _COARSER = {
@@ -35,6 +36,7 @@ class EventSource:
         chosen: columns of events, then those that stay the same, then sensitive ones. person: who a row is about.
         events, quasi: so many of them are of events, and of events or what stays the same.
         static_from: how reports call the table of persons; empty without one.
+        moment: the place of the column that orders the events of a person; None where their order is not known.
         coarser: what columns of events could be instead, by their places: the words for it, and where that is.
     """
 
@@ -45,12 +47,13 @@ class EventSource:
     events: int
     quasi: int
     static_from: str = ""
+    moment: int | None = None
     coarser: Mapping[int, tuple[str, int]] = field(default_factory=dict)
 
     @property
     def told(self) -> int:
-        """So many columns were asked for; coarser ones stand behind them."""
-        return len(self.chosen) - len(self.coarser)
+        """So many columns are of events, of persons or sensitive; behind them stand the moment and coarser ones."""
+        return len(self.chosen) - len(self.coarser) - (self.moment is not None)
 
     @property
     def static(self) -> range:
@@ -77,9 +80,11 @@ def _source(engine: Engine, target: Target | Relation, request: PersonsRequest, 
     events, quasi = len(request.qi), len(request.qi) + len(request.static)
     if request.static_from is None:
         chosen = choose_columns(relation, engine.dialect, [*request.qi, *request.static, *request.sensitive])
+        chosen += _moment(engine, relation, request)
         _not_the_person(person, chosen)
-        return EventSource(relation, relation.label, chosen, person, events, quasi)
+        return EventSource(relation, relation.label, chosen, person, events, quasi, "", _last(chosen, request))
     chosen = choose_columns(relation, engine.dialect, [*request.qi, *request.sensitive])
+    chosen += _moment(engine, relation, request)
     _not_the_person(person, chosen)
     persons = engine.open(request.static_from)
     static = choose_columns(persons, engine.dialect, request.static)
@@ -90,15 +95,34 @@ def _source(engine: Engine, target: Target | Relation, request: PersonsRequest, 
     if check:
         joined.check()
     placed = joined.placed()
+    placed = (*placed[:events], *joined.placed_static(), *placed[events:])
     return EventSource(
         joined.relation(),
         relation.label,
-        (*placed[:events], *joined.placed_static(), *placed[events:]),
+        placed,
         replace(person, sql="e"),
         events,
         quasi,
         persons.label,
+        _last(placed, request),
     )
+
+
+def _moment(engine: Engine, relation: Relation, request: PersonsRequest) -> tuple[Chosen, ...]:
+    """The column that orders the events of a person, when there is one."""
+    if not request.sequence:
+        return ()
+    column = choose_column(relation, engine.dialect, request.sequence)
+    if column.kind not in _ORDERED:
+        raise UsageError(
+            f"{spelled('sequence')} orders events by a column of dates, times or numbers; {column.name!r} is "
+            f"{'an expression' if not column.type else column.kind.value}: make one of it in a view or a query."
+        )
+    return (column,)
+
+
+def _last(chosen: Sequence[Chosen], request: PersonsRequest) -> int | None:
+    return len(chosen) - 1 if request.sequence else None
 
 
 def _with_coarser(engine: Engine, found: EventSource) -> EventSource:

@@ -124,7 +124,7 @@ def _telling_sets(
 ) -> Iterator[tuple[int, tuple[int, tuple[int, ...]]]]:
     for size in sorted(sizes):
         for person, sets, *events in occurrences.ask("events_telling_sets", at_risk=at_risk, size=size):
-            yield int(person), (int(sets), tuple(map(int, events)))
+            yield int(person), (int(sets), tuple(abs(int(event)) for event in events))
 
 
 def _told(

@@ -87,5 +87,5 @@ def sampled(occurrences: Occurrences, levels: Levels, size: int, draws: int, see
 
 def _positions(chance: random.Random, events: int, size: int) -> list[int]:
     """Places of drawn events; where a person has fewer, the first stands for what is missing, and adds nothing."""
-    chosen = chance.sample(range(events), min(size, events))
+    chosen = sorted(chance.sample(range(events), min(size, events)))
     return chosen + [chosen[0]] * (size - len(chosen))

@@ -191,3 +191,87 @@ def profile_below(persons: dict[Any, tuple[Event, ...]], k: int) -> int:
     """Persons whose events fewer than k persons have, and nothing else."""
     classes = Counter(frozenset(events) for events in persons.values())
     return sum(size for size in classes.values() if size < k)
+
+
+Dated = dict[Any, frozenset[tuple[Any, Event]]]
+Pattern = tuple[frozenset[Event], ...]
+
+
+def dated_events_of(rows: Iterable[Sequence[Any]], nulls: str = "equal") -> Dated:
+    """The moments and events of each person; rows are (person, moment, event values …), and equal ones are one."""
+    out: dict[Any, set[tuple[Any, Event]]] = {}
+    for number, (person, moment, *values) in enumerate(rows):
+        mark = (number,) if nulls == "distinct" and None in values else ()
+        out.setdefault(person, set()).add((moment, (*values, mark)))
+    return {person: frozenset(events) for person, events in out.items()}
+
+
+def in_order(events: Iterable[tuple[Any, Event]]) -> Pattern:
+    """What somebody who knows these events and their order knows: what happened at once, and what after that."""
+    chosen = list(events)
+    return tuple(frozenset(e for at, e in chosen if at == moment) for moment in sorted({at for at, _ in chosen}))
+
+
+def patterns(events: Iterable[tuple[Any, Event]], size: int) -> list[Pattern]:
+    """What can be known of a person by so many events of theirs, or all, once for each choice of them."""
+    chosen = list(events)
+    return [in_order(some) for some in combinations(chosen, min(size, len(chosen)))]
+
+
+def pattern_support(persons: Dated, known: Pattern) -> int:
+    """How many persons have these events in this order."""
+    return sum(known in patterns(events, sum(map(len, known))) for events in persons.values())
+
+
+def patterns_below(persons: Dated, most: int, k: int) -> set[Any]:
+    """Persons of whom at most so many events, in their order, are shared by fewer than k."""
+    return {
+        one
+        for one, events in persons.items()
+        for size in range(1, most + 1)
+        for known in patterns(events, size)
+        if pattern_support(persons, known) < k
+    }
+
+
+def smallest_pattern(persons: Dated, most: int) -> int:
+    """The fewest persons who share what is known of somebody by at most so many events and their order."""
+    sizes = range(1, most + 1)
+    known = {one for events in persons.values() for size in sizes for one in patterns(events, size)}
+    return min((pattern_support(persons, one) for one in known), default=0)
+
+
+def minimal_patterns(persons: Dated, size: int, k: int) -> int:
+    """Known sequences of exactly so many events that fewer than k share, while k share what is left without any."""
+    known = {one for events in persons.values() if len(events) >= size for one in patterns(events, size)}
+    return sum(
+        pattern_support(persons, one) < k
+        and all(pattern_support(persons, part) >= k for smaller in range(1, size) for part in _parts(one, smaller))
+        for one in known
+    )
+
+
+def _parts(known: Pattern, size: int) -> list[Pattern]:
+    return patterns([(place, event) for place, events in enumerate(known) for event in events], size)
+
+
+def pattern_unicity(persons: Dated, size: int) -> Fraction:
+    """The mean over persons of the share of choices of `size` events whose order and events nobody else has."""
+    shares = []
+    for events in persons.values():
+        known = patterns(events, size)
+        shares.append(Fraction(sum(pattern_support(persons, one) == 1 for one in known), len(known)))
+    return sum(shares, Fraction(0)) / max(len(persons), 1)
+
+
+def patterns_learnt(persons: Dated, held: Held, most: int, h: Fraction) -> tuple[Fraction, set[Any]]:
+    """As `learnt`, where the order of events is known."""
+    largest, told = Fraction(0), set()
+    for one, events in persons.items():
+        for known in {known for size in range(1, most + 1) for known in patterns(events, size)}:
+            having = [who for who, theirs in persons.items() if known in patterns(theirs, sum(map(len, known)))]
+            for value in frozenset().union(*(held[who] for who in having)):
+                share = Fraction(sum(value in held[who] for who in having), len(having))
+                largest = max(largest, share)
+                told |= {one} if share > h else set()
+    return largest, told

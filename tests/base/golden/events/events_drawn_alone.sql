@@ -7,7 +7,7 @@ chosen AS (
     FROM patients AS drawn JOIN people USING (place)
 ),
 theirs AS (
-    SELECT own.person, own.event, ROW_NUMBER() OVER (PARTITION BY own.person ORDER BY own.event) - 1 AS position
+    SELECT own.*, ROW_NUMBER() OVER (PARTITION BY own.person ORDER BY own.event) - 1 AS position
     FROM patients AS own SEMI JOIN chosen USING (person)
 ),
 known AS (
