@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from sqlaudit.base.result import Status
+from sqlaudit.base.words import spelled
 from sqlaudit.models.phrases import VERDICTS, listing
 from sqlaudit.reports.document import Bullets, Column, Document, Facts, Table, Tone, Toned, Words, section
 from sqlaudit.reports.figures import count, part, plural
@@ -14,6 +15,7 @@ from sqlaudit.tabular.result import AggregatesResult, CellInterval, CellProtecti
 
 Keys = Sequence[Mapping[str, str | None]]
 _TONES: dict[Status, Tone] = {Status.PASS: "good", Status.FAIL: "bad"}
+_EARLY = {"time": ", as the time was used up", "interrupted": ", as somebody stopped the search"}
 NOT_SAID = (
     "What somebody learns from this table beside another one: an older state, or a table of a part of the same people.",
     "What the contributors of a cell know of each other besides what they contributed.",
@@ -102,12 +104,14 @@ def _protected(found: CellProtection) -> Iterator[Words]:
         yield Toned(f"Protected by hiding {cells}{written}.", "good")
     else:
         which = f"{plural(found.open, 'cell')} cannot be protected" if found.open else "it is not proven to be enough"
+        if found.stopped and not found.open:
+            which = f"{which} within {spelled('time_limit')}"
         yield Toned(f"Hiding {cells} does not protect the table: {which}; nothing was written.", "bad")
     if found.further:
         proven = (
             "no other choice costs less" if found.bound == found.cost else f"at least {count(found.bound)} is needed"
         )
-        early = ", as the time was used up" if found.stopped else ""
+        early = _EARLY.get(found.stopped, "")
         yield f"The further cells cost {count(found.cost)}; {proven}{early}."
 
 

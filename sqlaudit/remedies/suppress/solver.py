@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import math
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 Floats = npt.NDArray[np.float64]
 _LOOK = 0.05
 """Seconds between two looks whether somebody wants to stop."""
+_SHORT = 5_000
+"""Coefficients of a linear program that ends before anybody waits for it; a thread for it would cost half a
+millisecond, which is more than most of these take."""
 
 
 @dataclass
@@ -97,6 +101,52 @@ def solve(
     return _read(solver, stopped)
 
 
+def run_linear(solver: highspy.Highs, end: float | None = None) -> None:
+    """Run a linear program, beside this thread where it is large.
+
+    Args:
+        solver: with `HandleUserInterrupt`. end: when it has to stop, by `time.monotonic`; None = when it is done.
+
+    Raises:
+        KeyboardInterrupt: somebody wants to stop; the solver has stopped.
+    """
+    left = math.inf if end is None else max(0.0, end - time.monotonic())
+    solver.setOptionValue("time_limit", solver.getRunTime() + left)  # the clock of a solver goes on from run to run
+    if solver.getNumNz() <= _SHORT:
+        solver.run()
+    else:
+        run_beside(solver)
+
+
+def run_beside(solver: highspy.Highs) -> None:
+    """Run a solver beside this thread, so that Ctrl-C arrives here.
+
+    Args:
+        solver: with `HandleUserInterrupt`.
+
+    Raises:
+        KeyboardInterrupt: somebody wants to stop; the solver has stopped, and runs no more.
+    """
+    ended = threading.Event()  # Python 3.11 takes a thread for dead when Ctrl-C interrupts the waiting for it
+
+    def run() -> None:
+        try:
+            solver.run()
+        finally:
+            ended.set()
+
+    try:
+        threading.Thread(target=run, daemon=True).start()
+        while not ended.wait(_LOOK):
+            pass
+    except KeyboardInterrupt:
+        cancel: Callable[[], None] = solver.cancelSolve
+        cancel()
+        while not ended.wait(_LOOK):
+            pass
+        raise
+
+
 def available() -> bool:
     """Whether HiGHS is installed."""
     return importlib.util.find_spec("highspy") is not None
@@ -164,16 +214,10 @@ def _give(solver: highspy.Highs, start: Floats) -> None:
 
 
 def _run(solver: highspy.Highs) -> str:
-    """Run it beside this thread, so that Ctrl-C arrives here; `interrupted` when it did."""
+    """Run it until it ends or somebody wants to stop, `interrupted` then: the best so far is worth having."""
     try:
-        running = solver.startSolve()
-        while running.is_alive():
-            running.join(_LOOK)
+        run_beside(solver)
     except KeyboardInterrupt:
-        cancel: Callable[[], None] = solver.cancelSolve
-        cancel()
-        while solver.is_solver_running():
-            time.sleep(_LOOK)
         return "interrupted"
     return ""
 

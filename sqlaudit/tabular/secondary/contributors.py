@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sqlaudit.tabular.secondary.intervals import Deduced, clock, deduce
+from sqlaudit.tabular.secondary.intervals import Deduced, deduce, end_of, late
 from sqlaudit.tabular.secondary.structure import Booleans, Equations, Integers
 from sqlaudit.tabular.secondary.system import FREE, PublishedTable, blocks_of, determined, system_of
 
@@ -57,16 +58,17 @@ def ask_contributors(
         np.full(len(outsider.cells), -1, dtype=np.int64),
         0,
     )
-    asked, in_time = 0, clock(seconds)
+    asked, end = 0, end_of(seconds)
     for column in np.flatnonzero(alone[outsider.cells] & ~done.known).tolist():
-        if not in_time():
+        if late(end):
             return replace(found, asked=asked, unfinished="time")
         columns = np.flatnonzero(blocks.of_column == blocks.of_column[column])
         mine = int(outsider.cells[column])
         part, cells = _part(table, outsider.cells[columns], np.flatnonzero(done.known), outsider)
         here = int(np.searchsorted(cells, mine))
         part.hidden[here], part.values[here] = False, int(values[mine])
-        _narrow(found, outsider.cells, deduce(part, seconds=seconds), cells, mine)
+        left = None if end is None else max(0.0, end - time.monotonic())
+        _narrow(found, outsider.cells, deduce(part, seconds=left), cells, mine)
         asked += 1
     return replace(found, asked=asked)
 

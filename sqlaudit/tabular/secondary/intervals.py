@@ -8,12 +8,12 @@ interval is too narrow, safe when the inner one is wide enough, and undecided be
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from sqlaudit.tabular.secondary.programs import Block, Prober, available
+from sqlaudit.remedies.suppress.solver import available
+from sqlaudit.tabular.secondary.programs import Block, Prober
 from sqlaudit.tabular.secondary.structure import Booleans, Integers
 from sqlaudit.tabular.secondary.system import (
     FREE,
@@ -101,7 +101,7 @@ def deduce(table: PublishedTable, *, seconds: float | None = None) -> Deduced:
     done = determined(system)
     blocks = blocks_of(system, done)
     low, high = limits_of(system, done, blocks, scaled.lower[system.cells], scaled.upper[system.cells])
-    found = _Found(system, done, blocks, low, high, table.whole, clock(seconds))
+    found = _Found(system, done, blocks, low, high, table.whole, end_of(seconds))
     found.search()
     number = blocks.number
     return Deduced(
@@ -148,10 +148,14 @@ def _wide_enough(low: Integers, high: Integers, deduced: Deduced, protection: Pr
     return np.asarray(wide, dtype=np.bool_)
 
 
-def clock(seconds: float | None) -> Callable[[], bool]:
-    """Whether there is time left."""
-    end = None if seconds is None else time.monotonic() + seconds
-    return lambda: end is None or time.monotonic() < end
+def end_of(seconds: float | None) -> float | None:
+    """When so much time is used up, by `time.monotonic`; None = never."""
+    return None if seconds is None else time.monotonic() + seconds
+
+
+def late(end: float | None) -> bool:
+    """Whether the time is used up."""
+    return end is not None and time.monotonic() >= end
 
 
 class _Found:
@@ -165,9 +169,9 @@ class _Found:
         low: Integers,
         high: Integers,
         whole: bool,
-        in_time: Callable[[], bool],
+        end: float | None,
     ) -> None:
-        self.system, self.done, self.blocks, self.whole, self.in_time = system, done, blocks, whole, in_time
+        self.system, self.done, self.blocks, self.whole, self.end = system, done, blocks, whole, end
         self.low, self.high = low, high
         settled = np.append(blocks.tree, True)[blocks.of_column]  # -1, the last one: a determined cell
         self.least, self.most = np.where(settled, low, FREE), np.where(settled, high, -FREE)
@@ -187,15 +191,15 @@ class _Found:
             self._block(columns, block)
 
     def _block(self, columns: Integers, block: Block) -> None:
-        if not self.in_time():
+        if late(self.end):
             self.why = "time"
             return
-        prober = Prober(block)
+        prober = Prober(block, self.end)
         for cell, sign in prober.range.open():
-            if not self.in_time():
+            prober.probe(cell, sign)
+            if late(self.end):  # a program may have stopped before its end: what it proved until then is kept
                 self.why = "time"
                 break
-            prober.probe(cell, sign)
         self.programs += prober.programs
         found = prober.range
         self.low[columns], self.high[columns] = found.low, found.high

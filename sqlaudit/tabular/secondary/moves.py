@@ -6,11 +6,12 @@ attacker cannot tell from the true one, whatever the solver computed to find it.
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sqlaudit.remedies.suppress.solver import require
+from sqlaudit.remedies.suppress.solver import require, run_beside, run_linear
 from sqlaudit.tabular.secondary.programs import Floats, whole_multiples
 from sqlaudit.tabular.secondary.structure import Booleans, Equations, Integers
 from sqlaudit.tabular.secondary.system import FREE
@@ -27,17 +28,25 @@ class Moves:
 
     Args:
         equations: between cells. down, up: how far each cell can move, FREE where there is no limit.
-        farthest: no cell moves farther than this where it has no limit.
+        farthest: no cell moves farther than this where it has no limit. end: when programs have to stop, by
+            `time.monotonic`; None = when they are done.
 
     Raises:
         MissingDriver: HiGHS is not installed.
     """
 
-    def __init__(self, equations: Equations, down: Integers, up: Integers, farthest: int) -> None:
+    def __init__(
+        self, equations: Equations, down: Integers, up: Integers, farthest: int, end: float | None = None
+    ) -> None:
         require()
-        self.equations, self.down, self.up = equations, down, up
+        self.equations, self.down, self.up, self.end = equations, down, up, end
         self._limits = np.minimum(np.concatenate([up, down]), farthest).astype(np.float64)
         self._solver = _solver(equations, self._limits)
+
+    @property
+    def late(self) -> bool:
+        """Whether the time is used up: that no move was found then tells nothing."""
+        return self.end is not None and time.monotonic() >= self.end
 
     def cheapest(self, cell: int, amount: int, costs: Floats) -> Integers | None:
         """A move of a cell by an amount, where each other cell costs so much for each unit; None where there is none.
@@ -51,6 +60,7 @@ class Moves:
         lower = np.zeros(2 * size)
         lower[own] = limits[own] = abs(amount)
         limits[other] = 0.0
+        self._solver.clearSolver()  # costs and limits are others: what was optimal before is a bad place to start from
         if not self._solved(np.tile(np.where(np.isinf(costs), 0.0, costs), 2), lower, limits):
             return None
         move = self._move()
@@ -93,7 +103,7 @@ class Moves:
         places = np.arange(len(costs), dtype=np.int32)
         self._solver.changeColsCost(len(costs), places, costs)
         self._solver.changeColsBounds(len(costs), places, lower, upper)
-        self._solver.run()
+        run_linear(self._solver, self.end)
         return bool(self._solver.getModelStatus() == highspy.HighsModelStatus.kOptimal)
 
     def _move(self) -> Integers:
@@ -113,11 +123,11 @@ class Moves:
         places = np.arange(size, dtype=np.int32)
         kinds = highspy.HighsVarType.kInteger, highspy.HighsVarType.kContinuous
         self._solver.changeColsIntegrality(size, places, np.array([kinds[0]] * size))
-        self._solver.setOptionValue("time_limit", self._solver.getRunTime() + _SECONDS)
-        self._solver.run()
+        left = _SECONDS if self.end is None else max(0.0, min(_SECONDS, self.end - time.monotonic()))
+        self._solver.setOptionValue("time_limit", self._solver.getRunTime() + left)
+        run_beside(self._solver)
         move = self._move()
         self._solver.changeColsIntegrality(size, places, np.array([kinds[1]] * size))
-        self._solver.setOptionValue("time_limit", float("inf"))
         return move if self._keeps(move, cell, amount) else None
 
 
@@ -144,5 +154,6 @@ def _solver(equations: Equations, limits: Floats) -> highspy.Highs:
     options: dict[str, bool | int | str] = {"output_flag": False, "threads": 1, "presolve": "off"}
     for option, setting in options.items():
         solver.setOptionValue(option, setting)
+    solver.HandleUserInterrupt = True
     solver.passModel(model)
     return solver

@@ -8,7 +8,6 @@ of a cell is exact. Where a vertex is not whole, though counts are, branches are
 
 from __future__ import annotations
 
-import importlib.util
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sqlaudit.base.errors import EngineError
+from sqlaudit.remedies.suppress.solver import run_linear
 from sqlaudit.tabular.secondary.structure import Integers
 from sqlaudit.tabular.secondary.system import FREE, Contradiction
 
@@ -34,11 +34,6 @@ _NODES = 200
 _BRANCHED = 400
 """Cells of a block in which branches are searched; beyond, limits of fractions stand for those of whole numbers."""
 _NEAR = 1e-6
-
-
-def available() -> bool:
-    """Whether HiGHS is installed."""
-    return importlib.util.find_spec("highspy") is not None
 
 
 @dataclass(frozen=True)
@@ -134,11 +129,11 @@ class Prober:
     """Finds the limits of the cells of one block.
 
     Args:
-        block: the cells.
+        block: the cells. end: when programs have to stop, by `time.monotonic`; None = when they are done.
     """
 
-    def __init__(self, block: Block) -> None:
-        self.block = block
+    def __init__(self, block: Block, end: float | None = None) -> None:
+        self.block, self.end = block, end
         self.range = Range.of(block)
         self.programs = 0
         self.branching = block.whole and len(block.lower) <= _BRANCHED
@@ -200,16 +195,18 @@ class Prober:
         import highspy
 
         self.programs += 1
-        self._solver.run()
+        run_linear(self._solver, self.end)
         reasons = highspy.HighsModelStatus
         status = self._solver.getModelStatus()
         if status == reasons.kUnboundedOrInfeasible:
             self._solver.clearSolver()
-            self._solver.run()
+            run_linear(self._solver, self.end)
             status = self._solver.getModelStatus()
         words = {reasons.kOptimal: "optimal", reasons.kUnbounded: "unbounded", reasons.kInfeasible: "infeasible"}
         if status in words:
             return words[status]
+        if status == reasons.kTimeLimit:
+            return "late"
         if status in (reasons.kUnknown, reasons.kUnboundedOrInfeasible, reasons.kIterationLimit, reasons.kSolveError):
             self._solver.clearSolver()
             return "unknown"
@@ -311,7 +308,7 @@ class Prober:
         if again:  # the primal simplex tells no such sum
             self._solver.clearSolver()
             self._solver.setOptionValue("simplex_strategy", _DUAL)
-            self._solver.run()
+            run_linear(self._solver, self.end)
         whole = self._ray("getDualRay")
         if whole is None:
             return False
@@ -384,5 +381,6 @@ def _solver(block: Block) -> highspy.Highs:
     options: dict[str, bool | int | str] = {"output_flag": False, "threads": 1, "presolve": "off", "solver": "simplex"}
     for option, setting in (options | {"simplex_strategy": _PRIMAL}).items():
         solver.setOptionValue(option, setting)
+    solver.HandleUserInterrupt = True
     solver.passModel(model)
     return solver

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sqlaudit.remedies.suppress.solver import available
 from sqlaudit.tabular.secondary.intervals import FRACTIONS, block_of
-from sqlaudit.tabular.secondary.programs import Prober, available
+from sqlaudit.tabular.secondary.programs import Prober
 from sqlaudit.tabular.secondary.structure import Integers
 from sqlaudit.tabular.secondary.system import (
     CellBlocks,

@@ -73,8 +73,8 @@ class Protected:
     Args:
         hidden: all of them, the sensitive ones, too. cost: of the others. bound: no answer costs less, as far as is
             proven. open: sensitive cells that nothing protects, however much is hidden.
-        deduced, verdicts: what an attacker deduces of the answer, audited again. stopped: `time` when the search ended
-            early, else empty.
+        deduced, verdicts: what an attacker deduces of the answer, audited again. stopped: `time` or `interrupted` when
+            the search ended early, else empty.
     """
 
     hidden: Booleans
@@ -145,7 +145,7 @@ class _Hiding:
         self.hiding, self.end = hiding, end
         self.needs = _needs(hiding)
         farthest = max([need.above + need.below + need.sliding for need in self.needs], default=1)
-        self.moves = Moves(hiding.equations, hiding.down, hiding.up, _FARTHER * max(1, farthest))
+        self.moves = Moves(hiding.equations, hiding.down, hiding.up, _FARTHER * max(1, farthest), end)
         self.fixed = hiding.sensitive | (hiding.costs <= 0)
         self.hidden = self.fixed.copy()
         self.best: tuple[int, Booleans, list[list[Integers]]] | None = None
@@ -155,7 +155,10 @@ class _Hiding:
     def start(self) -> None:
         """The fast answer."""
         for need in sorted(self.needs, key=lambda one: -one.above - one.below - one.sliding):
-            if not self._protect(need):
+            found = self._protect(need)
+            if self._late():
+                break
+            if not found:
                 self.open.append(need.cell)
         self.needs = [need for need in self.needs if need.cell not in self.open]
         self._ask_contributors()
@@ -177,18 +180,25 @@ class _Hiding:
                     continue
                 if self._protect(further):
                     self.needs.append(further)
+                elif self._late():  # the audit of the answer asks them again
+                    return
                 elif need.cell not in self.open:
                     self.open.append(need.cell)
         self.needs = [need for need in self.needs if need.cell not in self.open]
+
+    def _late(self) -> bool:
+        """Whether the time is used up, which is then why the search ended."""
+        if self.moves.late:
+            self.stopped = "time"
+        return self.moves.late
 
     def improve(self) -> None:
         """Rows from proofs, and the integer program again, until its answer protects everything."""
         program = self._program()
         while self.best is not None and self.bound < self.best[0]:
-            left = None if self.end is None else self.end - time.monotonic()
-            if left is not None and left <= 0:
-                self.stopped = "time"
+            if self._late():
                 return
+            left = None if self.end is None else max(0.0, self.end - time.monotonic())
             solved = solve(program, step=1.0, seconds=left)
             if math.isfinite(solved.bound):
                 self.bound = max(self.bound, min(math.ceil(solved.bound - _NEAR), self.best[0]))
@@ -283,8 +293,7 @@ class _Hiding:
         """Publish cells, the dearest first, that no need needs."""
         further = np.flatnonzero(self.hidden & ~self.fixed)
         for cell in further[np.argsort(-self.hiding.costs[further], kind="stable")].tolist():
-            if self.end is not None and time.monotonic() > self.end:
-                self.stopped = "time"
+            if self._late():
                 return
             users = [need for need in self.needs if any(move[cell] for move in need.moves)]
             before = [need.moves for need in users]
