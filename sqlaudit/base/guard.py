@@ -7,6 +7,7 @@ an engine runs exactly what the guard has seen; and nothing of what was written 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -50,6 +51,11 @@ def guard_query(text: str, dialect: str) -> exp.Query:
         >>> guard_query("select a from t", "duckdb").sql()
         'SELECT a FROM t'
     """
+    return _read_query(text, dialect).copy()  # whoever asks may change it
+
+
+@functools.lru_cache(maxsize=64)
+def _read_query(text: str, dialect: str) -> exp.Query:
     words = _statements(text, dialect, about("query"))
     if len(words) != 1:
         raise UsageError(f"{about('query')} takes one SELECT; this text holds {len(words) or 'no'} statements.")
@@ -80,6 +86,11 @@ def guard_expression(text: str, dialect: str, option: str) -> exp.Expression:
         >>> guard_expression("year(birth) = 1980", "duckdb", "--where").sql()
         'YEAR(birth) = 1980'
     """
+    return _read_expression(text, dialect, option).copy()
+
+
+@functools.lru_cache(maxsize=256)
+def _read_expression(text: str, dialect: str, option: str) -> exp.Expression:
     if len(_statements(text, dialect, option)) != 1:
         raise UsageError(f"{option} takes one expression over the table's columns.")
     select = _parse("SELECT " + text, dialect, option)

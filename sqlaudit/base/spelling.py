@@ -41,7 +41,7 @@ def _spelled(text: str, dialect: str, plain_order: bool, subqueries: frozenset[s
                 node.set("alias", exp.TableAlias(this=exp.to_identifier("source")))
         else:
             node.replace(exp.Var(this=node.name))
-    return tree.sql(dialect=dialect, pretty=True, unsupported_level=ErrorLevel.RAISE)
+    return tree.sql(dialect=dialect, pretty=True, unsupported_level=ErrorLevel.RAISE, copy=False)
 
 
 def _put(raws: Mapping[str, str], name: str, table: str | None) -> str:
