@@ -72,9 +72,9 @@ def _check(result: AggregatesResult, spec: TestSpec, limit: CellLimit) -> Check:
     found = [one for one in over if one.text == wanted]
     unsafe = sum(one.cells for one in found)
     of_changes = unsafe - found[0].cells
-    undecided = any(one.undecided for one in found) or bool(result.problems) or not result.cells
+    undecided = any(one.undecided for one in found) or bool(result.mistakes) or not result.cells
     status = Status.FAIL if unsafe else Status.UNDETERMINED if undecided else Status.PASS
-    notes = [problem.message for problem in result.problems] or [f"the rule {one.note}" for one in found if one.note]
+    notes = [problem.message for problem in result.mistakes] or [f"the rule {one.note}" for one in found if one.note]
     return Check(
         model=found[0].rule,
         sensitive=None,

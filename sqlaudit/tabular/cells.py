@@ -5,6 +5,7 @@ Row i of every array is the same cell. Arrays hold up to a million cells; nothin
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -17,7 +18,7 @@ from sqlaudit.base.whole_arrays import plus, product
 
 if TYPE_CHECKING:
     from sqlaudit.tabular.hidden import HiddenCells
-    from sqlaudit.tabular.secondary.structure import Equations
+    from sqlaudit.tabular.totals import AddedUp
 
 Bools = npt.NDArray[np.bool_]
 Codes = npt.NDArray[np.int32]
@@ -135,18 +136,18 @@ class TableCells:
         return found
 
     @cached_property
-    def equations(self) -> Equations | None:
+    def added_up(self) -> AddedUp | None:
         """Which cells are sums of which others; None of several releases, and where a cell is there twice."""
-        from sqlaudit.tabular.hidden import equations_between
+        from sqlaudit.tabular.totals import added_up
 
-        return equations_between(self)
+        return added_up(self)
 
     @cached_property
     def unpicked(self) -> tuple[HiddenCells, ...]:
         """What can be deduced of hidden cells, for each measure that has some."""
         from sqlaudit.tabular.hidden import unpicked
 
-        return unpicked(self, self.equations)
+        return unpicked(self, self.added_up)
 
     @cached_property
     def read_through(self) -> TableCells:
@@ -162,8 +163,8 @@ class TableCells:
     def pinned(self, width: Fraction) -> tuple[Bools, Bools, str]:
         """Hidden cells that published ones leave less than a width, where that is decided, and what was missing."""
         unsafe = np.zeros(len(self), dtype=np.bool_)
-        judged = np.full(len(self), self.equations is not None)
-        missing = "" if self.equations is not None else "one row for each cell"
+        judged = np.full(len(self), self.added_up is not None)
+        missing = "" if self.added_up is not None else "one row for each cell, and not too many totals left out"
         for one in self.unpicked:
             narrow, known = one.judge(width)
             unsafe |= narrow
@@ -203,21 +204,22 @@ class TableCells:
     @cached_property
     def numbers(self) -> npt.NDArray[Any]:
         """One whole number for each cell, equal where all keys are."""
-        return self._packed(range(len(self.dimensions)))
+        return self.packed(self.keys)
 
-    def _packed(self, places: Any) -> npt.NDArray[Any]:
-        """The keys in some dimensions as one number."""
+    def packed(self, keys: Codes, places: Sequence[int] | None = None) -> npt.NDArray[Any]:
+        """Keys, in some dimensions or all, as one number each."""
+        places = range(len(self.dimensions)) if places is None else places
         sizes = [self.dimensions[place].size for place in places]
         wide = np.prod([float(size) for size in sizes]) >= 2.0**62
-        packed: npt.NDArray[Any] = np.zeros(len(self), dtype=object if wide else np.int64)
+        packed: npt.NDArray[Any] = np.zeros(len(keys), dtype=object if wide else np.int64)
         for place, size in zip(places, sizes, strict=True):
-            packed = packed * size + self.keys[:, place]
+            packed = packed * size + keys[:, place]
         return packed
 
     def groups(self, dimension: int) -> tuple[npt.NDArray[np.int64], int]:
         """For each cell the number of its group, and how many groups: cells that differ in this dimension alone."""
         others = [place for place in range(len(self.dimensions)) if place != dimension]
-        _, group = np.unique(self._packed(others), return_inverse=True)
+        _, group = np.unique(self.packed(self.keys, others), return_inverse=True)
         group = group.reshape(-1).astype(np.int64)
         return group, int(group.max(initial=-1)) + 1
 

@@ -19,7 +19,7 @@ def drawn(cells: TableCells, unsafe: Bools, labels: Mapping[tuple[int, int], str
     Args:
         cells: the table. unsafe: cells that a rule finds. labels: of codes, less the shift, by (dimension, code).
     """
-    if len(cells.dimensions) > 2 or cells.equations is None or not cells.published:
+    if len(cells.dimensions) > 2 or cells.added_up is None or not cells.published:
         return None
     codes = [_last_totals(cells, place) for place in range(len(cells.dimensions))]
     if len(codes[0]) > MOST_ROWS or (len(codes) > 1 and len(codes[1]) > MOST_COLUMNS):
@@ -45,8 +45,7 @@ def _marks(cells: TableCells, unsafe: Bools) -> list[str]:
     one = cells.published[0]
     known = np.zeros(len(cells), dtype=np.bool_)
     for hidden in cells.unpicked:
-        if hidden.deduced is not None:
-            known[hidden.deduced.cells[hidden.deduced.known]] = True
+        known[hidden.known_cells[0]] = True
     return [
         ("* ?" if known[cell] else "*")
         if not one.known[cell]

@@ -16,8 +16,9 @@ from sqlaudit.tabular.result import CellInterval, RoundedMeasure
 from sqlaudit.tabular.secondary.intervals import CellVerdicts, Deduced, Protection, deduce, judge
 from sqlaudit.tabular.secondary.proofs import Prover
 from sqlaudit.tabular.secondary.rounding import rounding_base, unrounded
-from sqlaudit.tabular.secondary.structure import Dimension, Equations, Integers, equations_of, repeated, wrong_sums
+from sqlaudit.tabular.secondary.structure import Integers, wrong_sums
 from sqlaudit.tabular.secondary.system import FREE, PublishedTable
+from sqlaudit.tabular.totals import AddedUp
 
 SECONDS = 60.0
 """How long programs may take for the intervals of one table."""
@@ -32,11 +33,13 @@ class HiddenCells:
     """The cells of one measure that are not published, with what can be deduced of them.
 
     Args:
-        measure: `count` or `value`. table: as an attacker sees it. places: decimal places of its units.
+        measure: `count` or `value`. cells: how many the table has. table: as an attacker sees it, with totals that are
+            not published as further hidden cells behind its own. places: decimal places of its units.
         deduced: of its hidden cells; None where that could not be found out. missing: why not.
     """
 
     measure: str
+    cells: int
     table: PublishedTable
     places: int
     deduced: Deduced | None
@@ -50,7 +53,17 @@ class HiddenCells:
         if self.deduced is not None and verdicts is not None:
             unsafe[self.deduced.cells[verdicts.unsafe]] = True
             judged[self.deduced.cells[~verdicts.undecided]] = True
-        return unsafe, judged
+        return unsafe[: self.cells], judged[: self.cells]
+
+    @property
+    def known_cells(self) -> tuple[Integers, Integers]:
+        """Hidden cells of the table that published ones give away, with what they are."""
+        nothing = np.zeros(0, dtype=np.int64)
+        if self.deduced is None:
+            return nothing, nothing
+        low, scale = self.deduced.low, self.deduced.scale
+        found = self.deduced.known & (low % scale == 0) & (self.deduced.cells < self.cells)
+        return self.deduced.cells[found], low[found] // scale
 
     def _verdicts(self, width: Fraction) -> CellVerdicts | None:
         if self.deduced is None:
@@ -64,8 +77,8 @@ class HiddenCells:
         if found is None or verdicts is None:
             return
         free = (found.low <= -FREE) | (found.high >= FREE)
-        order = np.argsort(np.where(free, FREE, found.high - found.low), kind="stable")[:most]
-        for place in order.tolist():
+        order = np.argsort(np.where(free, FREE, found.high - found.low), kind="stable")
+        for place in order[found.cells[order] < self.cells][:most].tolist():
             unsafe = None if verdicts.undecided[place] else bool(verdicts.unsafe[place])
             low, high = (self._number(int(one[place]), found.scale) for one in (found.low, found.high))
             cell = int(found.cells[place])
@@ -80,11 +93,9 @@ class HiddenCells:
 
     def given_away(self, one: CellMeasure) -> CellMeasure:
         """The measure with the hidden numbers that follow from published ones: readers have these, too."""
-        if self.deduced is None:
-            return one
-        found = self.deduced.known & (self.deduced.low % self.deduced.scale == 0)
-        units, known, cells = one.units.copy(), one.known.copy(), self.deduced.cells[found]
-        units[cells], known[cells] = self.deduced.low[found] // self.deduced.scale, True
+        cells, given = self.known_cells
+        units, known = one.units.copy(), one.known.copy()
+        units[cells], known[cells] = given, True
         return replace(one, units=units, known=known)
 
     @cached_property
@@ -99,32 +110,24 @@ def _plain(number: Fraction) -> int | float:
     return int(number) if number.denominator == 1 else float(number)
 
 
-def equations_between(cells: TableCells) -> Equations | None:
-    """Which cells are sums of which others; None of several releases, and where a cell is there twice."""
-    dimensions = [
-        Dimension(one.size, (one.parents.astype(np.int64),) if bool(one.is_total.any()) else ())
-        for one in cells.dimensions
-    ]
-    keys = cells.keys.astype(np.int64)
-    if cells.release is not None or len(repeated(keys, dimensions)):
-        return None
-    return equations_of(keys, dimensions)
-
-
-def broken_totals(cells: TableCells, equations: Equations) -> Bools:
+def broken_totals(cells: TableCells, added: AddedUp) -> Bools:
     """Totals that are not the sum of their parts, by more than the rounding of each."""
-    found = np.zeros(len(cells), dtype=np.bool_)
+    equations = added.equations
+    found = np.zeros(equations.cells, dtype=np.bool_)
     for name, one in measures_of(cells):
         units = as_integers(one)
         if units is None:
             continue
-        wrong = wrong_sums(equations, units, one.known)
-        parts = np.diff(equations.starts)[wrong]
-        apart = 2 * np.abs(equations.residuals(np.where(one.known, units, 0))[wrong])
+        values, known, made_of = added.summed(units, one.known)
+        wrong = wrong_sums(equations, values, known)
+        parts = equations.sums(made_of)[wrong] + made_of[equations.totals[wrong]]
+        apart = 2 * np.abs(equations.residuals(values)[wrong])
         base = rounding_base(units[one.known])
         each = 2 * (base.base - 1) if base is not None else int(name == "value")
-        found[equations.totals[wrong[apart > (parts + 1) * each]]] = True
-    return found
+        for equation in wrong[apart > parts * each].tolist():
+            total = equations.totals[equation]
+            found[total if total < added.cells else equations.parts_of(equation)] = True
+    return found[: added.cells]
 
 
 def measures_of(cells: TableCells) -> Iterator[tuple[str, CellMeasure]]:
@@ -133,24 +136,25 @@ def measures_of(cells: TableCells) -> Iterator[tuple[str, CellMeasure]]:
     yield from ((name, one) for name, one in given.items() if one is not None)
 
 
-def unpicked(cells: TableCells, equations: Equations | None) -> tuple[HiddenCells, ...]:
+def unpicked(cells: TableCells, added: AddedUp | None) -> tuple[HiddenCells, ...]:
     """What can be deduced of the hidden cells of each measure that has some."""
-    if equations is None:
+    if added is None:
         return ()
-    return tuple(_of_measure(name, one, equations) for name, one in measures_of(cells) if not bool(one.known.all()))
+    return tuple(_of_measure(name, one, added) for name, one in measures_of(cells) if not bool(one.known.all()))
 
 
-def _of_measure(name: str, one: CellMeasure, equations: Equations) -> HiddenCells:
-    units, hidden = as_integers(one), ~one.known
-    safe = np.zeros(len(hidden), dtype=np.int64) if units is None else units
+def _of_measure(name: str, one: CellMeasure, added: AddedUp) -> HiddenCells:
+    units, cells = as_integers(one), added.cells
+    hidden = added.with_missing(~one.known, True)
+    safe = added.with_missing(np.zeros(cells, dtype=np.int64) if units is None else units, 0)
     lower = np.full(len(hidden), -FREE if bool((safe < 0).any()) else 0, dtype=np.int64)
-    table = PublishedTable(equations, safe, hidden, lower, np.full_like(lower, FREE), whole=name == "count")
+    table = PublishedTable(added.equations, safe, hidden, lower, np.full_like(lower, FREE), whole=name == "count")
     if units is None:
-        return HiddenCells(name, table, one.places, None, "numbers that can be added up exactly")
+        return HiddenCells(name, cells, table, one.places, None, "numbers that can be added up exactly")
     try:
-        return HiddenCells(name, table, one.places, deduce(table, seconds=SECONDS))
+        return HiddenCells(name, cells, table, one.places, deduce(table, seconds=SECONDS))
     except UsageError:  # totals that contradict each other, or too large
-        return HiddenCells(name, table, one.places, None, "totals that are the sums of their parts")
+        return HiddenCells(name, cells, table, one.places, None, "totals that are the sums of their parts")
 
 
 def rounded(cells: TableCells) -> Iterator[RoundedMeasure]:
@@ -160,29 +164,30 @@ def rounded(cells: TableCells) -> Iterator[RoundedMeasure]:
         base = None if units is None else rounding_base(units[one.known])
         if units is None or base is None or bool((units < 0).any()):
             continue
-        given = _given_back(cells.equations, units, one.known, base.base, name == "count")
+        given = _given_back(cells.added_up, units, one.known, base.base, name == "count")
         yield RoundedMeasure(name, _plain(Fraction(base.base, 10**one.places)), given)
 
 
-def _given_back(equations: Equations | None, units: Integers, known: Bools, base: int, whole: bool) -> int | None:
+def _given_back(added: AddedUp | None, units: Integers, known: Bools, base: int, whole: bool) -> int | None:
     """Cells whose value before rounding is certain, whatever rounded it; None where that was not found out."""
-    if equations is None or len(units) > _MOST_ROUNDED:
+    if added is None or len(units) > _MOST_ROUNDED:
         return None
-    before = unrounded(equations, units, base)
+    known = added.with_missing(known, False)
+    before = unrounded(added.equations, added.with_missing(units, 0), base)
     lower, upper = np.where(known, before.lower, 0), np.where(known, before.upper, FREE)
     try:
         found = deduce(replace(before, lower=lower, upper=upper, whole=whole), seconds=_ROUNDED_SECONDS)
     except UsageError:  # rounded in another way, or not at all
         return None
-    return None if found.unfinished else int(found.known.sum())
+    return None if found.unfinished else int(found.known[found.cells < added.cells].sum())
 
 
 def only_small_ones(cells: TableCells) -> bool:
     """Whether hidden counts that totals give back are all smaller than every published one but zero."""
     for one in cells.unpicked:
-        if one.measure == "count" and one.deduced is not None and bool(one.deduced.known.any()):
+        _, hidden = one.known_cells
+        if one.measure == "count" and len(hidden):
             shown = one.table.values[~one.table.hidden]
-            hidden = one.deduced.low[one.deduced.known]
             return bool(hidden.max() < shown[shown > 0].min(initial=FREE))
     return False
 

@@ -7,17 +7,18 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from sqlaudit.reports.figures import plural
-from sqlaudit.tabular.cells import Bools, CellMeasure, TableCells
+from sqlaudit.tabular.cells import Bools, CellMeasure, Codes, TableCells
 from sqlaudit.tabular.hidden import broken_totals
-from sqlaudit.tabular.result import TableProblem
+from sqlaudit.tabular.result import MISSING_TOTALS, TableProblem
+from sqlaudit.tabular.totals import missing_totals
 
 _WRONG = (
     "have another value than their parts together: correct them, or give cells that were left out a row without number"
 )
 
 
-def problems_of(cells: TableCells, *, added_up: bool = False) -> Iterator[tuple[TableProblem, Bools]]:
-    """Each mistake with the cells that have it; `added_up` when totals are known to be right."""
+def problems_of(cells: TableCells, *, added_up: bool = False) -> Iterator[tuple[TableProblem, Codes]]:
+    """Each mistake with the keys of the cells that have it; `added_up` when totals are known to be right."""
     for code, which, said in (
         ("duplicate_cells", _repeated(cells), "have a key that another cell has, too: give every cell one row"),
         ("negative_counts", _anywhere(cells, _negative), "have a negative count"),
@@ -27,12 +28,17 @@ def problems_of(cells: TableCells, *, added_up: bool = False) -> Iterator[tuple[
         number = 0 if which is None else int(which.sum())
         if which is not None and number:
             verb = said if number > 1 else said.replace("have ", "has ", 1)
-            yield TableProblem(code, number, f"{plural(number, 'cell')} {verb}."), which
+            yield TableProblem(code, number, f"{plural(number, 'cell')} {verb}."), cells.keys[which]
+    missing = cells.keys[:0] if added_up else missing_totals(cells)
+    if number := len(missing):
+        verb, they = ("is", "it") if number == 1 else ("are", "them")
+        said = f"{plural(number, 'total')} of published cells {verb} not in the table"
+        yield TableProblem(MISSING_TOTALS, number, f"{said}: nothing is said of one that has {they}."), missing
 
 
 def _wrong(cells: TableCells) -> Bools | None:
     """Totals that are not the sums of their parts, where all of these are published."""
-    return None if cells.equations is None else broken_totals(cells, cells.equations)
+    return None if cells.added_up is None else broken_totals(cells, cells.added_up)
 
 
 def _repeated(cells: TableCells) -> Bools:

@@ -19,8 +19,9 @@ from sqlaudit.tabular.request import AggregatesRequest, CellPrice
 from sqlaudit.tabular.secondary.intervals import Protection, deduce, judge
 from sqlaudit.tabular.secondary.protecting import Hiding, Protected, hide
 from sqlaudit.tabular.secondary.rounding import round_together
-from sqlaudit.tabular.secondary.structure import Equations, Integers
+from sqlaudit.tabular.secondary.structure import Integers
 from sqlaudit.tabular.secondary.system import FREE, PublishedTable
+from sqlaudit.tabular.totals import AddedUp
 
 _SHARE = Fraction(1, 10)
 """How far apart the limits of the sum of an unsafe cell are at least, as a share of it, where nothing else says it."""
@@ -76,15 +77,16 @@ def protect_cells(
     Raises:
         UsageError: some cells have no number, or totals are wrong. MissingDriver: HiGHS is not installed.
     """
-    equations = _complete(cells)
+    added = _complete(cells)
     end = None if request.time_limit is None else time.monotonic() + request.time_limit
     hidden, found = unsafe.copy(), []
-    costs = _costs(cells, request.price)
+    costs = added.with_missing(_costs(cells, request.price), 0)
     for name, one in released(cells):
         left = None if end is None else max(0.0, end - time.monotonic())
-        given = _hiding(equations, cells, name, one, unsafe, rules)
-        answer = hide(replace(given, costs=np.where(hidden, 0, costs)), exact=not request.fast, seconds=left)
-        hidden |= answer.hidden
+        given = _hiding(added, cells, name, one, unsafe, rules)
+        already = added.with_missing(hidden, True)
+        answer = hide(replace(given, costs=np.where(already, 0, costs)), exact=not request.fast, seconds=left)
+        hidden |= answer.hidden[: len(cells)]
         found.append(answer)
     return ProtectedCells(unsafe, hidden, tuple(found))
 
@@ -117,11 +119,12 @@ def round_cells(
     Raises:
         UsageError: as for `protect_cells`; there is no such table, or none was found in time. MissingDriver: no HiGHS.
     """
-    equations = _complete(cells)
+    added = _complete(cells)
+    equations = added.equations
     values, moved, bound, stopped = {}, 0, 0, ""
     narrow = np.zeros(len(cells), dtype=np.bool_)
     for name, one in released(cells):
-        given = _hiding(equations, cells, name, one, unsafe, rules)
+        given = _hiding(added, cells, name, one, unsafe, rules)
         if bool(equations.residuals(given.values).any()):
             raise UsageError("Cells that do not add up cannot be protected: correct the totals first.")
         step = base * 10**one.places
@@ -130,35 +133,35 @@ def round_cells(
             raise UsageError(
                 f"No table of multiples of {base} that adds up was found; allow more {spelled('time_limit')}."
             )
-        values[name], moved, bound = found.values, moved + found.moved, bound + found.bound
+        values[name], moved, bound = found.values[: len(cells)], moved + found.moved, bound + found.bound
         stopped = found.stopped or stopped
         far = max(step - 1, found.farthest)  # what everybody knows: no cell is farther away
         table = PublishedTable(
             equations,
             found.values,
-            np.ones_like(unsafe),
-            np.maximum(found.values - far, 0),
-            found.values + far,
+            np.ones(equations.cells, dtype=np.bool_),
+            added.with_missing(np.maximum(found.values - far, 0)[: len(cells)], 0),
+            added.with_missing((found.values + far)[: len(cells)], FREE),
             whole=given.whole,
         )
         verdicts = judge(deduce(table, seconds=request.time_limit), given.protection)
-        narrow |= verdicts.unsafe | verdicts.undecided
+        narrow |= (verdicts.unsafe | verdicts.undecided)[: len(cells)]
     return RoundedCells(values, moved, bound, int(narrow.sum()), stopped)
 
 
-def _complete(cells: TableCells) -> Equations:
+def _complete(cells: TableCells) -> AddedUp:
     """The equations of a table of which everything is known.
 
     Raises:
         UsageError: a cell has several rows, or no number.
     """
-    if cells.equations is None:
+    if cells.added_up is None:
         raise UsageError("A table is protected when every cell has one row.")
     if bool(cells.hidden.any()):
         raise UsageError(
             "Cells that have no number yet cannot be protected: give the table before anything was hidden."
         )
-    return cells.equations
+    return cells.added_up
 
 
 def released(cells: TableCells) -> list[tuple[str, CellMeasure]]:
@@ -168,7 +171,7 @@ def released(cells: TableCells) -> list[tuple[str, CellMeasure]]:
 
 
 def _hiding(
-    equations: Equations, cells: TableCells, name: str, one: CellMeasure, unsafe: Bools, rules: Sequence[CellRule]
+    added: AddedUp, cells: TableCells, name: str, one: CellMeasure, unsafe: Bools, rules: Sequence[CellRule]
 ) -> Hiding:
     """What is asked for one measure."""
     values = as_integers(one)
@@ -179,11 +182,21 @@ def _hiding(
     upper = np.full_like(values, FREE)
     if cells.structural is not None:
         upper[cells.structural] = 0
-    sliding = np.where(unsafe, _width(name, one, values, rules), 0)
+    sliding = added.with_missing(np.where(unsafe, _width(name, one, values, rules), 0), 0)
     people = None if cells.contributors is None or name == "count" else cells.contributors
     alone = None if people is None else people.known & np.asarray(people.units == 1, dtype=np.bool_)
-    nothing = np.zeros_like(values)
-    return Hiding(equations, values, unsafe, Protection(sliding), values, nothing, upper, name == "count", alone)
+    every, _, _ = added.summed(values, one.known)
+    return Hiding(
+        added.equations,
+        every,
+        added.with_missing(unsafe, False),
+        Protection(sliding),
+        every,
+        np.zeros_like(every),
+        added.with_missing(upper, FREE),
+        name == "count",
+        None if alone is None else added.with_missing(alone, False),
+    )
 
 
 def _width(name: str, one: CellMeasure, values: Integers, rules: Sequence[CellRule]) -> Integers:

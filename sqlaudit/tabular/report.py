@@ -69,7 +69,7 @@ def _of(result: AggregatesResult, cells: int) -> str:
 
 def _lead(result: AggregatesResult) -> Iterator[Words]:
     for problem in result.problems:
-        yield Toned(problem.message, "warn")
+        yield Toned(problem.message, "warn") if problem in result.mistakes else problem.message
     for one in result.rules:
         yield Toned(_sentence(result, one), _TONES.get(one.status, "warn"))
         if one.note:

@@ -34,6 +34,10 @@ class RuleFound(Documented):
     keys: tuple[Mapping[str, str | None], ...] = field(default=(), metadata=IF_ANY)
 
 
+MISSING_TOTALS = "missing_totals"
+"""The one thing about a table that is worth knowing and no mistake: no verdict depends on it."""
+
+
 @dataclass(frozen=True)
 class TableProblem(Documented):
     """Something about the table itself: a stable code, how many cells, one sentence without values.
@@ -151,7 +155,8 @@ class AggregatesResult(MeasuredResult, Shown):
         intervals: what published cells leave hidden ones, the narrowest first; only where values are shown.
         small_counts_hidden: whether small counts were hidden and totals left that give them back. rounded: measures
             that look rounded. drawn: the table itself with marks, where values are shown and it is small.
-        protection: the protected table, None when nobody asked for it. problems: what is wrong with the table itself.
+        protection: the protected table, None when nobody asked for it. problems: what is wrong with the table itself,
+            and totals that it does not have.
         engine, time, statements, versions, access: as in an audit.
     """
 
@@ -183,10 +188,15 @@ class AggregatesResult(MeasuredResult, Shown):
         """The worst verdict: `pass` when nothing was required, `undetermined` when there is no cell."""
         found = {one.status for one in self.rules}
         found |= {one.status for two in self.differences for one in two.unsafe}
-        if self.rules and (self.problems or not self.cells):
+        if self.rules and (self.mistakes or not self.cells):
             found.add(Status.UNDETERMINED)
         worst = (Status.FAIL, Status.UNDETERMINED, Status.WARN)
         return next((status for status in worst if status in found), Status.PASS)
+
+    @property
+    def mistakes(self) -> tuple[TableProblem, ...]:
+        """What is wrong with the table, so that nothing it says holds for certain."""
+        return tuple(one for one in self.problems if one.code != MISSING_TOTALS)
 
     @property
     def passed(self) -> bool:

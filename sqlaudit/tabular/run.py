@@ -24,7 +24,7 @@ from sqlaudit.models.cell_rules import CellRule, NoUnpickableCell, Verdicts
 from sqlaudit.models.registry import CELL_RULES
 from sqlaudit.reports.figures import plural
 from sqlaudit.tabular import drawing
-from sqlaudit.tabular.cells import Bools, TableCells, Wholes
+from sqlaudit.tabular.cells import Bools, Codes, TableCells, Wholes
 from sqlaudit.tabular.differences import differences
 from sqlaudit.tabular.hidden import only_small_ones, rounded
 from sqlaudit.tabular.problems import problems_of
@@ -151,7 +151,7 @@ class _JudgedCells:
             small_counts_hidden=only_small_ones(cells),
             rounded=() if self.request.microdata else tuple(rounded(cells)),
             drawn=self._drawn(),
-            problems=tuple(replace(problem, keys=self._keys(which)) for problem, which in self._problems()),
+            problems=tuple(replace(problem, keys=self._shown(keys)) for problem, keys in self._problems()),
         )
 
     def difference(self, before: str, after: str) -> ReleaseDifference:
@@ -202,7 +202,7 @@ class _JudgedCells:
             keys=self._keys(verdict.unsafe),
         )
 
-    def _problems(self) -> Iterator[tuple[TableProblem, Bools]]:
+    def _problems(self) -> Iterator[tuple[TableProblem, Codes]]:
         """Mistakes; in a table that was made here, totals are right. And hidden cells that rules may have to judge."""
         yield from problems_of(self.cells, added_up=self.request.microdata)
         if self.cells.unpicked:
@@ -210,7 +210,10 @@ class _JudgedCells:
             open_ones = self.cells.hidden & ~judged & ~unsafe
             if number := int(open_ones.sum()):
                 said = f"It is not known of {plural(number, 'hidden cell')} whether published ones give them away"
-                yield TableProblem("undecided_hidden_cells", number, f"{said}: that needs {missing}."), open_ones
+                yield (
+                    TableProblem("undecided_hidden_cells", number, f"{said}: that needs {missing}."),
+                    self.cells.keys[open_ones],
+                )
 
     def _drawn(self) -> DrawnTable | None:
         """The table with marks, when values are shown."""
@@ -282,7 +285,7 @@ class _JudgedCells:
         if not bool(self.cells.hidden.any()) or any(one.deduced is None for one in self.cells.unpicked):
             return None
         unsafe, _, _ = self.cells.pinned(_ANY_WIDTH)
-        return int(unsafe.sum()) if self.cells.equations is not None else None
+        return int(unsafe.sum()) if self.cells.added_up is not None else None
 
     def _intervals(self) -> Iterator[CellInterval]:
         """What published cells leave hidden ones, with keys, when these are shown."""
@@ -305,9 +308,12 @@ class _JudgedCells:
 
     def _keys(self, which: Bools) -> tuple[Mapping[str, str | None], ...]:
         """The keys of some cells, when they are shown."""
+        return self._shown(self.cells.keys[np.flatnonzero(which)])
+
+    def _shown(self, every: Codes) -> tuple[Mapping[str, str | None], ...]:
         if not self.request.show_values:
             return ()
-        keys = self.cells.keys[np.flatnonzero(which)[:MOST_KEYS]]
+        keys = every[:MOST_KEYS]
         return keys_shown(self.engine, self.listed, keys.tolist()) if len(keys) else ()
 
 

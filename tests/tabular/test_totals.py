@@ -1,0 +1,108 @@
+"""Totals that are not published: what is said of hidden cells all the same, against every table that could be meant."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import sqlaudit
+from tests.strategies import run
+
+REGIONS, SECTORS = ("a", "b"), ("s", "t")
+LEAVES = list(product(REGIONS, SECTORS))
+CELLS = list(product((*REGIONS, "Total"), (*SECTORS, "Total")))
+GRAND = ("Total", "Total")
+
+
+def below(cell: tuple[str, str]) -> list[int]:
+    """The leaves that a cell is made of."""
+    return [
+        place
+        for place, leaf in enumerate(LEAVES)
+        if all(one in (own, "Total") for own, one in zip(leaf, cell, strict=True))
+    ]
+
+
+def asked(rows: list[tuple[str, str, int | None]], **more: Any) -> sqlaudit.AggregatesResult:
+    table = pd.DataFrame(rows, columns=["region", "sector", "n"])
+    return sqlaudit.aggregates(table, by=["region", "sector"], count="n", **more)
+
+
+states = st.fixed_dictionaries({cell: st.sampled_from(["shown", "hidden", "missing"]) for cell in CELLS})
+
+
+@run(15)
+@given(st.lists(st.integers(0, 1), min_size=4, max_size=4), states)
+def test_every_table_that_could_be_meant_is_within_the_limits(leaves: list[int], state: dict[Any, str]) -> None:
+    state = {**state, GRAND: "shown"}
+    state |= {leaf: "hidden" for leaf in LEAVES if state[leaf] == "missing"}
+    truth = {cell: sum(leaves[place] for place in below(cell)) for cell in CELLS}
+    rows = [(*cell, truth[cell] if said == "shown" else None) for cell, said in state.items() if said != "missing"]
+    found = asked(rows, total={"region": "Total", "sector": "Total"}, show_values=True)
+    fitting = [
+        {cell: sum(one[place] for place in below(cell)) for cell in CELLS}
+        for one in product(range(sum(leaves) + 1), repeat=4)
+    ]
+    fitting = [one for one in fitting if all(one[cell] == truth[cell] for cell in CELLS if state[cell] == "shown")]
+    expected = {cell: {one[cell] for one in fitting} for cell, said in state.items() if said == "hidden"}
+    told = {tuple(one.cell.values()): (one.lower, one.upper) for one in found.intervals}
+    assert told == {cell: (min(values), max(values)) for cell, values in expected.items()}
+    missing = [problem for problem in found.problems if problem.code == "missing_totals"]
+    assert sum(one.cells for one in missing) == sum(said == "missing" for said in state.values())
+
+
+def test_a_grand_total_alone_gives_a_hidden_cell_back() -> None:
+    rows: list[tuple[str, str, int | None]] = [("a", "s", 10), ("a", "t", 8), ("b", "s", None), (*GRAND, 29)]
+    found = asked(rows, require=["no_unpickable_cell=4", "threshold=5"], show_values=True)
+    assert [(one.rule, one.cells) for one in found.rules] == [("no_unpickable_cell", 1), ("threshold", 0)]
+    (one,) = found.intervals
+    assert (one.lower, one.upper) == (11, 11)
+    assert [tuple(key.values()) for key in one.takes] == [("a", "s"), ("a", "t")]
+
+
+def test_a_hidden_total_is_no_zero_where_another_is_missing() -> None:
+    """The total of b is not published; it is still a part of the grand total."""
+    rows: list[tuple[str, str, int | None]] = [
+        *(("a", "s", 10), ("a", "t", 3), ("a", "Total", None), ("b", "s", 8), ("b", "t", 9)),
+        (*GRAND, 30),
+    ]
+    found = asked(rows, show_values=True)
+    assert [(one.lower, one.upper) for one in found.intervals] == [(13, 13)]
+    assert [problem.code for problem in found.problems] == ["missing_totals"]
+
+
+@pytest.mark.parametrize(("grand", "wrong"), [(30, []), (31, ["wrong_totals"])])
+def test_totals_are_checked_over_those_that_are_missing(grand: int, wrong: list[str]) -> None:
+    found = asked([("a", "s", 10), ("a", "t", 3), ("b", "s", 17), (*GRAND, grand)], require=["threshold=3"])
+    assert [problem.code for problem in found.problems] == [*wrong, "missing_totals"]
+    assert found.status.value == ("undetermined" if wrong else "pass")
+
+
+def test_missing_totals_are_told_by_cell_and_cost_no_verdict() -> None:
+    rows: list[tuple[str, str, int | None]] = [("a", "s", 10), ("b", "s", 8), ("Total", "s", 18), ("a", "t", 7)]
+    found = asked(rows, require=["threshold=5"], show_values=True)
+    (missing,) = found.problems
+    assert missing.message == "1 total of published cells is not in the table: nothing is said of one that has it."
+    assert missing.keys == ({"region": "Total", "sector": "t"},)
+    assert found.passed
+    assert not asked(rows, require=["threshold=5"]).problems[0].keys
+
+
+def test_a_table_without_all_totals_is_protected_as_if_they_were_read(tmp_path: Any) -> None:
+    rows: list[tuple[str, str, int | None]] = [
+        *((region, sector, 9 + place) for place, (region, sector) in enumerate(product("abc", "st"))),
+        (*GRAND, 72),
+        ("d", "s", 3),
+    ]
+    found = asked(rows, require=["threshold=5"], protect=True, to=str(tmp_path / "safe.csv"), show_values=True)
+    assert found.protection is not None
+    assert (found.protection.safe, found.protection.unsafe, found.protection.further) == (True, 1, 1)
+    again = sqlaudit.aggregates(
+        str(tmp_path / "safe.csv"), by=["region", "sector"], count="n", require=["no_unpickable_cell=4", "threshold=5"]
+    )
+    assert (again.passed, again.hidden) == (True, 2)
