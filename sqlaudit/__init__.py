@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from sqlaudit.audits.disclosure.api import disclosure_curve, what_if
     from sqlaudit.audits.result import AuditResult
     from sqlaudit.base.errors import SqlauditError
+    from sqlaudit.base.spec import Limits, ReadOptions, Roles
     from sqlaudit.column_sets.api import columns, records
     from sqlaudit.events.api import persons
     from sqlaudit.events.result import PersonsResult
@@ -54,7 +55,10 @@ _WHERE = {
     "GateResult": "sqlaudit.gates.result",
     "LatticeResult": "sqlaudit.lattices.result",
     "PersonsResult": "sqlaudit.events.result",
+    "Limits": "sqlaudit.base.spec",
     "ProfileResult": "sqlaudit.profiles.result",
+    "ReadOptions": "sqlaudit.base.spec",
+    "Roles": "sqlaudit.base.spec",
     "RecodeResult": "sqlaudit.remedies.recode.result",
     "SqlauditError": "sqlaudit.base.errors",
     "SuppressResult": "sqlaudit.remedies.suppress.result",
@@ -65,9 +69,12 @@ __all__ = [
     "AuditResult",
     "GateResult",
     "LatticeResult",
+    "Limits",
     "PersonsResult",
     "ProfileResult",
+    "ReadOptions",
     "RecodeResult",
+    "Roles",
     "SqlauditError",
     "SuppressResult",
     "__version__",
@@ -95,9 +102,10 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """Public names are imported when first used, so that `import sqlaudit` loads no driver."""
     import importlib
+    import sys
 
     if name not in _WHERE:
-        raise AttributeError(f"module 'sqlaudit' has no attribute {name!r}")
+        raise AttributeError(f"module 'sqlaudit' has no attribute {name!r}", name=name, obj=sys.modules[__name__])
     return getattr(importlib.import_module(_WHERE[name]), name)
 
 

@@ -40,7 +40,7 @@ NOT_SAID = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class AuditResult(MeasuredResult, Shown):
     """What one audit found.
 
@@ -54,6 +54,7 @@ class AuditResult(MeasuredResult, Shown):
 
     schema: ClassVar = "sqlaudit/1"
     shown_by: ClassVar = "sqlaudit.audits.report:audit_document"
+    frame_of: ClassVar = "checks"
 
     target: str = field(metadata=key("target.name"))
     rows: int = field(metadata=key("target.rows"))
@@ -114,17 +115,3 @@ class AuditResult(MeasuredResult, Shown):
     def failing_classes(self) -> list[FailingClass]:
         """The failing classes that were read, smallest first (keys only when values were asked for)."""
         return list(self.failing)
-
-    def to_frame(self) -> Any:
-        """The checks as a pandas DataFrame, one row a check.
-
-        Raises:
-            MissingDriver: when pandas is not installed.
-        """
-        try:
-            import pandas as pd
-        except ImportError:
-            from sqlaudit.base.errors import MissingDriver
-
-            raise MissingDriver("to_frame needs pandas: pip install 'sqlaudit[frames]'.") from None
-        return pd.DataFrame([check.to_dict() for check in self.checks])

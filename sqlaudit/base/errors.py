@@ -7,6 +7,7 @@ ever contains a cell value, and none the text of a connection.
 from __future__ import annotations
 
 from enum import IntEnum
+from pathlib import Path
 
 from sqlaudit.base.connection_texts import without_connections
 
@@ -22,6 +23,14 @@ class ExitCode(IntEnum):
     INTERRUPTED = 130
 
 
+_PACKAGE = str(Path(__file__).parent.parent)
+
+
+def _inside(file: str) -> bool:
+    """Whether a file of a traceback is one of ours."""
+    return file.startswith(_PACKAGE) or file.startswith("<")
+
+
 class SqlauditError(Exception):
     """Base of every error that sqlaudit raises on purpose.
 
@@ -33,6 +42,15 @@ class SqlauditError(Exception):
 
     def __init__(self, sentence: str = "") -> None:
         super().__init__(without_connections(sentence))
+
+    def _render_traceback_(self) -> list[str]:
+        """What a notebook shows in place of a hundred lines of our own frames: the user's line, and the sentence."""
+        import traceback
+
+        frames = traceback.extract_tb(self.__traceback__)
+        own = next((one for one in reversed(frames) if not _inside(one.filename)), None)
+        place = [f"line {own.lineno}: {own.line}"] if own is not None and own.line else []
+        return [*place, f"{type(self).__name__}: {self}"]
 
 
 class UsageError(SqlauditError):

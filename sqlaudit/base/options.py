@@ -10,15 +10,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from fractions import Fraction
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, TypeVar
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.numbers import exact_number, exact_share
-from sqlaudit.base.words import spelled
+from sqlaudit.base.words import about, spelled
 
 T = TypeVar("T")
 _OPTION = "option"
+_CLOSING = {"(": ")", "[": "]", "{": "}"}
 
 
 @dataclass(frozen=True)
@@ -35,13 +37,98 @@ class OptionKind:
     words: tuple[str, ...] = ()
 
 
-def several(names: Iterable[str] | str) -> tuple[str, ...]:
-    """Names as Python gives them: several, or a single text, which is one of them."""
-    return (names,) if isinstance(names, str) else tuple(names)
+def split_list(text: str, option: str = "--qi") -> tuple[str, ...]:
+    """The items of a list at top-level commas: not inside parentheses, brackets or quotes.
+
+    A name in double quotes is taken as it stands between them (a doubled quote is one), so that a column whose name
+    holds a comma can be named; quotes inside an expression stay for SQL.
+
+    Raises:
+        UsageError: a quote or parenthesis is left open, or an item is empty.
+
+    Example:
+        >>> split_list('age, substr(zip, 1, 3),"last, first"')
+        ('age', 'substr(zip, 1, 3)', 'last, first')
+    """
+    items = [item.strip() for item in _pieces(text, option)]
+    if not all(items):
+        raise UsageError(f"{option} {text!r} has an empty name; write names separated by commas.")
+    return tuple(_unquoted(item) for item in items)
+
+
+def _pieces(text: str, option: str) -> list[str]:
+    pieces, current, open_brackets, quote = [], "", list[str](), ""
+    for character in text:
+        if quote:
+            quote = "" if character == quote else quote
+        elif character in "\"'`":
+            quote = character
+        elif character in _CLOSING:
+            open_brackets.append(_CLOSING[character])
+        elif open_brackets and character == open_brackets[-1]:
+            open_brackets.pop()
+        elif character == "," and not open_brackets:
+            pieces.append(current)
+            current = ""
+            continue
+        current += character
+    if quote or open_brackets:
+        raise UsageError(f"{option} {text!r} leaves {quote or open_brackets[-1]} open; close it, or quote the name.")
+    return [*pieces, current]
+
+
+def _unquoted(item: str) -> str:
+    inner = item[1:-1]
+    whole = len(item) > 2 and item[0] == item[-1] == '"' and '"' not in inner.replace('""', "")
+    return inner.replace('""', '"') if whole else item
+
+
+def several(names: Iterable[str] | str, option: str = "") -> tuple[str, ...]:
+    """Names as Python gives them: several, or a text, which has one or more, as on the command line.
+
+    Raises:
+        UsageError: a text that is no list of names.
+
+    Example:
+        >>> several("age,substr(zip, 1, 3)"), several(["last, first"])
+        (('age', 'substr(zip, 1, 3)'), ('last, first',))
+    """
+    if isinstance(names, str):
+        return split_list(names, option) if "," in names else (names,)
+    return tuple(names)
 
 
 def _as_it_is(_: str, value: Any) -> Any:
     return value
+
+
+def _one_or_more(texts: Iterable[str] | str) -> tuple[str, ...]:
+    return (texts,) if isinstance(texts, str) else tuple(texts)
+
+
+def _names(name: str, value: Any) -> tuple[str, ...]:
+    found = several(value, about(name)) if isinstance(value, Iterable) and not isinstance(value, Mapping) else (None,)
+    if not all(isinstance(one, str) for one in found):
+        raise UsageError(f"{spelled(name)} takes names, as a list of texts or one text 'age,sex'{_not(value)}.")
+    return tuple(str(one) for one in found)
+
+
+def _of(kind: type, words: str) -> Callable[[str, Any], Any]:
+    """A reader that takes values of one type alone."""
+
+    def read(name: str, value: Any) -> Any:
+        if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+            raise UsageError(f"{spelled(name)} takes {words}{_not(value)}.")
+        return value
+
+    return read
+
+
+def _not(value: Any) -> str:
+    """What was given instead: its type, as a value may be what nobody should read."""
+    inside = next((one for one in value if not isinstance(one, str)), None) if isinstance(value, list | tuple) else None
+    held = f" with a value of type {type(inside).__name__}" if inside is not None else ""
+    return f", not a value of type {type(value).__name__}{held}"
 
 
 def _share(name: str, value: Any) -> Fraction:
@@ -74,30 +161,30 @@ def _weights(name: str, value: Mapping[str, Any]) -> dict[str, Fraction]:
         raise UsageError(f"{spelled(name)} takes a number for a column. {error}") from None
 
 
-FLAG = OptionKind("flag", _as_it_is)
+FLAG = OptionKind("flag", _of(bool, "True or False"))
 SWITCH = OptionKind("switch", _as_it_is)
 """True, False, or nothing said."""
-WHOLE = OptionKind("whole", _as_it_is)
+WHOLE = OptionKind("whole", _of(Integral, "a whole number"))
 """A whole number."""
 MOST = OptionKind("most", _as_it_is)
 """A whole number, or `all`."""
 SHARE = OptionKind("share", _share)
 NUMBER = OptionKind("number", _number)
 NOT_NEGATIVE = OptionKind("number", _not_negative)
-SECONDS = OptionKind("seconds", _as_it_is)
-MEMORY = OptionKind("memory", _as_it_is)
-RANGE = OptionKind("range", _as_it_is)
+SECONDS = OptionKind("seconds", _of(Real, "a number of seconds"))
+MEMORY = OptionKind("memory", _of(str, "a text such as '4GB'"))
+RANGE = OptionKind("range", _of(Integral, "a whole number"))
 """A whole number whose bounds the help page tells."""
-TEXT = OptionKind("text", _as_it_is)
-TEXTS = OptionKind("texts", lambda _, value: several(value))
+TEXT = OptionKind("text", _of(str, "a text"))
+TEXTS = OptionKind("texts", lambda _, value: _one_or_more(value))
 DELIMITER = OptionKind("delimiter", _as_it_is)
 VIEW = OptionKind("view", _as_it_is)
 """The name of a view, which the command line takes when it is not empty."""
-COLUMN = OptionKind("column", _as_it_is)
+COLUMN = OptionKind("column", _of(str, "the name of one column, as a text"))
 """One column."""
-NAMES = OptionKind("names", lambda _, value: several(value))
+NAMES = OptionKind("names", _names)
 """Columns, or other names."""
-QUERIES = OptionKind("queries", lambda _, value: several(value))
+QUERIES = OptionKind("queries", lambda _, value: _one_or_more(value))
 """Texts, which the command line reads from files."""
 ORDERED = OptionKind("ordered", lambda _, value: several(value))
 """Columns in an order, which the command line takes once."""
@@ -224,6 +311,27 @@ def request_from(request: type[T], given: Mapping[str, Any], **more: Any) -> T:
             elif not isinstance(one.default, tuple | dict):
                 more[name] = None
     return request(**more)
+
+
+def made(request: type[T], given: T | Mapping[str, Any] | None, parameter: str) -> T:
+    """A request as Python gives it: made already, or a mapping of its fields, or nothing.
+
+    Args:
+        request: the dataclass. given: what was passed. parameter: as what, for sentences.
+
+    Raises:
+        UsageError: something else, a name that is no field, or a value that its option does not take.
+    """
+    if given is None or isinstance(given, request):
+        return given or request()
+    names = {field: one.name for field, one in options_of(request)}
+    if not isinstance(given, Mapping):
+        said = f"{request.__name__} or a mapping of {', '.join(names)}"
+        raise UsageError(f"{spelled(parameter)} takes {said}{_not(given)}.")
+    for key in given:
+        if key not in names and key not in names.values():
+            raise UsageError(f"{spelled(parameter)} has no {str(key)[:60]!r}; it has {', '.join(names)}.")
+    return request_from(request, {names.get(key, key): value for key, value in given.items()})
 
 
 def check_bounds(request: Any) -> None:

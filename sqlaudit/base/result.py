@@ -66,7 +66,7 @@ class Timing(Documented):
     sql: str = field(default="", repr=False, metadata=LEFT_OUT)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Result(Documented):
     """What a command found: which document it makes, and in which versions and when it was made."""
 
@@ -80,7 +80,7 @@ class Result(Documented):
         return self.schema
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class MeasuredResult(Result):
     """What statements over one connection found: how it was read, and what ran."""
 

@@ -18,20 +18,13 @@ from sqlaudit.base.publication import Publication
 from sqlaudit.cli.exits import close_stdout, say
 from sqlaudit.reports.document import Document
 from sqlaudit.reports.escape import in_encoding, visible
-from sqlaudit.reports.formats import laid_out, render_json
+from sqlaudit.reports.formats import BY_ENDING, format_by_ending, laid_out, render_json
 from sqlaudit.reports.stored import to_json as stored_document
 
 PLAIN_WIDTH = 80
 PLOT_SUFFIXES = (".svg", ".png")
 WIDEST = 100
-_BY_ENDING = {
-    ".txt": "text",
-    ".json": "json",
-    ".md": "markdown",
-    ".markdown": "markdown",
-    ".html": "html",
-    ".htm": "html",
-}
+OR_SAID = ", or say --format"
 
 
 @dataclass(frozen=True)
@@ -106,20 +99,7 @@ def output_for(chosen: str | None, file: Path | None) -> Output:
     if file is None or str(file) == "-":
         return Output(chosen or "text")
     check_destination(file)
-    return Output(chosen or format_by_ending(file, _BY_ENDING), file)
-
-
-def format_by_ending(file: Path, formats: Mapping[str, str]) -> str:
-    """The format that the ending of a file names; text without an ending.
-
-    Raises:
-        UsageError: it names none.
-    """
-    ending = file.suffix.lower()
-    if ending and ending not in formats:
-        known = ", ".join(formats)
-        raise UsageError(f"{str(file)!r}: {ending!r} names no format; end in {known}, or say --format.")
-    return formats.get(ending, "text")
+    return Output(chosen or format_by_ending(file, BY_ENDING, OR_SAID), file)
 
 
 def print_data(text: str) -> None:

@@ -12,32 +12,13 @@ import click
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.numbers import exact_share
+from sqlaudit.base.options import split_list
 
-_CLOSING = {"(": ")", "[": "]", "{": "}"}
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
 _SIZE = re.compile(r"\d+(\.\d+)?\s*(B|[KMGT]i?B)", re.IGNORECASE)
 _DURATION = re.compile(r"(\d+(?:\.\d+)?|\.\d+)\s*([smh]?)", re.IGNORECASE)
 _RANGE = re.compile(r"(?:(\d{1,6})\s*(?:\.\.|-)\s*)?(\d{1,6})")
 _SPELLED_DELIMITERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "space": " "}
-
-
-def split_list(text: str, option: str = "--qi") -> tuple[str, ...]:
-    """The items of a list at top-level commas: not inside parentheses, brackets or quotes.
-
-    A name in double quotes is taken as it stands between them (a doubled quote is one), so that a column whose name
-    holds a comma can be named; quotes inside an expression stay for SQL.
-
-    Raises:
-        UsageError: a quote or parenthesis is left open, or an item is empty.
-
-    Example:
-        >>> split_list('age, substr(zip, 1, 3),"last, first"')
-        ('age', 'substr(zip, 1, 3)', 'last, first')
-    """
-    items = [item.strip() for item in _pieces(text, option)]
-    if not all(items):
-        raise UsageError(f"{option} {text!r} has an empty name; write names separated by commas.")
-    return tuple(_unquoted(item) for item in items)
 
 
 def split_lists(texts: Iterable[str], option: str) -> tuple[str, ...]:
@@ -184,33 +165,6 @@ def count_or_all(ctx: click.Context, param: click.Parameter, value: str) -> int 
     if text != "all" and not (text.isascii() and text.isdecimal()):
         raise click.BadParameter(f"{value!r} is neither a number nor 'all'.", ctx, param)
     return None if text == "all" else int(text)
-
-
-def _pieces(text: str, option: str) -> list[str]:
-    pieces, current, open_brackets, quote = [], "", list[str](), ""
-    for character in text:
-        if quote:
-            quote = "" if character == quote else quote
-        elif character in "\"'`":
-            quote = character
-        elif character in _CLOSING:
-            open_brackets.append(_CLOSING[character])
-        elif open_brackets and character == open_brackets[-1]:
-            open_brackets.pop()
-        elif character == "," and not open_brackets:
-            pieces.append(current)
-            current = ""
-            continue
-        current += character
-    if quote or open_brackets:
-        raise UsageError(f"{option} {text!r} leaves {quote or open_brackets[-1]} open; close it, or quote the name.")
-    return [*pieces, current]
-
-
-def _unquoted(item: str) -> str:
-    inner = item[1:-1]
-    whole = len(item) > 2 and item[0] == item[-1] == '"' and '"' not in inner.replace('""', "")
-    return inner.replace('""', '"') if whole else item
 
 
 def share(text: str, option: str) -> Fraction:

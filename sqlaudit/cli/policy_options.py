@@ -14,8 +14,9 @@ import click
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.spec import Limits, Target
 from sqlaudit.cli.options import Work
-from sqlaudit.cli.output import Output, format_by_ending
+from sqlaudit.cli.output import OR_SAID, Output
 from sqlaudit.cli.sections import in_section, shared
+from sqlaudit.reports.formats import format_by_ending
 
 if TYPE_CHECKING:
     from sqlaudit.base.whereabouts import Whereabouts
@@ -139,7 +140,7 @@ def _output(*, output_format: str | None, output_file: Path | None, report: tupl
         format_of(path)
     if output_file is not None and str(output_file) != "-":
         check_destination(output_file)
-        chosen = output_format or format_by_ending(output_file, _BY_ENDING)
+        chosen = output_format or format_by_ending(output_file, _BY_ENDING, OR_SAID)
         return {"output": GateOutput(Output(chosen, output_file), report)}
     return {"output": GateOutput(Output(output_format or "text"), report)}
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.options import Option, options_of, request_from
+from sqlaudit.base.options import Option, options_of, request_from, split_list
 from sqlaudit.cli.parsing import (
     count_or_all,
     delimiter,
@@ -22,7 +22,6 @@ from sqlaudit.cli.parsing import (
     pieces,
     probability,
     size,
-    split_list,
     split_lists,
     weights,
 )

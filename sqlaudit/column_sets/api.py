@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlaudit.base.numbers import Share
@@ -43,8 +43,8 @@ def columns(
     db: Database = None,
     query: str = "",
     where: str = "",
-    read: ReadOptions | None = None,
-    limits: Limits | None = None,
+    read: ReadOptions | Mapping[str, Any] | None = None,
+    limits: Limits | Mapping[str, Any] | None = None,
 ) -> ColumnSets:
     """Find the column sets that re-identify (`sqlaudit columns`).
 
@@ -92,8 +92,8 @@ def records(
     db: Database = None,
     query: str = "",
     where: str = "",
-    read: ReadOptions | None = None,
-    limits: Limits | None = None,
+    read: ReadOptions | Mapping[str, Any] | None = None,
+    limits: Limits | Mapping[str, Any] | None = None,
 ) -> RecordRisk:
     """Tell which records are special (`sqlaudit records`).
 

@@ -126,7 +126,7 @@ class Counts(Documented):
     sampled: int = 0
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class ColumnSets(MeasuredResult, Shown):
     """The column sets that re-identify, and the proof that none is missing.
 
@@ -152,6 +152,7 @@ class ColumnSets(MeasuredResult, Shown):
 
     schema: ClassVar = "sqlaudit-columns/1"
     shown_by: ClassVar = "sqlaudit.column_sets.report:columns_document"
+    frame_of: ClassVar = "sets"
 
     engine: str = ""
     target: str

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from sqlaudit.base.connection_texts import looks_like_connection
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.options import made
 from sqlaudit.base.paths import exists
 from sqlaudit.base.spec import Limits, Target
 from sqlaudit.base.whereabouts import Whereabouts, whereabouts
@@ -59,7 +61,7 @@ def connect(
     return DuckDBEngine(place, limits, targets)
 
 
-def opened(db: Database, limits: Limits | None, *targets: Target) -> AbstractContextManager[Engine]:
+def opened(db: Database, limits: Limits | Mapping[str, Any] | None, *targets: Target) -> AbstractContextManager[Engine]:
     """What `db=` of a Python call names, for a `with` block: opened and closed again, or left open if it was open.
 
     Args:
@@ -68,7 +70,7 @@ def opened(db: Database, limits: Limits | None, *targets: Target) -> AbstractCon
     Raises:
         SqlauditError: whatever `connect` raises.
     """
-    return nullcontext(db) if isinstance(db, Engine) else connect(db, limits, *targets)
+    return nullcontext(db) if isinstance(db, Engine) else connect(db, made(Limits, limits, "limits"), *targets)
 
 
 def _refuse_others(place: Whereabouts) -> None:

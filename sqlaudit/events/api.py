@@ -46,8 +46,8 @@ def persons(
     db: Database = None,
     query: str = "",
     where: str = "",
-    read: ReadOptions | None = None,
-    limits: Limits | None = None,
+    read: ReadOptions | Mapping[str, Any] | None = None,
+    limits: Limits | Mapping[str, Any] | None = None,
 ) -> PersonsResult:
     """Tell what somebody learns who knows some events of a person (`sqlaudit persons`).
 

@@ -204,7 +204,7 @@ def _by_number(found: Mapping[int, int]) -> list[dict[str, int]]:
     return [{"events": events, "persons": persons} for events, persons in found.items()]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class PersonsResult(MeasuredResult, Shown):
     """How easily persons are found by their events.
 
@@ -228,6 +228,7 @@ class PersonsResult(MeasuredResult, Shown):
 
     schema: ClassVar = "sqlaudit-persons/1"
     shown_by: ClassVar = "sqlaudit.events.report:persons_document"
+    frame_of: ClassVar = "persons.curve"
 
     engine: str = ""
     target: str

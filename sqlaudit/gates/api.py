@@ -6,8 +6,10 @@ import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from sqlaudit.base.errors import SqlauditError
+from sqlaudit.base.options import made
 from sqlaudit.base.spec import Limits
 from sqlaudit.engines.overwriting import refuse_overwriting
 from sqlaudit.gates.dbt_manifest import load_dbt_policy
@@ -68,7 +70,7 @@ def gate(
     accept: bool = False,
     store_failures: str | Path | None = None,
     show_values: bool = False,
-    limits: Limits | None = None,
+    limits: Limits | Mapping[str, Any] | None = None,
     today: datetime.date | None = None,
 ) -> GateResult:
     """Run the tests of a policy and return what was found.
@@ -102,7 +104,7 @@ def gate(
         accept,
         store_failures,
         show_values,
-        limits or Limits(),
+        made(Limits, limits, "limits"),
         today,
     )
     return run_gate(request)

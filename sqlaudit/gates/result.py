@@ -157,7 +157,7 @@ def _by_table(found: tuple[tuple[str, Warned], ...]) -> list[dict[str, Any]]:
     return [{"table": table} | warned.to_dict() for table, warned in found]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class GateResult(Result, Shown):
     """What one run of a policy found.
 
@@ -172,6 +172,7 @@ class GateResult(Result, Shown):
 
     schema: ClassVar = "sqlaudit-gate/1"
     shown_by: ClassVar = "sqlaudit.gates.report:gate_document"
+    frame_of: ClassVar = "tests"
 
     seconds: float = 0.0
     policy: str

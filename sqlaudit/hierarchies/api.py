@@ -46,8 +46,8 @@ def hierarchy(
     db: Database = None,
     query: str = "",
     where: str = "",
-    read: ReadOptions | None = None,
-    limits: Limits | None = None,
+    read: ReadOptions | Mapping[str, Any] | None = None,
+    limits: Limits | Mapping[str, Any] | None = None,
 ) -> HierarchyResult:
     """Check a hierarchy against the values of a column, and write it to a file when asked.
 

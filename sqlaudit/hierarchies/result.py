@@ -36,7 +36,7 @@ class CheckedLevel(Documented):
     sql: str | None = field(default=None, repr=False)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class HierarchyResult(Result, Shown):
     """A hierarchy of one column, checked against the values that occur.
 
@@ -54,6 +54,7 @@ class HierarchyResult(Result, Shown):
 
     schema: ClassVar = "sqlaudit-hierarchy/1"
     shown_by: ClassVar = "sqlaudit.hierarchies.report:hierarchy_document"
+    frame_of: ClassVar = "levels"
 
     target: str
     column: str

@@ -11,7 +11,7 @@ from sqlaudit.audits.auditor import Auditor
 from sqlaudit.audits.emit import before
 from sqlaudit.base.errors import EngineError, UsageError
 from sqlaudit.base.numbers import Share
-from sqlaudit.base.options import request_from
+from sqlaudit.base.options import made, request_from
 from sqlaudit.base.publication import Suppressed
 from sqlaudit.base.spec import AuditSpec, KnownRows, Limits, NullPolicy, ReadOptions, Roles, Sampling, Target
 from sqlaudit.base.targets import make_target
@@ -65,8 +65,8 @@ def lattice(
     query: str = "",
     where: str = "",
     inputs: Mapping[str, Any] | None = None,
-    read: ReadOptions | None = None,
-    limits: Limits | None = None,
+    read: ReadOptions | Mapping[str, Any] | None = None,
+    limits: Limits | Mapping[str, Any] | None = None,
 ) -> LatticeResult:
     """Find out how little a table must be coarsened to be safe (`sqlaudit lattice`).
 
@@ -119,7 +119,7 @@ def lattice(
     with opened(db, limits, *targets_of(request)) as engine:
         result = search_and_publish(engine, request, publication)
     return (
-        make(db if isinstance(db, str) else None, request, publication, result, limits or Limits())
+        make(db if isinstance(db, str) else None, request, publication, result, made(Limits, limits, "limits"))
         if execute
         else result
     )

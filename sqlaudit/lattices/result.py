@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import product
 from typing import Any, ClassVar
 
-from sqlaudit.base.documents import HERE, LEFT_OUT, OR_NULL, Documented, after, key, shown, told
+from sqlaudit.base.documents import HERE, LEFT_OUT, OR_NULL, Documented, after, key, plain, shown, told
 from sqlaudit.base.result import MeasuredResult, Number
 from sqlaudit.reports.notebook import Shown
 
@@ -134,7 +134,7 @@ def _signs(verdicts: tuple[bool | None, ...]) -> str | None:
     return "".join(_SIGNS[verdict] for verdict in verdicts) or None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class LatticeResult(MeasuredResult, Shown):
     """What a search in the generalization lattice found.
 
@@ -224,6 +224,11 @@ class LatticeResult(MeasuredResult, Shown):
     def named(self, levels: Levels) -> dict[str, str]:
         """What a node does to each column: `{"age": "width 10", "sex": "values"}`."""
         return {column.name: column.levels[level] for column, level in zip(self.searched, levels, strict=True)}
+
+    def rows_of_frame(self) -> list[dict[str, Any]]:
+        """The safe nodes that are known, one a row: minimal ones, else all that were found, else the best."""
+        best = () if self.best is None else (self.best,)
+        return [plain(node) | self.named(node.levels) for node in self.minimal or self.safe_nodes or best]
 
     @told("columns", HERE)
     def _names(self) -> dict[str, Any]:

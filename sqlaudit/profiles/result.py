@@ -181,7 +181,7 @@ class CountTable(Documented):
     count: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class ProfileResult(MeasuredResult, Shown):
     """What a profile found.
 
@@ -198,6 +198,7 @@ class ProfileResult(MeasuredResult, Shown):
 
     schema: ClassVar = "sqlaudit-profile/1"
     shown_by: ClassVar = "sqlaudit.profiles.report:profile_document"
+    frame_of: ClassVar = "columns"
 
     target: str = field(metadata=key("target.name"))
     rows: int = field(metadata=key("target.rows"))

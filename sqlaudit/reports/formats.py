@@ -4,11 +4,37 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
+from sqlaudit.base.errors import UsageError
 from sqlaudit.reports.document import Document
 
 FORMATS = ("text", "json", "markdown", "html")
+BY_ENDING = {
+    ".txt": "text",
+    ".json": "json",
+    ".md": "markdown",
+    ".markdown": "markdown",
+    ".html": "html",
+    ".htm": "html",
+}
+
+
+def format_by_ending(file: Path, formats: Mapping[str, str], otherwise: str = "") -> str:
+    """The format that the ending of a file names; text without an ending.
+
+    Args:
+        file: the file. formats: by ending. otherwise: what else says the format, for the sentence.
+
+    Raises:
+        UsageError: it names none.
+    """
+    ending = file.suffix.lower()
+    if ending and ending not in formats:
+        known = ", ".join(formats)
+        raise UsageError(f"{str(file)!r}: {ending!r} names no format; end in {known}{otherwise}.")
+    return formats.get(ending, "text")
 
 
 def render_json(data: Mapping[str, Any]) -> str:

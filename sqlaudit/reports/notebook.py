@@ -1,12 +1,17 @@
-"""Results as notebooks show them: the page that the command line would write, inside a frame that may do nothing."""
+"""Results as people meet them in Python: a page in a notebook, a file, a frame, three lines where they are printed."""
 
 from __future__ import annotations
 
 import html
 import importlib
+from pathlib import Path
 from typing import Any, ClassVar
 
-from sqlaudit.reports.document import Document
+from sqlaudit.base.documents import plain
+from sqlaudit.reports.document import Bullets, Document, Facts, Paragraph, text_of
+
+_LONGEST = 160
+"""Letters of a line of a repr."""
 
 
 class Shown:
@@ -16,10 +21,69 @@ class Shown:
 
     shown_by: ClassVar[str]
     """The function that makes its report, `module:name`: imported when asked for, since reports know their results."""
+    frame_of: ClassVar[str]
+    """What of its JSON becomes the rows of `to_frame`: `checks`, or `aggregates.unsafe` for a key inside a key."""
+
+    def __repr__(self) -> str:
+        """Three lines: what it is about, what was found first, and how to read more."""
+        document = document_of(self)
+        first = _first_words(document)
+        lines = [f"{type(self).__name__}: {text_of(document.headline)}", *([first] if first else [])]
+        return "\n".join([*map(_short, lines), "More: .to_frame(), .to_dict(), .save('report.html')"])
 
     def _repr_html_(self) -> str:
         """The page of `--format html`, in a frame of its own that keeps its style and its names to itself."""
         return framed(self)
+
+    def to_html(self) -> str:
+        """The report as a whole page, for a file or a server."""
+        from sqlaudit.reports.formats import laid_out
+
+        return laid_out(document_of(self), "html")
+
+    def save(self, path: str | Path) -> None:
+        """Write the report to a file, whole or not at all.
+
+        Args:
+            path: its ending says what is written: a page (.html), Markdown (.md), text (.txt), or JSON (.json).
+
+        Raises:
+            UsageError: another ending, or the file cannot be written.
+        """
+        from sqlaudit.base.files import write_text
+        from sqlaudit.reports.formats import BY_ENDING, format_by_ending, laid_out, render_json
+        from sqlaudit.reports.stored import to_json
+
+        chosen = format_by_ending(Path(path), BY_ENDING)
+        document = document_of(self)
+        if chosen == "json":
+            found: Any = self
+            write_text(Path(path), render_json({**found.to_dict(), "report": to_json(document)}))
+        else:
+            write_text(Path(path), laid_out(document, chosen))
+
+    def to_frame(self) -> Any:
+        """The main figures as a pandas DataFrame, under the names that they have in the JSON.
+
+        Raises:
+            MissingDriver: pandas is not installed.
+        """
+        try:
+            import pandas as pd
+        except ImportError:
+            from sqlaudit.base.errors import MissingDriver
+
+            raise MissingDriver("to_frame needs pandas: pip install 'sqlaudit[frames]'.") from None
+        return pd.DataFrame(self.rows_of_frame())
+
+    def rows_of_frame(self) -> list[dict[str, Any]]:
+        """The rows of `to_frame`, as the JSON has them."""
+        found = plain(self)
+        for name in self.frame_of.split("."):
+            found = found[name]
+        if isinstance(found, dict):
+            return [{"name": name, **one} for name, one in found.items() if one is not None]
+        return list(found)
 
 
 def document_of(result: Any) -> Document:
@@ -46,3 +110,21 @@ def framed(result: object) -> str:
     page = html.escape(render_html(document_of(result)))
     style = "width:100%;height:36rem;border:1px solid #888;resize:vertical"
     return f'<iframe title="sqlaudit report" sandbox="" style="{style}" srcdoc="{page}"></iframe>'
+
+
+def _first_words(document: Document) -> str:
+    """The first sentence under the headline."""
+    for block in document.lead:
+        if isinstance(block, Paragraph):
+            return text_of(block.words)
+        if isinstance(block, Bullets) and block.items:
+            return text_of(block.items[0])
+        if isinstance(block, Facts) and block.pairs:
+            name, words = block.pairs[0]
+            return f"{name}: {text_of(words)}"
+    return ""
+
+
+def _short(line: str) -> str:
+    line = " ".join(line.split())
+    return line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…"

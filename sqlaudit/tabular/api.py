@@ -47,8 +47,8 @@ def aggregates(
     db: Database = None,
     query: str = "",
     where: str = "",
-    read: ReadOptions | None = None,
-    limits: Limits | None = None,
+    read: ReadOptions | Mapping[str, Any] | None = None,
+    limits: Limits | Mapping[str, Any] | None = None,
 ) -> AggregatesResult:
     """Tell which cells of a published table say too much of the few behind them (`sqlaudit aggregates`).
 

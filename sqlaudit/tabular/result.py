@@ -141,7 +141,7 @@ class CellProtection(Documented):
     rounded_to: int | None = field(default=None, metadata=IF_ANY)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class AggregatesResult(MeasuredResult, Shown):
     """Which cells of a published table say too much of the few behind them.
 
@@ -162,6 +162,7 @@ class AggregatesResult(MeasuredResult, Shown):
 
     schema: ClassVar = "sqlaudit-aggregates/1"
     shown_by: ClassVar = "sqlaudit.tabular.report:aggregates_document"
+    frame_of: ClassVar = "aggregates.unsafe"
 
     engine: str = ""
     target: str

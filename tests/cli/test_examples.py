@@ -7,7 +7,7 @@ import importlib
 
 import pytest
 
-MODULES = ("cli.parsing", "base.files", "reports.escape", "reports.figures")
+MODULES = ("base.options", "cli.parsing", "base.files", "reports.escape", "reports.figures")
 
 
 @pytest.mark.parametrize("name", MODULES)

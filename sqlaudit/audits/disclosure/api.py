@@ -36,8 +36,8 @@ def disclosure_curve(
     db: Database = None,
     query: str = "",
     where: str = "",
-    read: ReadOptions | None = None,
-    limits: Limits | None = None,
+    read: ReadOptions | Mapping[str, Any] | None = None,
+    limits: Limits | Mapping[str, Any] | None = None,
     show_values: bool = False,
 ) -> DisclosureResult:
     """The worst that an attacker with 0 … `knowledge` pieces of knowledge can learn from a table.
@@ -82,8 +82,8 @@ def what_if(
     db: Database = None,
     query: str = "",
     where: str = "",
-    read: ReadOptions | None = None,
-    limits: Limits | None = None,
+    read: ReadOptions | Mapping[str, Any] | None = None,
+    limits: Limits | Mapping[str, Any] | None = None,
     show_values: bool = False,
     terms: int = DEFAULT_LIMIT,
 ) -> WhatIfResult:

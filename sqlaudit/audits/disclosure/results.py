@@ -91,7 +91,7 @@ class AttributeResult(Documented):
     witness: ShownWitness | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class DisclosureResult(MeasuredResult, Shown):
     """What one `sqlaudit disclosure` found.
 
@@ -135,6 +135,11 @@ class DisclosureResult(MeasuredResult, Shown):
     def _listed(self) -> dict[str, Any]:
         listed = [self._attribute(attribute) for attribute in self.attributes]
         return {"disclosure": listed[0], "disclosures": listed}
+
+    def rows_of_frame(self) -> list[dict[str, Any]]:
+        """The curves, one row a sensitive attribute and number of pieces of knowledge."""
+        listed = self._listed()["disclosures"]
+        return [{"sensitive": one["sensitive"]} | point for one in listed for point in one["curve"]]
 
     def _attribute(self, attribute: AttributeResult) -> dict[str, Any]:
         found = attribute.to_dict()

@@ -52,7 +52,7 @@ class WhatIfAnswer(Documented):
     value: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class WhatIfResult(MeasuredResult, Shown):
     """The answers to what was asked, given what is known.
 
@@ -64,6 +64,7 @@ class WhatIfResult(MeasuredResult, Shown):
 
     schema: ClassVar = "sqlaudit-what-if/1"
     shown_by: ClassVar = "sqlaudit.audits.disclosure.what_if_report:what_if_document"
+    frame_of: ClassVar = "answers"
 
     target: str = field(metadata=key("target.name"))
     engine: str = field(metadata=key("target.engine"))

@@ -113,7 +113,7 @@ def _shares(found: tuple[tuple[str, Fraction], ...]) -> list[dict[str, Any]]:
     return [{"column": name, "share": float(share)} for name, share in found]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class RecordRisk(MeasuredResult, Shown):
     """Which records are special, and which columns make them so.
 
@@ -137,6 +137,7 @@ class RecordRisk(MeasuredResult, Shown):
 
     schema: ClassVar = "sqlaudit-records/1"
     shown_by: ClassVar = "sqlaudit.column_sets.records.report:records_document"
+    frame_of: ClassVar = "contributions"
 
     engine: str = ""
     target: str

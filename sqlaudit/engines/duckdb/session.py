@@ -9,7 +9,7 @@ from __future__ import annotations
 import glob
 import re
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -49,12 +49,7 @@ FIXED = {
     "temp_file_encryption": "true",
     "force_mbedtls_unsafe": "true",
 }
-_SCOPED = {
-    "GLOBAL TimeZone": "UTC",
-    "enable_progress_bar": True,
-    "enable_progress_bar_print": False,
-    "progress_bar_time": 0,
-}
+_PROGRESS = {"enable_progress_bar": True, "enable_progress_bar_print": False, "progress_bar_time": 0}
 
 
 class DuckDBSession:
@@ -84,8 +79,8 @@ class DuckDBSession:
             on_failure.callback(self._worker.stop)
             self._deadline = Deadline(limits.timeout, self.interrupt)
             on_failure.callback(self._deadline.stop)
-            for name, value in _SCOPED.items():
-                self.fetch("SET " + name + " = " + literal(value, DIALECT), "settings")
+            self.fetch("SET GLOBAL TimeZone = 'UTC'", "settings")
+            self.guarded("settings", self._note_progress)
             self.fetch("CREATE SCHEMA " + quote(INPUTS, DIALECT), "settings")
             on_failure.pop_all()
 
@@ -192,6 +187,12 @@ class DuckDBSession:
                 each.callback(self.release, cursor)
             each.callback(self._worker.stop)
             each.callback(self._deadline.stop)
+
+    def _note_progress(self) -> None:
+        """Let DuckDB say how far a statement is; in a notebook without ipywidgets it refuses to, and nobody is told."""
+        with suppress(duckdb.InvalidInputException):
+            for name, value in _PROGRESS.items():
+                self._connection.execute("SET " + name + " = " + literal(value, DIALECT))
 
     def _share(self) -> float | None:
         try:

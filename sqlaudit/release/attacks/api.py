@@ -7,7 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from sqlaudit.base.options import request_from
+from sqlaudit.base.options import made, request_from
 from sqlaudit.base.spec import Limits, NullPolicy, ReadOptions, Roles, Target
 from sqlaudit.base.targets import make_target
 from sqlaudit.engines import opened
@@ -52,8 +52,8 @@ def attack(
     db: Database = None,
     query: str = "",
     where: str = "",
-    read: ReadOptions | None = None,
-    limits: Limits | None = None,
+    read: ReadOptions | Mapping[str, Any] | None = None,
+    limits: Limits | Mapping[str, Any] | None = None,
 ) -> AttackResult:
     """Try attacks on a release and tell how many persons each exposes, and how surely (`sqlaudit attack`).
 
@@ -87,7 +87,7 @@ def attack(
         >>> [(one.attack, one.exposed) for one in found.exposures][:3]
         [('linkage', 1), ('linkage_attribute', 2), ('homogeneity', 3)]
     """
-    options = read or ReadOptions()
+    options = made(ReadOptions, read, "read")
     roles = request_from(Roles, locals())
     asked = requirements(require)
     given = {

@@ -91,7 +91,7 @@ class NotTried(Documented):
     reason: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class AttackResult(MeasuredResult, Shown):
     """What an attacker can still do with a release.
 
@@ -106,6 +106,7 @@ class AttackResult(MeasuredResult, Shown):
 
     schema: ClassVar = "sqlaudit-attack/1"
     shown_by: ClassVar = "sqlaudit.release.attacks.report:attack_document"
+    frame_of: ClassVar = "attacks"
 
     engine: str = ""
     target: str

@@ -38,8 +38,8 @@ def compare(
     inputs: Mapping[str, Any] | None = None,
     show_values: bool = False,
     db: Database = None,
-    read: ReadOptions | None = None,
-    limits: Limits | None = None,
+    read: ReadOptions | Mapping[str, Any] | None = None,
+    limits: Limits | Mapping[str, Any] | None = None,
 ) -> CompareResult:
     """Compare a release with its original (`sqlaudit compare`).
 

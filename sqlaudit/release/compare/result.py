@@ -211,7 +211,7 @@ class Workload(Documented):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class CompareResult(MeasuredResult, Shown):
     """Original and release side by side: is it a generalization, what was lost, what is still of use, is it safe.
 
@@ -224,6 +224,7 @@ class CompareResult(MeasuredResult, Shown):
 
     schema: ClassVar = "sqlaudit-compare/1"
     shown_by: ClassVar = "sqlaudit.release.compare.report:compare_document"
+    frame_of: ClassVar = "losses"
 
     engine: str = ""
     original: str = field(metadata=key("original.name"))
@@ -256,17 +257,3 @@ class CompareResult(MeasuredResult, Shown):
             if one.measure == measure and one.column == column and sensitive in (None, one.sensitive):
                 return one
         raise KeyError(measure)
-
-    def to_frame(self) -> Any:
-        """The losses as a pandas DataFrame, one row a measure and column.
-
-        Raises:
-            MissingDriver: when pandas is not installed.
-        """
-        try:
-            import pandas as pd
-        except ImportError:
-            from sqlaudit.base.errors import MissingDriver
-
-            raise MissingDriver("to_frame needs pandas: pip install 'sqlaudit[frames]'.") from None
-        return pd.DataFrame([loss.to_dict() for loss in self.losses])

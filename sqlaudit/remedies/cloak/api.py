@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -50,8 +50,8 @@ def cloak(
     db: str | Engine | None = None,
     query: str = "",
     where: str = "",
-    read: ReadOptions | None = None,
-    limits: Limits | None = None,
+    read: ReadOptions | Mapping[str, Any] | None = None,
+    limits: Limits | Mapping[str, Any] | None = None,
 ) -> CloakResult:
     """Hide each message among k users, in a box in space and an interval in time (`sqlaudit cloak`).
 
@@ -121,8 +121,8 @@ def audit_boxes(
     db: str | Engine | None = None,
     query: str = "",
     where: str = "",
-    read: ReadOptions | None = None,
-    limits: Limits | None = None,
+    read: ReadOptions | Mapping[str, Any] | None = None,
+    limits: Limits | Mapping[str, Any] | None = None,
 ) -> BoxAudit:
     """Audit the boxes of messages that somebody else cloaked (`sqlaudit cloak --audit-only`).
 
@@ -158,5 +158,5 @@ def audit_boxes(
         return audit_box_table(engine, request)
 
 
-def _table(table: Any, read: ReadOptions | None) -> Target | None:
+def _table(table: Any, read: ReadOptions | Mapping[str, Any] | None) -> Target | None:
     return None if table is None else make_target(table, read=read)

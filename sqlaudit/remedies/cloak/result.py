@@ -127,7 +127,7 @@ def _by_reason(dropped: Mapping[MessageOutcome, int]) -> dict[str, int]:
     return {outcome.reason: dropped.get(outcome, 0) for outcome in MessageOutcome if outcome}
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class CloakResult(MeasuredResult, Shown):
     """Messages with boxes in space and time that hide each of them among k users.
 
@@ -144,6 +144,7 @@ class CloakResult(MeasuredResult, Shown):
 
     schema: ClassVar = "sqlaudit-cloak/1"
     shown_by: ClassVar = "sqlaudit.remedies.cloak.report:cloak_document"
+    frame_of: ClassVar = "levels"
 
     engine: str = ""
     target: str
@@ -209,7 +210,7 @@ class CloakResult(MeasuredResult, Shown):
         return Spread(sizes[0][0], median, sizes[-1][0])
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class BoxAudit(MeasuredResult, Shown):
     """What an audit of boxes found that somebody else made.
 
@@ -224,6 +225,7 @@ class BoxAudit(MeasuredResult, Shown):
 
     schema: ClassVar = "sqlaudit-boxes/1"
     shown_by: ClassVar = "sqlaudit.remedies.cloak.report:box_audit_document"
+    frame_of: ClassVar = "attacks"
 
     engine: str = ""
     target: str

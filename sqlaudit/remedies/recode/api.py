@@ -50,8 +50,8 @@ def recode(
     query: str = "",
     where: str = "",
     inputs: Mapping[str, Any] | None = None,
-    read: ReadOptions | None = None,
-    limits: Limits | None = None,
+    read: ReadOptions | Mapping[str, Any] | None = None,
+    limits: Limits | Mapping[str, Any] | None = None,
 ) -> RecodeResult:
     """Make a table safe by local recoding: each class as coarse as it must be, and no coarser (`sqlaudit recode`).
 

@@ -52,7 +52,7 @@ class Beside(Documented):
     losses: tuple[Loss, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class RecodeResult(MeasuredResult, Shown):
     """What a local recoding came to.
 
@@ -72,6 +72,7 @@ class RecodeResult(MeasuredResult, Shown):
 
     schema: ClassVar = "sqlaudit-recode/1"
     shown_by: ClassVar = "sqlaudit.remedies.recode.report:recode_document"
+    frame_of: ClassVar = "columns"
 
     target: str = field(metadata=key("target.name"))
     rows: int = field(metadata=key("target.rows"))

@@ -42,8 +42,8 @@ def suppress(
     query: str = "",
     where: str = "",
     inputs: Mapping[str, Any] | None = None,
-    read: ReadOptions | None = None,
-    limits: Limits | None = None,
+    read: ReadOptions | Mapping[str, Any] | None = None,
+    limits: Limits | Mapping[str, Any] | None = None,
 ) -> SuppressResult:
     """Find the fewest cells to suppress so that a release is safe (`sqlaudit suppress`).
 

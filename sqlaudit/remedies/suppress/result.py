@@ -44,7 +44,7 @@ class Effort(Documented):
     fast_cost: Fraction = Fraction(0)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class SuppressResult(MeasuredResult, Shown):
     """The cheapest suppression that was found.
 
@@ -60,6 +60,7 @@ class SuppressResult(MeasuredResult, Shown):
 
     schema: ClassVar = "sqlaudit-suppress/1"
     shown_by: ClassVar = "sqlaudit.remedies.suppress.report:suppress_document"
+    frame_of: ClassVar = "columns"
 
     target: str = field(metadata=key("target.name"))
     rows: int = field(metadata=key("target.rows"))
