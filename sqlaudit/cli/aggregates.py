@@ -14,7 +14,6 @@ from sqlaudit.cli.output import Output
 from sqlaudit.cli.plan import show_statements
 from sqlaudit.cli.requests import request_options
 from sqlaudit.cli.sections import Sectioned, in_section, shared
-from sqlaudit.cli.session import session
 from sqlaudit.tabular.report import aggregates_document
 from sqlaudit.tabular.request import AggregatesRequest
 
@@ -70,6 +69,7 @@ def command(
       sqlaudit aggregates --from visits.csv --by region,month --person patient_id --value cost \\
           --grouping "region;region,month;()" --require threshold=5 --require p_percent=10
     """
+    from sqlaudit.cli.session import session
     from sqlaudit.tabular.run import find_unsafe_cells, plan_cells
 
     request = replace(request, requirements=rules)

@@ -7,15 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import floor
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.numbers import exact_number
 from sqlaudit.base.options import several
 from sqlaudit.base.relation import Kind
-from sqlaudit.base.sql import Raw
 from sqlaudit.base.words import spelled
-from sqlaudit.column_sets.selection import Chosen
+
+if TYPE_CHECKING:
+    from sqlaudit.column_sets.selection import Chosen
 
 _TIME = re.compile(r"(\d{1,9})\s*(s|min|h|d|w)")
 _SECONDS = {"s": 1, "min": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400}
@@ -51,6 +52,8 @@ class Tolerance:
             scaled = floor(
                 self._number(column) * 10**digits
             )  # values have no more decimals: what is between is nothing
+            from sqlaudit.base.sql import Raw
+
             within = Raw(f"{scaled // 10**digits}.{scaled % 10**digits:0{digits}d}" if digits else str(scaled))
             return {"unit": "whole" if whole else "decimal", "within": within, "digits": digits}
         raise UsageError(

@@ -17,7 +17,6 @@ from sqlaudit.reports.formats import render_json
 from sqlaudit.reports.stored import to_json as stored_document
 from sqlaudit.reports.text import render_text
 
-FORMATS = ("table", "csv", "json")
 ENDINGS = (".txt", ".csv", ".json", ".jsonl", ".sql")
 _CHUNK = 64_000
 

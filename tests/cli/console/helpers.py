@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sqlaudit.cli.console.command import save
+from sqlaudit.cli.console.run import save
 from sqlaudit.cli.console.screen import Screen, Terminal
 from sqlaudit.cli.console.session import Session
 from sqlaudit.cli.console.splitting import split
