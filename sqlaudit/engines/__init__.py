@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sqlaudit.base.connection_texts import looks_like_connection
@@ -20,15 +21,14 @@ if TYPE_CHECKING:
 _POSTGRES = ("postgresql", "postgres")
 
 
-def connect(
-    db: str | Whereabouts | SparkSession | None = None, limits: Limits | None = None, *targets: Target
-) -> Engine:
+def connect(db: Database = None, limits: Limits | None = None, *targets: Target) -> Engine:
     """An engine for `--db`: DuckDB for files, frames and database files, PostgreSQL and Spark for what names them.
 
     Args:
         db: a DuckDB database file, a PostgreSQL URL (`postgresql://host/db`) or conninfo (`service=…`,
             `host=… dbname=…`), a Spark (`spark:local`, `spark:yarn`, `sc://host:15002` …), a SparkSession (which is
-            left as it is), the same as `Whereabouts` of a policy, or None for files and frames.
+            left as it is), the same as `Whereabouts` of a policy, or None for files and frames. Also what is open
+            already: a connection of DuckDB, of psycopg or of SQLAlchemy, or an engine or URL of that.
         limits: the budgets of the whole command.
         targets: everything that will be opened, so that access can be closed to all other files.
 
@@ -47,7 +47,16 @@ def connect(
     if _is_spark(db) or (frames and db is None):
         session: Any = db if db is not None else frames[0].sparkSession
         return _spark(session, limits)
-    place = whereabouts(db) if isinstance(db, str | Whereabouts) and db else None
+    if db is not None and not isinstance(db, str | Whereabouts):
+        from sqlaudit.engines.given import is_duckdb, place_of
+
+        if is_duckdb(db):
+            from sqlaudit.engines.duckdb.connected import ConnectedDuckDB
+
+            connection: Any = db
+            return ConnectedDuckDB(connection, limits, targets)
+        db = place_of(db)
+    place = _without_driver(whereabouts(db)) if db else None
     if place is not None and not exists(place.text):
         if names_spark(place.text):
             return _spark(place, limits)
@@ -103,6 +112,13 @@ def _is_spark(given: Any) -> bool:
     """True for a session or a frame of Spark, classic or Connect; nothing of Spark is imported to see it."""
     kind = type(given)
     return kind.__module__.startswith("pyspark.sql.") and kind.__name__ in ("SparkSession", "DataFrame")
+
+
+def _without_driver(place: Whereabouts) -> Whereabouts:
+    """The place without the driver that SQLAlchemy's URLs name (`postgresql+psycopg://`)."""
+    scheme, colon, rest = place.text.partition("://")
+    kind, plus, _ = scheme.partition("+")
+    return replace(place, text=kind + colon + rest) if colon and plus and kind in _POSTGRES else place
 
 
 def _is_postgres(db: str) -> bool:

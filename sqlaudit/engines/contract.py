@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
     from sqlaudit.base.whereabouts import Whereabouts
 
-Database: TypeAlias = "str | Whereabouts | Engine | SparkSession | None"
-"""What `db=` takes: what `--db` does, an engine that is open (it is left open), or a session of Spark (likewise)."""
+Database: TypeAlias = "str | Whereabouts | Engine | SparkSession | Any | None"
+"""What `db=` takes: what `--db` does, an engine that is open (it is left open), a session of Spark (likewise), or what
+`sqlaudit.engines.given` knows: connections of DuckDB and psycopg, engines, connections and URLs of SQLAlchemy."""
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ import sqlaudit
 from sqlaudit.base.errors import UsageError
 from sqlaudit.hierarchies.result import HierarchyResult
 from sqlaudit.reports.notebook import Shown
+from tests.places import REPOSITORY
 
 PEOPLE = pd.DataFrame({"age": [20, 20, 30, 30, 41], "sex": list("ffmmf"), "ill": list("aabba")})
 NOTEBOOK = """
@@ -165,6 +166,20 @@ def test_a_text_of_names_is_read_as_on_the_command_line() -> None:
         "ill, or not",
     ]
     assert sqlaudit.audit(odd, qi=["ill, or not"]).classes.count == 2
+
+
+def test_the_example_notebook_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its cells as plain Python; the browser stage runs it in Jupyter."""
+    monkeypatch.chdir(tmp_path)
+    cells = json.loads((REPOSITORY / "examples" / "visits.ipynb").read_text(encoding="utf-8"))["cells"]
+    names: dict[str, Any] = {}
+    for cell in cells:
+        if cell["cell_type"] == "code":
+            assert cell["outputs"] == []
+            exec("".join(cell["source"]), names)
+    assert names["result"].classes.min_size < 5
+    assert names["lattice"].best.safe
+    assert (tmp_path / "visits.html").read_text(encoding="utf-8") == names["result"].to_html()
 
 
 def test_no_module_hides_behind_a_name_that_looks_callable() -> None:

@@ -19,8 +19,8 @@ def scannable(frame: Any) -> tuple[Any, list[str]]:
     """Something that DuckDB scans in place, and the names of its columns as the frame has them.
 
     Args:
-        frame: a pandas DataFrame, a polars DataFrame or LazyFrame, an Arrow table, batch, dataset or reader, or
-            anything with an Arrow stream (`__arrow_c_stream__`).
+        frame: a pandas DataFrame, a polars DataFrame or LazyFrame, an Arrow table, batch, dataset or reader, a
+            relation of another DuckDB, or anything with an Arrow stream (`__arrow_c_stream__`).
 
     Raises:
         UsageError: something else.
@@ -29,6 +29,8 @@ def scannable(frame: Any) -> tuple[Any, list[str]]:
     """
     if _is(frame, "pandas", "DataFrame"):
         return _pandas(frame)
+    if _is(frame, "duckdb", "DuckDBPyRelation"):
+        return _with_columns(Rescanned(frame), list(frame.columns))
     if _is(frame, "polars", "DataFrame", "LazyFrame"):
         _need_pyarrow("polars frames")
         return _with_columns(_wide_as_text(frame), list(frame.collect_schema().names()))
@@ -78,6 +80,20 @@ def arrow_files(files: Files, folders: Sequence[str] = ()) -> tuple[Any, list[st
     except (pa.ArrowInvalid, OSError):
         raise InputError(f"{files.label!r} is not an Arrow file, or is damaged.") from None
     return _with_columns(table, list(table.schema.names))
+
+
+class Rescanned:
+    """A relation of another DuckDB, run again there whenever it is scanned; its rows pass by in batches.
+
+    Args:
+        relation: an open relation.
+    """
+
+    def __init__(self, relation: Any) -> None:
+        self._relation = relation
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self._relation.__arrow_c_stream__(requested_schema)
 
 
 def _is(frame: Any, package: str, *names: str) -> bool:

@@ -10,7 +10,7 @@ from sqlaudit.base.relation import Remark, Row
 from sqlaudit.base.spec import ReadOptions
 from sqlaudit.engines.duckdb.calls import called, hive
 from sqlaudit.engines.duckdb.csv import csv_source
-from sqlaudit.engines.duckdb.frames import arrow_files, scannable
+from sqlaudit.engines.duckdb.frames import Rescanned, arrow_files, scannable
 from sqlaudit.engines.duckdb.json import json_source
 from sqlaudit.engines.duckdb.parquet import parquet_names
 from sqlaudit.engines.duckdb.paths import Files
@@ -79,7 +79,7 @@ def frame_source(session: DuckDBSession, frame: object, frame_name: str) -> Inpu
     """
     readable, names = scannable(frame)
     session.register(frame_name, readable)
-    return InputSource(frame_name, tuple(names), ())
+    return InputSource(frame_name, tuple(names), (), isinstance(readable, Rescanned))
 
 
 def refuse_twins(names: Sequence[str], described: Sequence[Row], label: str) -> None:

@@ -108,6 +108,10 @@ class DuckDBSession:
             cursor.register(name, frame)
         return cursor
 
+    def watch(self, cursor: duckdb.DuckDBPyConnection) -> None:
+        """Stop and close this cursor of another DuckDB, too, when this session is."""
+        self._cursors.add(cursor)
+
     def release(self, cursor: duckdb.DuckDBPyConnection) -> None:
         """Close a cursor."""
         self._cursors.discard(cursor)
