@@ -120,6 +120,14 @@ class CellRule(Model):
         """The rule where one SELECT has to say it; None when a cell alone does not tell."""
         return None
 
+    def level(self, cells: CellFacts) -> tuple[npt.NDArray[Any], Bools] | None:
+        """How far from its value the limits of an unsafe cell are at least, and where that is known; None without one.
+
+        The Handbook's protection levels: whoever knows their own contribution, and takes the upper limit of a cell for
+        its value, must not learn more of another's than the rule lets them.
+        """
+        return None
+
     def verdicts(self, cells: CellFacts) -> Verdicts:
         """The verdict on every cell."""
         raise NotImplementedError(self.name)
@@ -214,6 +222,20 @@ class _Contributions(CellRule):
         unsafe = self._falls_short(cells.value.units, [one.units for one in top if one])
         return Verdicts(unsafe.astype(bool) & known, known)
 
+    def level(self, cells: CellFacts) -> tuple[npt.NDArray[Any], Bools] | None:
+        """By the largest contributions: at that distance the rule would let the cell be published."""
+        top = [cells.top(number) for number in range(1, self.contributions + 1)]
+        if cells.value is None or not all(top):
+            return None
+        known = cells.value.known
+        for one in top:
+            known = known & one.known if one else known
+        return self._level(cells.value.units, [one.units for one in top if one]), known
+
+    def _level(self, value: npt.NDArray[Any], top: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+        """The level of each cell, rounded up; not above zero where the cell is safe."""
+        raise NotImplementedError(self.name)
+
     def _by_number(self, cells: CellFacts, value: CellNumbers) -> Verdicts:
         """Where there are no more contributors than the rule looks at, they are the whole cell."""
         known = value.known & (value.units == 0)
@@ -274,6 +296,16 @@ class Dominance(_Contributions):
         found: Bools = times(top[-1], 100 * k.denominator) > times(value, k.numerator)
         return found
 
+    def _level(self, value: npt.NDArray[Any], top: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+        """100/k of the n largest together, less the cell."""
+        from sqlaudit.base.whole_arrays import minus, times
+
+        k = Fraction(self.values["k"])
+        if not k:
+            raise UsageError("dominance: no value of a hidden cell lets contributors have 0 percent; take a larger k.")
+        level: npt.NDArray[Any] = minus(-(times(top[-1], -100 * k.denominator) // k.numerator), value)
+        return level
+
 
 class _Estimate(_Contributions):
     """Base of the rules on how closely the second largest contributor can estimate the largest."""
@@ -305,6 +337,14 @@ class _Estimate(_Contributions):
         rest = times(minus(value, top[1]), self.share.denominator)
         found: Bools = rest < times(top[0], self.share.numerator)
         return found
+
+    def _level(self, value: npt.NDArray[Any], top: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+        """That share of the largest contribution, less what all but the two largest have."""
+        from sqlaudit.base.whole_arrays import minus, times
+
+        wanted = -(times(top[0], -self.share.numerator) // self.share.denominator)
+        level: npt.NDArray[Any] = minus(wanted, minus(value, top[1]))
+        return level
 
 
 class PPercent(_Estimate):

@@ -5,16 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
-from math import ceil
 
 import numpy as np
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.words import spelled
-from sqlaudit.models.cell_rules import CellRule, FewContributors, NoUnpickableCell
+from sqlaudit.models.cell_rules import CellRule
 from sqlaudit.tabular.cells import Bools, CellMeasure, TableCells
 from sqlaudit.tabular.hidden import as_integers, measures_of
+from sqlaudit.tabular.openness import protection_of
 from sqlaudit.tabular.request import AggregatesRequest, CellPrice
 from sqlaudit.tabular.secondary.intervals import Protection, deduce, judge
 from sqlaudit.tabular.secondary.protecting import Hiding, Protected, hide
@@ -22,9 +21,6 @@ from sqlaudit.tabular.secondary.rounding import round_together
 from sqlaudit.tabular.secondary.structure import Integers
 from sqlaudit.tabular.secondary.system import FREE, PublishedTable
 from sqlaudit.tabular.totals import AddedUp
-
-_SHARE = Fraction(1, 10)
-"""How far apart the limits of the sum of an unsafe cell are at least, as a share of it, where nothing else says it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,32 +178,22 @@ def _hiding(
     upper = np.full_like(values, FREE)
     if cells.structural is not None:
         upper[cells.structural] = 0
-    sliding = added.with_missing(np.where(unsafe, _width(name, one, values, rules), 0), 0)
+    asked = protection_of(cells, name, one, values, unsafe, rules)
     people = None if cells.contributors is None or name == "count" else cells.contributors
     alone = None if people is None else people.known & np.asarray(people.units == 1, dtype=np.bool_)
     every, _, _ = added.summed(values, one.known)
+    below, above = (None if one is None else added.with_missing(one, 0) for one in (asked.below, asked.above))
     return Hiding(
         added.equations,
         every,
         added.with_missing(unsafe, False),
-        Protection(sliding),
+        Protection(added.with_missing(asked.sliding, 0), every, below, above),
         every,
         np.zeros_like(every),
         added.with_missing(upper, FREE),
         name == "count",
         None if alone is None else added.with_missing(alone, False),
     )
-
-
-def _width(name: str, one: CellMeasure, values: Integers, rules: Sequence[CellRule]) -> Integers:
-    """How far apart the limits of an unsafe cell are at least, in units of the measure."""
-    asked = [Fraction(rule.values["width"]) for rule in rules if rule.name == NoUnpickableCell.name]
-    if asked:
-        return np.full_like(values, max(1, ceil(max(asked) * 10**one.places)))
-    if name == "count":
-        threshold = [int(rule.values["n"]) for rule in rules if rule.name == FewContributors.name]
-        return np.full_like(values, max([1, *(n - 1 for n in threshold)]))
-    return np.maximum(1, -(-values * _SHARE.numerator // _SHARE.denominator))
 
 
 def _costs(cells: TableCells, price: CellPrice) -> Integers:
