@@ -26,15 +26,22 @@ from sqlaudit.models.registry import REGISTRY
 from sqlaudit.models.worst_case import MAX_ALONE
 
 FOLDER = template_folder() / "dbt" / "macros" / "checks"
-SHARED = ("classes/_rows.sql", "gates/standalone/_written_out.sql")
+SHARED = ("classes/_rows.sql", "gates/standalone/_written_out.sql", "gates/standalone/_standalone_persons.sql")
 HEAD = "{#- Made by docs/make_dbt.py from {sources}: change those, and run it again. -#}\n"
 TYPES = {
     "AS DOUBLE)": "AS {{ sqlaudit.type_of_floats() }})",
     "AS BIGINT)": "AS {{ sqlaudit.type_of_counts() }})",
     "DECIMAL(38, 0)": "{{ sqlaudit.type_of_products() }}",
 }
-GIVEN = "model, columns, key, entity"
+GIVEN = "side.source, side.columns, side.key, side.entity"
 """What of a test the macros of its relations take."""
+DEFAULTS = ["entity=none", "nulls='equal'", "known_rows='worse'", "show_values=false"]
+LAST = "entity, nulls, known_rows, show_values"
+"""What every test of classes takes last."""
+WITH, ONLY = "WITH {{ side.relations }}", "{{ side.only }}"
+"""How the statement for one side begins and ends."""
+COLUMNS = ["class_size", "n_records"]
+"""What is told of every class that falls short."""
 WHOLE, NUMERATOR, DENOMINATOR = 900001, 900007, 900011
 """Primes that nothing else in a statement is; the decimal marker is NUMERATOR/DENOMINATOR, between 0 and 1."""
 
@@ -112,32 +119,45 @@ def macro_of(test: Test) -> str:
     sensitive = "sensitive" if test.by_value else "none"
     lines = [
         *test_head(test),
-        f"{{% macro default__{test.name}_sql(model, quasi_identifiers, {bare(taken)}, entity, nulls, show_values) -%}}",
+        f"{{% macro default__{test.name}_sql(model, quasi_identifiers, {bare(taken)}, {LAST}) -%}}",
         "{%- do sqlaudit.refuse_no_list(quasi_identifiers) -%}",
         "{%- set solo = sqlaudit.reads_nulls_apart(nulls) -%}",
-        "{%- set numbering = 'ORDER BY ' ~ quasi_identifiers[0] -%}",
-        f"{{%- set columns = sqlaudit.target_columns(quasi_identifiers, {sensitive}, entity, solo, numbering) -%}}",
-        "{%- set key = sqlaudit.key_columns(quasi_identifiers, solo) -%}",
-        "{%- set shown = sqlaudit.shown_key(quasi_identifiers, show_values) -%}",
     ]
     if test.name == "t_closeness_ordered":
         lines.append("{%- do sqlaudit.refuse_text(model, sensitive) -%}")
     if test.whole:
         lines.append(f"{{%- set {test.whole} = sqlaudit.whole({test.whole}, '{test.whole}') -%}}")
     if test.name == "c_k_safety":
-        lines += disclosure_body()
+        before, text, figures = disclosure_body()
     else:
-        lines += [f"{{%- set {test.decimal} = sqlaudit.exact({test.decimal}) -%}}"] if test.decimal else []
-        lines += body(test)
-    return "\n".join([*lines, "{%- endmacro %}", ""])
+        before = [f"{{%- set {test.decimal} = sqlaudit.exact({test.decimal}) -%}}"] if test.decimal else []
+        text, figures = body(test)
+    of_side = f"known, known_rows, model, quasi_identifiers, {sensitive}, entity, solo, show_values"
+    return "\n".join(
+        [
+            *lines,
+            *before,
+            "{%- set statements = [] -%}",
+            "{%- for known in sqlaudit.rows_known(entity, known_rows) -%}",
+            f"{{%- set side = sqlaudit.side({of_side}) -%}}",
+            "{%- set statement -%}",
+            *text,
+            "{%- endset -%}",
+            "{%- do statements.append(statement) -%}",
+            "{%- endfor -%}",
+            f"{{{{ sqlaudit.both_sides(statements, quasi_identifiers, show_values, {figures}) }}}}",
+            "{%- endmacro %}",
+            "",
+        ]
+    )
 
 
 def test_head(test: Test) -> list[str]:
     """The generic test: a sensitive column may be named, or be the column that the test stands under."""
     later = ["sensitive=none", "column_name=none"] if test.by_value else []
-    arguments = ["quasi_identifiers", *test.arguments, *later, "entity=none", "nulls='equal'", "show_values=false"]
+    arguments = ["quasi_identifiers", *test.arguments, *later, *DEFAULTS]
     given = ["sqlaudit.sensitive_column(sensitive, column_name)"] if test.by_value else []
-    passed = ["model", "quasi_identifiers", *given, bare(test.arguments), "entity", "nulls", "show_values"]
+    passed = ["model", "quasi_identifiers", *given, bare(test.arguments), LAST]
     return [
         f"{{% test {test.name}(model, {', '.join(arguments)}) -%}}",
         f"{{{{ adapter.dispatch('{test.name}_sql', 'sqlaudit')({', '.join(passed)}) }}}}",
@@ -151,21 +171,18 @@ def bare(arguments: Sequence[str]) -> str:
     return ", ".join(argument.partition("=")[0] for argument in arguments)
 
 
-def body(test: Test) -> list[str]:
-    """The SQL of a test, its limits and names as expressions of dbt."""
+def body(test: Test) -> tuple[list[str], str]:
+    """The SQL of a test, its limits and names as expressions of dbt, and an expression for the columns that it has."""
+    text, columns = statement(test, {test.whole: WHOLE} if test.whole else {})
     if not test.trivial:
-        return [statement(test, {test.whole: WHOLE} if test.whole else {})]
-    return [
-        f"{{%- if {test.whole} < {test.trivial} %}}",
-        statement(test, {test.whole: test.trivial - 1}),
-        "{%- else %}",
-        statement(test, {test.whole: WHOLE}),
-        "{%- endif %}",
-    ]
+        return [text], str(columns)
+    without, fewer = statement(test, {test.whole: test.trivial - 1})
+    lines = [f"{{%- if {test.whole} < {test.trivial} %}}", without, "{%- else %}", text, "{%- endif %}"]
+    return lines, f"{fewer} if {test.whole} < {test.trivial} else {columns}"
 
 
-def statement(test: Test, whole: Mapping[str, int]) -> str:
-    """The statement for one value, or the marker, of the whole number."""
+def statement(test: Test, whole: Mapping[str, int]) -> tuple[str, list[str]]:
+    """The statement for one value, or the marker, of the whole number; and its columns."""
     parameters: dict[str, int | Fraction] = {**whole}
     if test.decimal:
         parameters[test.decimal] = Fraction(NUMERATOR, DENOMINATOR)
@@ -176,14 +193,15 @@ def statement(test: Test, whole: Mapping[str, int]) -> str:
     facts = [fact for fact in recipe.facts if re.search(rf"\b{fact.name}\b", spoken)]
     uses = [use for use in recipe.uses if use != "positions" or any(fact.macro == "head" for fact in facts)]
     if test.by_value:
-        relations = f"{block('facts', listed(facts))}WITH {{{{ sqlaudit.class_facts({GIVEN}, facts, {uses}) }}}}\n"
+        relations = f"{block('facts', listed(facts))}{WITH}{{{{ sqlaudit.class_facts({GIVEN}, facts, {uses}) }}}}\n"
     else:
-        relations = f"WITH {{{{ sqlaudit.class_sizes({GIVEN}) }}}}\n"
-    return with_expressions(relations + ending(recipe, with_persons, figures), test)
+        relations = f"{WITH}{{{{ sqlaudit.class_sizes({GIVEN}) }}}}\n"
+    text = with_expressions(relations + ending(recipe, with_persons, figures), test)
+    return text + ONLY, [*COLUMNS, *(name for name, _ in figures)]
 
 
-def disclosure_body() -> list[str]:
-    """Maximum disclosure for any number of atoms, in loops of dbt."""
+def disclosure_body() -> tuple[list[str], list[str], str]:
+    """Maximum disclosure for any number of atoms, in loops of dbt: what comes before, the SQL, its columns."""
     splits = [partitions(atoms) for atoms in range(1, MAX_ALONE + 2)]
     fact = listed([head(WHOLE)]).replace(str(WHOLE), "{{ rank }}")
     failing, doubtful = (
@@ -191,16 +209,19 @@ def disclosure_body() -> list[str]:
     )
     recipe, with_persons = both(Requirement("c_k_safety", {"c": Fraction(1, 2), "k": 0}), "s")
     recipe = replace(recipe, failing=failing, doubtful=doubtful)
-    return [
+    before = [
         "{%- do sqlaudit.refuse_knowledge(k) -%}",
         "{%- set c = sqlaudit.ratio_limit(c) -%}",
         "{%- set atoms = k | int + 1 -%}",
         f"{{%- set partitions = {splits}[:atoms] -%}}",
-        block("facts", f"{{%- for rank in range(1, atoms + 1) %}}{fact}{{%- endfor %}}")
-        + f"WITH {{{{ sqlaudit.class_facts({GIVEN}, facts, ['positions']) }}}},",
-        "{{ sqlaudit.disclosure_relation(key, atoms, partitions) }}",
-        typed(ending(recipe, with_persons, [("level_disclosure", piece("disclosure"))])),
     ]
+    text = [
+        block("facts", f"{{%- for rank in range(1, atoms + 1) %}}{fact}{{%- endfor %}}")
+        + f"{WITH}{{{{ sqlaudit.class_facts({GIVEN}, facts, ['positions']) }}}},",
+        "{{ sqlaudit.disclosure_relation(side.key, atoms, partitions) }}",
+        typed(ending(recipe, with_persons, [("level_disclosure", piece("disclosure"))])) + ONLY,
+    ]
+    return before, text, str([*COLUMNS, "level_disclosure"])
 
 
 def both(requirement: Requirement, sensitive: str | None) -> tuple[Recipe, Recipe]:
@@ -227,13 +248,15 @@ def level_of_class(recipe: Recipe) -> list[tuple[str, str]]:
     return [(f"level_{name}", aggregate[aggregate.index("(") + 1 : -1])]
 
 
-def ending(recipe: Recipe, with_persons: Recipe, figures: Sequence[tuple[str, str]]) -> str:
+def ending(
+    recipe: Recipe, with_persons: Recipe, figures: Sequence[tuple[str, str]], keep: str = "{{ side.shown }}"
+) -> str:
     """What is reported, from the relations of a test, where rows may belong to persons."""
     return (
         environment()
         .get_template("gates/standalone/standalone_failing.sql")
         .render(
-            keep="{{ shown }}",
+            keep=keep,
             figures=list(figures),
             of_persons=with_persons.unusable[len(recipe.unusable) :],
             **recipe.parameters(),
@@ -290,7 +313,7 @@ def population_macro(name: str, other: str, conditions: Sequence[str]) -> str:
         "{%- set shown = sqlaudit.shown_key(quasi_identifiers, show_values) -%}",
         "WITH {{ sqlaudit.population_sizes"
         "(model, columns, population, population_columns, key, entity, other_entity) }}",
-        ending(recipe, with_persons, [("people", "population_size")]),
+        ending(recipe, with_persons, [("people", "population_size")], "{{ shown }}"),
         "{%- endmacro %}",
         "",
     ]

@@ -107,6 +107,60 @@ def told(check: Check) -> int:
     return 1 if check.failing_classes else 0
 
 
+OF_PERSONS: list[tuple[str, dict[str, Any], str]] = [
+    ("km_anonymity", {"k": 9, "m": 1}, "km@1=9"),
+    ("km_anonymity", {"k": 3}, "km@2=3"),
+    ("profile_k_anonymity", {"k": 2}, "profile_k=2"),
+    ("k_anonymity", {"k": 9}, "k=9"),
+    ("distinct_l_diversity", {"l": 4, "sensitive": "s"}, "l=4"),
+]
+
+
+def visits(seed: int) -> str:
+    """Visits of some persons to several places, in tables of text and numbers, some places missing."""
+    chosen = random.Random(seed)
+    lines = []
+    for person in range(24):
+        for _ in range(chosen.randint(1, 3)):
+            a, b = chosen.choice(["1", "2", "null"]), chosen.choice(["'x'", "'y'"])
+            value = f"cast({a} as int) as a, cast({b} as varchar(5)) as b, {chosen.randint(0, 3)} as s"
+            lines.append(f"select {value}, {person} as person")
+    return "\nunion all\n".join(lines)
+
+
+@pytest.mark.parametrize("nulls", ["equal", "distinct"])
+def test_persons_with_several_rows(nulls: str, project: Project) -> None:
+    """Who knows one row and who knows all, by default; and requirements on persons."""
+    tests = [
+        {
+            f"sqlaudit.{name}": {
+                "name": f"persons_{place}",
+                "arguments": {"quasi_identifiers": QI, "entity": "person", "nulls": nulls, **limits},
+                "config": {"severity": "warn"},
+            }
+        }
+        for place, (name, limits, _) in enumerate(OF_PERSONS)
+    ]
+    project.models({"models": [{"name": "visits", "data_tests": tests}]}, visits=visits(4))
+    ran = project.dbt("build")
+    assert ran.code == 0, ran.said
+    failures = {unique.split(".")[2]: one["failures"] for unique, one in ran.results.items()}
+    for place, (_, _, require) in enumerate(OF_PERSONS):
+        (check,) = sqlaudit.audit(
+            project.table("visits"),
+            db=project.database,
+            qi=QI,
+            sensitive="s" if require == "l=4" else (),
+            entity="person",
+            require=require,
+            nulls=nulls,
+        ).checks
+        both = check.known_rows
+        found = [both.one.failing_classes, both.all.failing_classes] if both else [check.failing_rows]
+        assert all(found), require
+        assert failures[f"persons_{place}"] == sum(one or 0 for one in found), require
+
+
 COLUMN_SETS = [
     ({"k": 2, "max_size": 3}, {}),
     ({"k": 5, "max_size": 2, "tolerance": "20%"}, {}),

@@ -29,28 +29,58 @@ people AS (
 CASE WHEN {% for place in range(1, key_count + 1) %}q{{ place }} IS NULL{{ " OR " if not loop.last }}{% endfor %} THEN 1 ELSE 0 END
 {%- endmacro %}
 
-{# `alike` has for each person somebody who stands for all with the same events, and how many these are. Two persons
-   have the same events when both have as many as they share. #}
+{# `alike` has for each person somebody who stands for all with the same events, and how many these are. Who agrees in
+   some sums over events is a candidate and compared with one of the candidates; two have the same events when both have
+   as many as they share. Sums that agree by chance decide nothing: who differs is compared with each other who does. #}
 {% macro persons_alike() -%}
-numbers AS (
-    SELECT own.e, people.lonely, COUNT(*) AS events
+candidates AS (
+    SELECT
+        own.e,
+        COUNT(*) AS events,
+        MIN(own.event) AS lowest,
+        MAX(own.event) AS highest,
+        SUM(own.event % 1000003) AS added,
+        SUM((own.event % 1000003) * (own.event % 1000003)) AS squared
     FROM own
     JOIN people ON people.e = own.e
-    GROUP BY own.e, people.lonely
+    WHERE people.lonely = 0
+    GROUP BY own.e
+),
+standing AS (
+    SELECT e, events, MIN(e) OVER (PARTITION BY events, lowest, highest, added, squared) AS known
+    FROM candidates
+),
+compared AS (
+    SELECT standing.e, COUNT(*) AS shared
+    FROM standing
+    JOIN own AS mine ON mine.e = standing.e
+    JOIN own AS theirs ON theirs.e = standing.known AND theirs.event = mine.event
+    GROUP BY standing.e
+),
+differing AS (
+    SELECT standing.e, standing.known, standing.events
+    FROM standing
+    LEFT JOIN compared ON compared.e = standing.e
+    WHERE compared.e IS NULL OR compared.shared < standing.events
 ),
 common AS (
-    SELECT mine.e AS e, theirs.e AS other, COUNT(*) AS events
-    FROM own AS mine
-    JOIN own AS theirs ON mine.event = theirs.event
-    GROUP BY mine.e, theirs.e
+    SELECT mine.e AS e, theirs.e AS other
+    FROM differing AS mine
+    JOIN differing AS theirs ON theirs.known = mine.known
+    JOIN own AS own_events ON own_events.e = mine.e
+    JOIN own AS other_events ON other_events.e = theirs.e AND other_events.event = own_events.event
+    GROUP BY mine.e, theirs.e, mine.events
+    HAVING COUNT(*) = mine.events
+),
+stood_for AS (
+    SELECT standing.e AS e, standing.known AS known
+    FROM standing
+    JOIN compared ON compared.e = standing.e AND compared.shared = standing.events
+    UNION ALL
+    SELECT e, MIN(other) FROM common GROUP BY e
 ),
 alike AS (
-    SELECT common.e AS e, MIN(common.other) AS known, COUNT(*) AS persons
-    FROM common
-    JOIN numbers AS mine ON mine.e = common.e
-    JOIN numbers AS theirs ON theirs.e = common.other
-    WHERE common.events = mine.events AND common.events = theirs.events AND mine.lonely = 0 AND theirs.lonely = 0
-    GROUP BY common.e
+    SELECT e, known, COUNT(*) OVER (PARTITION BY known) AS persons FROM stood_for
 )
 {%- endmacro %}
 
@@ -64,6 +94,13 @@ all_rows AS (
     LEFT JOIN alike ON alike.e = person_rows.e
 )
 {%- endmacro %}
+
+{# Of how many persons who may stand for somebody in `people` are `found`: the fewest who share something, or all alike. #}
+{% macro persons_found() %}CASE WHEN people.lonely = 1 THEN 1 ELSE found.persons END{% endmacro %}
+{% macro person_falls_short(k) %}(people.lonely = 1 AND 1 < {{ k }}) OR (people.lonely = 0 AND found.persons < {{ k }}){% endmacro %}
+
+{# Whether some person has more than one combination: else who knows all rows knows no more than one tells. #}
+{% macro some_know_more() %}(SELECT COUNT(*) FROM (SELECT e FROM numbered GROUP BY e HAVING COUNT(DISTINCT event) > 1) AS several) > 0{% endmacro %}
 
 {# For each person the fewest who share some event, or some two, of the person. #}
 {% macro least_shared(known) -%}

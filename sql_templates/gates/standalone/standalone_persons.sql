@@ -8,9 +8,9 @@ WITH {{ persons.events(source, rows.target_columns(keys, none, entity, false), k
 judged AS (
     SELECT
         COUNT(*) AS classes,
-        MIN(CASE WHEN people.lonely = 1 THEN 1 ELSE found.persons END) AS level_k
+        MIN({{ persons.persons_found() }}) AS level_k
     {% if k is not none %}
-        , CAST(COALESCE(SUM(CASE WHEN people.lonely = 1 AND 1 < {{ k }} THEN 1 WHEN people.lonely = 0 AND found.persons < {{ k }} THEN 1 ELSE 0 END), 0) AS BIGINT) AS failing
+        , CAST(COALESCE(SUM(CASE WHEN {{ persons.person_falls_short(k) }} THEN 1 ELSE 0 END), 0) AS BIGINT) AS failing
     {% endif %}
     FROM people
     LEFT JOIN {{ "least" if known else "alike" }} AS found ON found.e = people.e

@@ -61,6 +61,20 @@ def test_known_events_in_one_statement(engine: Engine, nulls: str) -> None:
     compare()
 
 
+def test_sums_that_agree_by_chance_make_nobody_alike(engine: Engine) -> None:
+    """Two sets of six events with equal ends, sums and sums of squares: whose persons stand for nobody else's."""
+    first, second = (1, 2, 5, 7, 8, 10), (1, 3, 4, 6, 9, 10)
+    assert [sum(n**power for n in first) - sum(n**power for n in second) for power in (1, 2)] == [0, 0]
+    sets = {1: first, 2: second, 3: first, 4: second, 5: second, 6: (1, 10)}
+    table = [{"who": who, "at": at} for who, events in sets.items() for at in events]
+    query = values_query(table, {"who": "int", "at": "int"})
+    more: dict[str, Any] = {"qi": ["at"], "entity": "who", "known_rows": "all"}
+    require = parse_requirements("profile_k=3,k=3")
+    profile, classes = (executed(engine, one) for one in compiled_of(engine, query, require, **more))
+    assert (profile["level_k"], profile["failing_rows"], profile["classes"]) == (1, 3, 6)
+    assert (classes["classes"], classes["failing_classes"], classes["failing_rows"]) == (3, 2, 14)
+
+
 def test_nobody_and_rows_of_nobody_are_undecided(engine: Engine) -> None:
     table = [{"who": 1, "at": "a"}, {"who": None, "at": "a"}, {"who": 2, "at": "a"}]
     require = parse_requirements("km@2=2,profile_k=2,k=2")

@@ -1,23 +1,23 @@
 {#- Made by docs/make_dbt.py from the templates of standalone checks: change those, and run it again. -#}
-{% test basic_beta_likeness(model, quasi_identifiers, beta, sensitive=none, column_name=none, entity=none, nulls='equal', show_values=false) -%}
-{{ adapter.dispatch('basic_beta_likeness_sql', 'sqlaudit')(model, quasi_identifiers, sqlaudit.sensitive_column(sensitive, column_name), beta, entity, nulls, show_values) }}
+{% test basic_beta_likeness(model, quasi_identifiers, beta, sensitive=none, column_name=none, entity=none, nulls='equal', known_rows='worse', show_values=false) -%}
+{{ adapter.dispatch('basic_beta_likeness_sql', 'sqlaudit')(model, quasi_identifiers, sqlaudit.sensitive_column(sensitive, column_name), beta, entity, nulls, known_rows, show_values) }}
 {%- endtest %}
 
-{% macro default__basic_beta_likeness_sql(model, quasi_identifiers, sensitive, beta, entity, nulls, show_values) -%}
+{% macro default__basic_beta_likeness_sql(model, quasi_identifiers, sensitive, beta, entity, nulls, known_rows, show_values) -%}
 {%- do sqlaudit.refuse_no_list(quasi_identifiers) -%}
 {%- set solo = sqlaudit.reads_nulls_apart(nulls) -%}
-{%- set numbering = 'ORDER BY ' ~ quasi_identifiers[0] -%}
-{%- set columns = sqlaudit.target_columns(quasi_identifiers, sensitive, entity, solo, numbering) -%}
-{%- set key = sqlaudit.key_columns(quasi_identifiers, solo) -%}
-{%- set shown = sqlaudit.shown_key(quasi_identifiers, show_values) -%}
 {%- set beta = sqlaudit.exact(beta) -%}
+{%- set statements = [] -%}
+{%- for known in sqlaudit.rows_known(entity, known_rows) -%}
+{%- set side = sqlaudit.side(known, known_rows, model, quasi_identifiers, sensitive, entity, solo, show_values) -%}
+{%- set statement -%}
 {%- set facts %}
         , COALESCE(MAX(CAST(c AS {{ sqlaudit.type_of_floats() }}) / t), 0) AS largest_lift
         , COALESCE(SUM(CASE WHEN CAST(c AS {{ sqlaudit.type_of_products() }}) * total * {{ beta.denominator }} > CAST(n AS {{ sqlaudit.type_of_products() }}) * t * {{ beta.numerator + beta.denominator }} THEN 1 ELSE 0 END), 0) AS gains_above_{{ beta.numerator }}_{{ beta.denominator }}
 {%- endset %}
-WITH {{ sqlaudit.class_facts(model, columns, key, entity, facts, []) }}
+WITH {{ side.relations }}{{ sqlaudit.class_facts(side.source, side.columns, side.key, side.entity, facts, []) }}
 SELECT
-    {{ shown }}size AS class_size,
+    {{ side.shown }}size AS class_size,
     row_count AS n_records
     , GREATEST(0.0, largest_lift * total / n - 1) AS level_beta
 FROM facts
@@ -25,5 +25,9 @@ WHERE (gains_above_{{ beta.numerator }}_{{ beta.denominator }} > 0
 {%- if entity is not none %}
     OR (SELECT COUNT(*) FROM target WHERE e IS NULL) > 0
 {%- endif %}
-)
+){{ side.only }}
+{%- endset -%}
+{%- do statements.append(statement) -%}
+{%- endfor -%}
+{{ sqlaudit.both_sides(statements, quasi_identifiers, show_values, ['class_size', 'n_records', 'level_beta']) }}
 {%- endmacro %}

@@ -1,24 +1,24 @@
 {#- Made by docs/make_dbt.py from the templates of standalone checks: change those, and run it again. -#}
-{% test delta_disclosure_privacy(model, quasi_identifiers, delta, sensitive=none, column_name=none, entity=none, nulls='equal', show_values=false) -%}
-{{ adapter.dispatch('delta_disclosure_privacy_sql', 'sqlaudit')(model, quasi_identifiers, sqlaudit.sensitive_column(sensitive, column_name), delta, entity, nulls, show_values) }}
+{% test delta_disclosure_privacy(model, quasi_identifiers, delta, sensitive=none, column_name=none, entity=none, nulls='equal', known_rows='worse', show_values=false) -%}
+{{ adapter.dispatch('delta_disclosure_privacy_sql', 'sqlaudit')(model, quasi_identifiers, sqlaudit.sensitive_column(sensitive, column_name), delta, entity, nulls, known_rows, show_values) }}
 {%- endtest %}
 
-{% macro default__delta_disclosure_privacy_sql(model, quasi_identifiers, sensitive, delta, entity, nulls, show_values) -%}
+{% macro default__delta_disclosure_privacy_sql(model, quasi_identifiers, sensitive, delta, entity, nulls, known_rows, show_values) -%}
 {%- do sqlaudit.refuse_no_list(quasi_identifiers) -%}
 {%- set solo = sqlaudit.reads_nulls_apart(nulls) -%}
-{%- set numbering = 'ORDER BY ' ~ quasi_identifiers[0] -%}
-{%- set columns = sqlaudit.target_columns(quasi_identifiers, sensitive, entity, solo, numbering) -%}
-{%- set key = sqlaudit.key_columns(quasi_identifiers, solo) -%}
-{%- set shown = sqlaudit.shown_key(quasi_identifiers, show_values) -%}
 {%- set delta = sqlaudit.exact(delta) -%}
+{%- set statements = [] -%}
+{%- for known in sqlaudit.rows_known(entity, known_rows) -%}
+{%- set side = sqlaudit.side(known, known_rows, model, quasi_identifiers, sensitive, entity, solo, show_values) -%}
+{%- set statement -%}
 {%- set facts %}
         , COALESCE(MAX(CAST(c AS {{ sqlaudit.type_of_floats() }}) / t), 0) AS largest_lift
         , MIN(CASE WHEN c > 0 THEN CAST(c AS {{ sqlaudit.type_of_floats() }}) / t END) AS smallest_lift
         , COALESCE(SUM(CASE WHEN c > 0 THEN 1 ELSE 0 END), 0) AS distinct_values
 {%- endset %}
-WITH {{ sqlaudit.class_facts(model, columns, key, entity, facts, ['values']) }}
+WITH {{ side.relations }}{{ sqlaudit.class_facts(side.source, side.columns, side.key, side.entity, facts, ['values']) }}
 SELECT
-    {{ shown }}size AS class_size,
+    {{ side.shown }}size AS class_size,
     row_count AS n_records
     , CASE WHEN distinct_values < value_count THEN CAST('Infinity' AS {{ sqlaudit.type_of_floats() }}) ELSE GREATEST(ABS(LN(largest_lift * total / n)), ABS(LN(smallest_lift * total / n))) END AS level_delta
 FROM facts
@@ -27,5 +27,9 @@ WHERE (distinct_values < value_count OR GREATEST(ABS(LN(largest_lift * total / n
 {%- if entity is not none %}
     OR (SELECT COUNT(*) FROM target WHERE e IS NULL) > 0
 {%- endif %}
-)
+){{ side.only }}
+{%- endset -%}
+{%- do statements.append(statement) -%}
+{%- endfor -%}
+{{ sqlaudit.both_sides(statements, quasi_identifiers, show_values, ['class_size', 'n_records', 'level_delta']) }}
 {%- endmacro %}

@@ -1,22 +1,22 @@
 {#- Made by docs/make_dbt.py from the templates of standalone checks: change those, and run it again. -#}
-{% test distinct_l_diversity(model, quasi_identifiers, l, sensitive=none, column_name=none, entity=none, nulls='equal', show_values=false) -%}
-{{ adapter.dispatch('distinct_l_diversity_sql', 'sqlaudit')(model, quasi_identifiers, sqlaudit.sensitive_column(sensitive, column_name), l, entity, nulls, show_values) }}
+{% test distinct_l_diversity(model, quasi_identifiers, l, sensitive=none, column_name=none, entity=none, nulls='equal', known_rows='worse', show_values=false) -%}
+{{ adapter.dispatch('distinct_l_diversity_sql', 'sqlaudit')(model, quasi_identifiers, sqlaudit.sensitive_column(sensitive, column_name), l, entity, nulls, known_rows, show_values) }}
 {%- endtest %}
 
-{% macro default__distinct_l_diversity_sql(model, quasi_identifiers, sensitive, l, entity, nulls, show_values) -%}
+{% macro default__distinct_l_diversity_sql(model, quasi_identifiers, sensitive, l, entity, nulls, known_rows, show_values) -%}
 {%- do sqlaudit.refuse_no_list(quasi_identifiers) -%}
 {%- set solo = sqlaudit.reads_nulls_apart(nulls) -%}
-{%- set numbering = 'ORDER BY ' ~ quasi_identifiers[0] -%}
-{%- set columns = sqlaudit.target_columns(quasi_identifiers, sensitive, entity, solo, numbering) -%}
-{%- set key = sqlaudit.key_columns(quasi_identifiers, solo) -%}
-{%- set shown = sqlaudit.shown_key(quasi_identifiers, show_values) -%}
 {%- set l = sqlaudit.whole(l, 'l') -%}
+{%- set statements = [] -%}
+{%- for known in sqlaudit.rows_known(entity, known_rows) -%}
+{%- set side = sqlaudit.side(known, known_rows, model, quasi_identifiers, sensitive, entity, solo, show_values) -%}
+{%- set statement -%}
 {%- set facts %}
         , COALESCE(SUM(CASE WHEN c > 0 THEN 1 ELSE 0 END), 0) AS distinct_values
 {%- endset %}
-WITH {{ sqlaudit.class_facts(model, columns, key, entity, facts, []) }}
+WITH {{ side.relations }}{{ sqlaudit.class_facts(side.source, side.columns, side.key, side.entity, facts, []) }}
 SELECT
-    {{ shown }}size AS class_size,
+    {{ side.shown }}size AS class_size,
     row_count AS n_records
     , distinct_values AS level_l
 FROM facts
@@ -24,5 +24,9 @@ WHERE (distinct_values < {{ l }}
 {%- if entity is not none %}
     OR (SELECT COUNT(*) FROM target WHERE e IS NULL) > 0
 {%- endif %}
-)
+){{ side.only }}
+{%- endset -%}
+{%- do statements.append(statement) -%}
+{%- endfor -%}
+{{ sqlaudit.both_sides(statements, quasi_identifiers, show_values, ['class_size', 'n_records', 'level_l']) }}
 {%- endmacro %}

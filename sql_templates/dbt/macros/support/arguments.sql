@@ -98,6 +98,15 @@
 {{ return(shown | join('')) }}
 {%- endmacro %}
 
+{# What a statement calls the columns of that key. #}
+{% macro shown_names(quasi_identifiers, show_values) -%}
+{%- set names = [] -%}
+{%- for name in quasi_identifiers if show_values -%}
+    {%- do names.append(name if modules.re.match('^[A-Za-z_][A-Za-z0-9_]*$', name) else 'q' ~ loop.index) -%}
+{%- endfor -%}
+{{ return(names) }}
+{%- endmacro %}
+
 {# Text has no order that everybody agrees on. #}
 {% macro refuse_text(tested, sensitive) -%}
 {%- set relation = sqlaudit.tested_relation(tested) if execute else none -%}

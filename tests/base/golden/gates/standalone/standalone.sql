@@ -20,25 +20,54 @@ own AS (
 people AS (
     SELECT e, MAX(lonely) AS lonely FROM numbered GROUP BY e
 ),
-numbers AS (
-    SELECT own.e, people.lonely, COUNT(*) AS events
+candidates AS (
+    SELECT
+        own.e,
+        COUNT(*) AS events,
+        MIN(own.event) AS lowest,
+        MAX(own.event) AS highest,
+        SUM(own.event % 1000003) AS added,
+        SUM((own.event % 1000003) * (own.event % 1000003)) AS squared
     FROM own
     JOIN people ON people.e = own.e
-    GROUP BY own.e, people.lonely
+    WHERE people.lonely = 0
+    GROUP BY own.e
+),
+standing AS (
+    SELECT e, events, MIN(e) OVER (PARTITION BY events, lowest, highest, added, squared) AS known
+    FROM candidates
+),
+compared AS (
+    SELECT standing.e, COUNT(*) AS shared
+    FROM standing
+    JOIN own AS mine ON mine.e = standing.e
+    JOIN own AS theirs ON theirs.e = standing.known AND theirs.event = mine.event
+    GROUP BY standing.e
+),
+differing AS (
+    SELECT standing.e, standing.known, standing.events
+    FROM standing
+    LEFT JOIN compared ON compared.e = standing.e
+    WHERE compared.e IS NULL OR compared.shared < standing.events
 ),
 common AS (
-    SELECT mine.e AS e, theirs.e AS other, COUNT(*) AS events
-    FROM own AS mine
-    JOIN own AS theirs ON mine.event = theirs.event
-    GROUP BY mine.e, theirs.e
+    SELECT mine.e AS e, theirs.e AS other
+    FROM differing AS mine
+    JOIN differing AS theirs ON theirs.known = mine.known
+    JOIN own AS own_events ON own_events.e = mine.e
+    JOIN own AS other_events ON other_events.e = theirs.e AND other_events.event = own_events.event
+    GROUP BY mine.e, theirs.e, mine.events
+    HAVING COUNT(*) = mine.events
+),
+stood_for AS (
+    SELECT standing.e AS e, standing.known AS known
+    FROM standing
+    JOIN compared ON compared.e = standing.e AND compared.shared = standing.events
+    UNION ALL
+    SELECT e, MIN(other) FROM common GROUP BY e
 ),
 alike AS (
-    SELECT common.e AS e, MIN(common.other) AS known, COUNT(*) AS persons
-    FROM common
-    JOIN numbers AS mine ON mine.e = common.e
-    JOIN numbers AS theirs ON theirs.e = common.other
-    WHERE common.events = mine.events AND common.events = theirs.events AND mine.lonely = 0 AND theirs.lonely = 0
-    GROUP BY common.e
+    SELECT e, known, COUNT(*) OVER (PARTITION BY known) AS persons FROM stood_for
 ),
 all_rows AS (
     SELECT COALESCE(alike.known, person_rows.e) AS known, person_rows.e AS person, person_rows.s AS told

@@ -38,7 +38,7 @@ judged AS (
     SELECT
         COUNT(*) AS classes,
         MIN(CASE WHEN people.lonely = 1 THEN 1 ELSE found.persons END) AS level_k
-        , CAST(COALESCE(SUM(CASE WHEN people.lonely = 1 AND 1 < 5 THEN 1 WHEN people.lonely = 0 AND found.persons < 5 THEN 1 ELSE 0 END), 0) AS BIGINT) AS failing
+        , CAST(COALESCE(SUM(CASE WHEN (people.lonely = 1 AND 1 < 5) OR (people.lonely = 0 AND found.persons < 5) THEN 1 ELSE 0 END), 0) AS BIGINT) AS failing
     FROM people
     LEFT JOIN least AS found ON found.e = people.e
 ),
