@@ -97,6 +97,15 @@ class Signatures:
     def __len__(self) -> int:
         return len(self.n)
 
+    def padded(self, k: int) -> Signatures:
+        """The same for up to `k` pieces of knowledge, where no class has more values than are counted.
+
+        >>> Signatures.from_classes([[2, 1]], k=1).padded(2).counts.tolist()
+        [[2, 1, 0]]
+        """
+        more = k - self.k
+        return self if more <= 0 else Signatures(self.n, np.pad(self.counts, ((0, 0), (0, more))), self.multiplicity)
+
     @property
     def k(self) -> int:
         """The largest number of pieces of knowledge that these signatures can answer for."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlaudit.base.documents import Documented, exactly, key, shown, told
 from sqlaudit.base.errors import UsageError
@@ -20,6 +20,9 @@ from sqlaudit.models.disclosure.by_class import ClassDisclosure, class_disclosur
 from sqlaudit.models.disclosure.curve import DisclosureCurve, DisclosurePoint, exact_threshold
 from sqlaudit.models.disclosure.program import maximum_disclosure
 from sqlaudit.models.disclosure.witness import Witness, find_witness
+
+if TYPE_CHECKING:
+    from sqlaudit.models.disclosure.index import DisclosureIndex
 
 Threshold = Fraction | Decimal | int
 
@@ -123,6 +126,24 @@ class Disclosure(Documented):
         self._check(k)
         assert self._found is not None
         return replace(find_witness(self.signatures, self._found, self._level(k)), k=k)
+
+    def index(self) -> DisclosureIndex:
+        """The same curve in a form that follows changes of the table: classes replaced by others, or new ones.
+
+        A change costs what changed, not the size of the table. No row is needed for it, only the counts of the values
+        in the classes before and after.
+
+        Example:
+            >>> found = Disclosure("disease", 2, Signatures.from_classes([[2, 2, 1], [2, 1, 1, 1]], k=2)).index()
+            >>> found.replace(removed=[[2, 2, 1]], added=[[2, 2, 2]])  # somebody with mumps has come
+            >>> [str(point.maximum) for point in found.curve.points]
+            ['2/5', '5/8', '1']
+
+        Source: Martin et al., Worst-Case Background Knowledge, ICDE 2007, end of 3.3.3.
+        """
+        from sqlaudit.models.disclosure.index import DisclosureIndex
+
+        return DisclosureIndex(self.signatures.padded(self.knowledge), self.knowledge)
 
     def by_class(self, k: int) -> ClassDisclosure:
         """The disclosure of every class by itself.

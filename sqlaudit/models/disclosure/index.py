@@ -10,7 +10,7 @@ than `_SLACK` removed classes of the very lowest.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -30,6 +30,8 @@ _GROWTH = 8
 # A signature as bytes: n and the counts as int64. Bytes are compared and hashed faster than tuples, and take less room.
 _Key = bytes
 
+Classes = Signatures | Iterable[Sequence[int]]
+
 
 class DisclosureIndex:
     """The disclosure curve for 0 … k of a set of classes in which classes are replaced by others.
@@ -44,8 +46,7 @@ class DisclosureIndex:
     >>> index = DisclosureIndex(Signatures.from_classes([[2, 1, 1], [1, 1, 1]], k=1), 1)
     >>> str(index.curve[1].maximum)
     '3/4'
-    >>> both = Signatures.from_classes([[2, 1, 1], [1, 1, 1]], k=1)
-    >>> index.replace(removed=both, added=Signatures.from_classes([[3, 2, 2]], k=1))
+    >>> index.replace(removed=[[2, 1, 1], [1, 1, 1]], added=[[3, 2, 2]])
     >>> str(index.curve[1].maximum)
     '3/5'
     """
@@ -80,20 +81,24 @@ class DisclosureIndex:
         """How often all signatures had to be read, the start included."""
         return self._rescans
 
-    def replace(self, removed: Signatures, added: Signatures) -> None:
-        """Take some classes out and put others in.
+    def replace(self, removed: Classes = (), added: Classes = ()) -> None:
+        """Take some classes out and put others in: signatures, or each class by the counts of all its values.
 
         Raises UsageError, and changes nothing, if a class is to be removed that is not there.
         """
-        for signatures in (removed, added):
-            if signatures.k < self.k:
-                raise UsageError(f"the signatures answer for k = 0 to {signatures.k}, the index was made for {self.k}")
+        removed, added = self._signatures(removed), self._signatures(added)
         self._check_present(removed)
         self._count(removed, -1)
         self._count(added, 1)
         self._enter(added)
         if any(kept.exhausted(self._times) for kept in self._lists):
             self._rescan()
+
+    def _signatures(self, classes: Classes) -> Signatures:
+        signatures = classes if isinstance(classes, Signatures) else Signatures.from_classes(classes, self.k)
+        if signatures.k < self.k:
+            raise UsageError(f"the signatures answer for k = 0 to {signatures.k}, the index was made for {self.k}")
+        return signatures
 
     def _check_present(self, removed: Signatures) -> None:
         gone: Counter[_Key] = Counter()

@@ -7,12 +7,14 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlaudit
+from sqlaudit.audits.disclosure.attribute import Disclosure
 from sqlaudit.audits.disclosure.request import DisclosureRequest
 from sqlaudit.audits.disclosure.results import DisclosureResult
 from sqlaudit.audits.disclosure.run import find_disclosure
@@ -224,3 +226,28 @@ def test_the_python_call_takes_exact_thresholds_only() -> None:
     assert result.disclosure.witness(2).probability == 1
     with pytest.raises(UsageError, match="is a float"):
         sqlaudit.disclosure_curve(table, qi=["room"], sensitive="disease", threshold=0.6)  # type: ignore[arg-type]
+
+
+def test_the_index_of_a_table_follows_its_growth() -> None:
+    """Rows come with values that the table did not have: the index says what a new question would."""
+    rooms = {"a": list("xxy"), "b": list("xyy"), "c": list("xy")}
+
+    def asked() -> Disclosure:
+        rows = [(room, value) for room, values in rooms.items() for value in values]
+        frame = pd.DataFrame(rows, columns=["room", "disease"])
+        return sqlaudit.disclosure_curve(frame, qi=["room"], sensitive="disease", knowledge=4, weakest=0).disclosure
+
+    def counts(room: str) -> list[int]:
+        return list(Counter(rooms[room]).values())
+
+    index = asked().index()
+    assert index.curve.points == asked().points
+    for room, come in (("a", "yzuvwqq"), ("b", "zzuvwq"), ("c", "zuvwq")):
+        before = counts(room)
+        rooms[room] += come
+        index.replace(removed=[before], added=[counts(room)])
+        assert index.curve.points == asked().points
+    rooms["d"] = list("pqrs")
+    index.replace(added=[counts("d")])
+    assert tuple(point.maximum for point in index.curve.points) == asked().curve
+    assert asked().curve[1] == Fraction(1, 3)
