@@ -137,7 +137,7 @@ class Disclosure(Documented):
             >>> found = Disclosure("disease", 2, Signatures.from_classes([[2, 2, 1], [2, 1, 1, 1]], k=2)).index()
             >>> found.replace(removed=[[2, 2, 1]], added=[[2, 2, 2]])  # somebody with mumps has come
             >>> [str(point.maximum) for point in found.curve.points]
-            ['2/5', '5/8', '1']
+            ['2/5', '4/7', '1']
 
         Source: Martin et al., Worst-Case Background Knowledge, ICDE 2007, end of 3.3.3.
         """
