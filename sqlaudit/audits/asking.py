@@ -13,6 +13,7 @@ from sqlaudit.models.base import Context, Model
 from sqlaudit.models.judge import Asked
 from sqlaudit.models.persons import refuse_without_entity
 from sqlaudit.models.registry import REGISTRY
+from sqlaudit.reports.figures import plural
 
 
 def asked_models(
@@ -93,6 +94,6 @@ def defined(builder: HistogramBuilder, attribute: Resolved | None, asked: list[A
     if persons and wanting[0].model.is_required:
         raise UsageError(
             f"{wanting[0].requirement.text!r} needs one class and one value of {attribute.label} for each person; "
-            f"{persons:,} persons have more."
+            f"{plural(persons, 'person has', 'persons have')} more."
         )
     return [item for item in asked if item not in wanting] if persons else asked

@@ -15,6 +15,7 @@ from sqlaudit.classes.facts import Frame, SensitiveTable
 from sqlaudit.classes.histogram import HistogramBuilder
 from sqlaudit.classes.loading import loaded
 from sqlaudit.engines.contract import Engine
+from sqlaudit.reports.figures import plural
 
 MAX_VALUES_READ = 10_000
 """Up to this many sensitive values the table's totals are read into Python."""
@@ -127,8 +128,8 @@ def key_labels(roles: ResolvedRoles, attribute: Resolved | None, frame: Frame) -
 def _refuse_missing_entities(rows: int) -> None:
     if rows:
         raise UsageError(
-            f"{rows:,} rows have no entity, so it is not known which person they belong to; leave them out with "
-            f"{spelled('where')} (the entity column IS NOT NULL), or fill it."
+            f"{plural(rows, 'row has', 'rows have')} no entity, so it is not known whose data that is; leave it out "
+            f"with {spelled('where')} (the entity column IS NOT NULL), or fill it."
         )
 
 

@@ -20,6 +20,7 @@ from sqlaudit.gates.result import Drift, GateResult, GateTest, Outcome
 from sqlaudit.gates.run import OpenEngine, RunOptions, files_of, open_engine, run_policy
 from sqlaudit.gates.spec import Policy
 from sqlaudit.gates.stored import FailureStore
+from sqlaudit.reports.figures import plural
 
 DEFAULT_POLICY = "sqlaudit.yml"
 
@@ -151,7 +152,8 @@ def run_gate(request: GateRequest, opener: OpenEngine = open_engine, written: Se
 
 def _stored(store: FailureStore, show_values: bool) -> str:
     hidden = "with" if show_values else "without"
-    said = f"{store.classes:,} classes that fall short are in {str(store.path)!r}, {hidden} their values."
+    classes = plural(store.classes, "class that falls short is", "classes that fall short are")
+    said = f"{classes} in {str(store.path)!r}, {hidden} their values."
     return " ".join([said, *(f"Not there: {sentence}" for sentence in store.unnamed)])
 
 

@@ -32,6 +32,7 @@ from sqlaudit.models.base import Population
 from sqlaudit.models.check import Check
 from sqlaudit.models.judge import Asked, judge, merged_facts
 from sqlaudit.models.persons import persons_wanted
+from sqlaudit.reports.figures import plural
 
 
 @dataclass(frozen=True)
@@ -254,7 +255,7 @@ class NodeAudits:
             if persons:
                 raise UsageError(
                     f"{wanting[0].requirement.text!r} needs one class and one value of {wanting[0].sensitive} for each "
-                    f"person; {persons:,} persons have more."
+                    f"person; {plural(persons, 'person has', 'persons have')} more."
                 )
 
     def _failing_rows(self, parts: Sequence[_Share], wanted: Sequence[_Judged]) -> int:

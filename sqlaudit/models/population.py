@@ -15,6 +15,7 @@ from sqlaudit.classes.listing import Keyed
 from sqlaudit.models.base import Judgement, Parameter, Population, Question, expression
 from sqlaudit.models.kinds import QueryModel
 from sqlaudit.models.risk import EL_EMAM
+from sqlaudit.reports.figures import plural
 
 PEOPLE = ("people", "people_in_population")
 PRESENCE = ("presence", "share_of_population")
@@ -78,8 +79,8 @@ class PopulationModel(QueryModel):
         rows = [tuple(map(int, row)) for row in question.ask(_statement(question, people, limits=limits))]
         if too_many := sum(row[-1] for row in rows):
             raise UsageError(
-                f"{too_many:,} classes have more members in the table than in the population table, so the table is "
-                "no sample of it: the quasi-identifiers must be coded alike in both."
+                f"{plural(too_many, 'class has', 'classes have')} more members in the table than in the population "
+                "table, so the table is no sample of it: the quasi-identifiers must be coded alike in both."
             )
         return [PopulationSize(*row[:-1]) for row in rows]
 

@@ -221,7 +221,7 @@ def test_too_many_choices_are_refused() -> None:
 
 def test_a_table_that_is_no_sample_of_the_population() -> None:
     people = pd.DataFrame({"zip": [1], "s": ["a"]})
-    with pytest.raises(UsageError, match="1 classes have more members in the table than in the population table"):
+    with pytest.raises(UsageError, match="1 class has more members in the table than in the population table"):
         audit("aa", ["k_map=1"], {"population": people})
     with pytest.raises(UsageError, match="1 combinations of class and value of s occur in the table but not"):
         audit("ab", ["belief=1"], {"population": people, "original_qi": ["zip"]})
@@ -244,7 +244,7 @@ def test_persons_are_counted_in_table_and_population() -> None:
         inputs={"population": people},
     )
     assert [check.level for check in result.checks] == [2, Fraction(1, 2)]
-    with pytest.raises(UsageError, match="1 persons have more"):
+    with pytest.raises(UsageError, match="1 person has more"):
         sqlaudit.audit(
             people,
             qi=["zip"],

@@ -142,7 +142,7 @@ def test_persons_need_one_row_each(engine: Engine) -> None:
     assert found.release is not None
     assert found.release.columns == ("age", ODD, "s")
     twice = [*PEOPLE, PEOPLE[0]]
-    with pytest.raises(UsageError, match="The 7 rows are about 6 persons"):
+    with pytest.raises(UsageError, match="7 rows are about 6 persons"):
         suppress(engine, twice, require={"k": 3}, identifier=(), entity="name")
 
 

@@ -29,6 +29,7 @@ from sqlaudit.classes.opening import (
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.provenance import provenance
 from sqlaudit.profiles.warnings import audit_warnings, warning_statements
+from sqlaudit.reports.figures import plural
 
 SHOWN_KEYS = 3
 """Of classes that are alike, so many are named when values may be shown."""
@@ -112,7 +113,7 @@ def open_attribute(
     if persons:
         raise UsageError(
             f"Worst-case disclosure needs one class and one value of {attribute.label} for each person; "
-            f"{persons:,} persons have more."
+            f"{plural(persons, 'person has', 'persons have')} more."
         )
     return OpenedAttribute(builder, attribute, table, null_rows, tuple(key_labels(roles, attribute, frame)))
 

@@ -18,6 +18,7 @@ from sqlaudit.column_sets.records.result import HouseholdRisk, IndividualRisk, R
 from sqlaudit.column_sets.selection import Chosen
 from sqlaudit.engines.contract import Engine
 from sqlaudit.population.sampling import check_weights, refuse_no_numbers
+from sqlaudit.reports.figures import plural
 
 THRESHOLDS = ("0.5", "0.2", "0.1", "0.05", "0.01")
 
@@ -66,8 +67,8 @@ def individual_risk(source: RiskSource, coded: Coded) -> IndividualRisk:
     )
     if too_light:
         raise UsageError(
-            f"In {too_light} classes the weights add up to fewer people than rows; a weight says how many people of "
-            "the population a row stands for, itself included."
+            f"In {plural(too_light, 'class', 'classes')} the weights add up to fewer people than rows; "
+            "a weight says how many people of the population a row stands for, itself included."
         )
     total, mean = _total(expected, rows)
     threshold = _threshold(source.request.max_global_risk, int(rows), more[len(THRESHOLDS) :])

@@ -18,6 +18,7 @@ from sqlaudit.release.compare.coding import CodedPair
 from sqlaudit.release.compare.covers import Covered
 from sqlaudit.release.compare.pairing import Pairing, Side
 from sqlaudit.release.compare.result import Coarser, Recoding
+from sqlaudit.reports.figures import plural
 
 _STEP = "beside the other release"
 _LOCAL = "a value has several cells, so that it takes to know which rows belong together; give"
@@ -115,10 +116,14 @@ def _said(name: str, compared: int, not_coarser: int, not_finer: int) -> Coarser
         return Coarser(name, "undecided", "no row can be compared.")
     counts = (compared, not_coarser, not_finer)
     if not not_coarser and not not_finer:
-        return Coarser(name, "equal", f"all {compared:,} rows have cells of the same values in both.", *counts)
+        same = plural(compared, "row that was compared has", "rows that were compared have")
+        return Coarser(name, "equal", f"{same} cells of the same values in both.", *counts)
     if not not_coarser:
-        return Coarser(name, "coarser", f"every row is as coarse or coarser, {not_finer:,} rows are coarser.", *counts)
+        other = plural(not_finer, "row is", "rows are")
+        return Coarser(name, "coarser", f"every row is as coarse or coarser, {other} coarser.", *counts)
     if not not_finer:
-        return Coarser(name, "finer", f"every row is as fine or finer, {not_coarser:,} rows are finer.", *counts)
-    reason = f"{not_coarser:,} rows have a cell that is not coarser, {not_finer:,} rows one that is not finer."
+        other = plural(not_coarser, "row is", "rows are")
+        return Coarser(name, "finer", f"every row is as fine or finer, {other} finer.", *counts)
+    finer = plural(not_coarser, "row has", "rows have")
+    reason = f"{finer} a cell that is not coarser, {plural(not_finer, 'row')} one that is not finer."
     return Coarser(name, "neither", reason, *counts)

@@ -15,6 +15,7 @@ from sqlaudit.base.words import about, spelled
 from sqlaudit.engines.contract import Engine
 from sqlaudit.release.compare.bench import Bench
 from sqlaudit.release.compare.request import CompareRequest
+from sqlaudit.reports.figures import plural
 
 _NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
 _POSITION = Resolved("position", "ROW_NUMBER() OVER ()", Kind.INTEGER)
@@ -140,7 +141,7 @@ def find_pairing(bench: Bench, request: CompareRequest, original: Side, release:
     if own != other:
         raise UsageError(
             f"{spelled('by_position', True)} pairs first with first, second with second; the original has "
-            f"{own:,} rows and the release "
+            f"{plural(own, 'row')} and the release "
             f"{other:,}, so that it is not known which rows are missing. Pair by {spelled('key')}, or leave both out."
         )
     return Pairing("position", *keys)
@@ -156,11 +157,11 @@ def _refuse_no_key(bench: Bench, side: Side) -> None:
     )
     rows, nameless, different = (int(value) for value in bench.engine.run(statement)[0])
     if nameless:
-        raise UsageError(f"{about('key')}: {side.opened.label} has {nameless:,} rows where the key is missing.")
+        raise UsageError(f"{about('key')}: {side.opened.label} has {plural(nameless, 'row')} where the key is missing.")
     if different < rows:
+        keys = plural(different, "different key")
         raise UsageError(
-            f"{about('key')}: {side.opened.label} has {rows:,} rows and only {different:,} different keys; a "
-            "key names one row."
+            f"{about('key')}: {side.opened.label} has {plural(rows, 'row')} and only {keys}; a key names one row."
         )
 
 

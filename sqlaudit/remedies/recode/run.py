@@ -39,6 +39,7 @@ from sqlaudit.remedies.recode.result import Beside, RecodeColumn, RecodeResult
 from sqlaudit.remedies.recode.trees import Integers
 from sqlaudit.remedies.result import Release
 from sqlaudit.remedies.rewriting import rewrite
+from sqlaudit.reports.figures import plural
 
 
 def recode_table(engine: Engine, request: RecodeRequest, *, tell: Tell = silent) -> RecodeResult:
@@ -111,9 +112,9 @@ def _refuse_entities(engine: Engine, opened: SearchedTable) -> None:
     rows, persons = (int(count) for count in engine.run(statement)[0])
     if rows != persons:
         raise UsageError(
-            f"{about('entity')}: {rows:,} rows are about {persons:,} persons, and how many persons a merged "
-            "group has does not "
-            "follow from its classes; recode a table with one row a person, or use lattice."
+            f"{about('entity')}: {plural(rows, 'row is', 'rows are')} about {plural(persons, 'person')}, and how many "
+            "persons a merged group has does not follow from its classes; recode a table with one row a person, "
+            "or use lattice."
         )
 
 

@@ -32,6 +32,7 @@ from sqlaudit.remedies.suppress.problem import Problem, Solution, groups_of
 from sqlaudit.remedies.suppress.request import How, SuppressRequest
 from sqlaudit.remedies.suppress.result import Effort, SuppressedColumn, SuppressResult
 from sqlaudit.remedies.suppress.sweep import Watch
+from sqlaudit.reports.figures import plural
 
 
 def open_table(engine: Engine, request: SuppressRequest) -> RemedyTable:
@@ -217,7 +218,7 @@ def _refuse_several_rows(table: RemedyTable) -> None:
     rows, persons, nameless = map(int, table.engine.run(statement)[0])
     if nameless or rows != persons:
         raise UsageError(
-            f"The {rows:,} rows are about {persons:,} persons. Suppression counts rows, so with "
+            f"{plural(rows, 'row is', 'rows are')} about {plural(persons, 'person')}. Suppression counts rows, so with "
             f"{spelled('entity')} every person "
             "needs exactly one row; sqlaudit recode counts persons."
         )

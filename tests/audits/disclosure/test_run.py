@@ -156,7 +156,7 @@ def test_persons_are_counted_once(engine: Engine) -> None:
     roles = Roles(("room",), ("disease",), entity="person")
     result = disclosed(engine, rows, roles, columns, knowledge=0)
     assert (result.disclosure.curve, result.disclosure.signatures.rows, result.rows) == ((Fraction(1, 2),), 4, 8)
-    with pytest.raises(UsageError, match="one class and one value of disease for each person; 1 persons have more"):
+    with pytest.raises(UsageError, match="one class and one value of disease for each person; 1 person has more"):
         disclosed(engine, [*rows, {"room": 2, "disease": "a", "person": 0}], roles, columns)
 
 
