@@ -136,21 +136,21 @@ def _share(name: str, value: Any) -> Fraction:
         return exact_share(value)
     except UsageError:
         written = str(value)[:60]
-        raise UsageError(f"{spelled(name)} takes a share such as 0.01 or 1%; {written!r} is none.") from None
+        raise UsageError(f"{spelled(name)} takes a share such as 0.01 or 1%, not {written!r}.") from None
 
 
 def _number(name: str, value: Any) -> Fraction:
     try:
         return exact_number(value)
     except UsageError:
-        raise UsageError(f"{spelled(name)} takes a number, for instance 0.5; {str(value)[:60]!r} is none.") from None
+        raise UsageError(f"{spelled(name)} takes a number, for instance 0.5, not {str(value)[:60]!r}.") from None
 
 
 def _not_negative(name: str, value: Any) -> Fraction:
     try:
         return exact_number(value)
     except UsageError:
-        said = f"is a number of 0 or more, for instance 0.5; {str(value)[:60]!r} is none."
+        said = f"is a number of 0 or more, for instance 0.5, not {str(value)[:60]!r}."
         raise UsageError(f"{spelled(name)} {said}") from None
 
 

@@ -8,7 +8,7 @@ import click
 
 from sqlaudit.base.errors import ExitCode
 from sqlaudit.base.spec import Limits, Requirement, Target
-from sqlaudit.cli.exits import say
+from sqlaudit.cli.exits import tell
 from sqlaudit.cli.options import Work, limit_options, output_options, target_options, work_options
 from sqlaudit.cli.output import Output
 from sqlaudit.cli.plan import show_statements
@@ -83,7 +83,7 @@ def command(
         result = find_unsafe_cells(engine, target, request, older)
     output.emit(lambda: aggregates_document(result), result.to_dict)
     if result.protection is not None and result.protection.file:
-        say(f"wrote {result.cells:,} cells to {result.protection.file!r}.")
+        tell(f"wrote {result.cells:,} cells to {result.protection.file!r}.")
     if result.protection is not None:
         return ExitCode.OK if result.protection.safe else ExitCode.REQUIREMENT_FAILED
     return ExitCode.OK if result.passed else ExitCode.REQUIREMENT_FAILED

@@ -12,7 +12,7 @@ import click
 
 from sqlaudit.base.errors import EngineError, ExitCode, Incomplete, UsageError
 from sqlaudit.base.spec import AuditSpec, Coverage, Limits, Roles, Sampling, Target
-from sqlaudit.cli.exits import say, worst
+from sqlaudit.cli.exits import say, tell, worst
 from sqlaudit.cli.options import (
     Demands,
     FailingOptions,
@@ -185,7 +185,9 @@ class _Export:
             return
         hidden = "" if self.show_values else " Their values are left out; --show-values adds them."
         missing = "".join(f" Not there: {sentence}" for sentence in failing.unnamed)
-        say(f"wrote {plural(self.classes, 'class', 'classes')} that fall short to {str(self.path)!r}.{hidden}{missing}")
+        tell(
+            f"wrote {plural(self.classes, 'class', 'classes')} that fall short to {str(self.path)!r}.{hidden}{missing}"
+        )
 
     def _counted(self, failing: Iterable[FailingClass]) -> Iterator[FailingClass]:
         for item in failing:

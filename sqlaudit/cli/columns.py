@@ -8,6 +8,7 @@ import click
 
 from sqlaudit.base.errors import ExitCode
 from sqlaudit.base.spec import Limits, Target
+from sqlaudit.cli.exits import is_quiet
 from sqlaudit.cli.options import Work, limit_options, output_options, target_options, work_options
 from sqlaudit.cli.output import Output
 from sqlaudit.cli.requests import request_options
@@ -55,9 +56,10 @@ def command(target: Target, db: str | None, request: ColumnRequest, output: Outp
 
 
 def _announce(columns: int, candidates: int, limit: int | None) -> None:
-    size = "of any size" if limit is None else f"of at most {limit}"
+    size = "any number of" if limit is None else f"at most {limit}"
     number = f"{candidates:,}" if candidates < 10**12 else f"about {candidates:.0e}"
-    click.echo(f"{columns} columns have {number} sets {size} columns; most follow from others.", err=True)
+    if not is_quiet():
+        click.echo(f"{columns} columns have {number} sets of {size} columns; most follow from others.", err=True)
 
 
 def _teller(engine: Engine) -> Tell:

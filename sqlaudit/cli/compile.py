@@ -13,7 +13,7 @@ from sqlaudit.base.files import check_destination, check_ending, write_text
 from sqlaudit.base.options import options_of
 from sqlaudit.base.spec import Roles, Target
 from sqlaudit.base.version import __version__
-from sqlaudit.cli.exits import say
+from sqlaudit.cli.exits import tell
 from sqlaudit.cli.options import role_options
 from sqlaudit.cli.output import print_data
 from sqlaudit.cli.requests import made_option, typed
@@ -49,7 +49,9 @@ def _cells(given: dict[str, Any]) -> dict[str, Any]:
     lambda **cells: {"cells": _cells(cells)},
     *(made_option(replace(one, section="Cells of a published table")) for one in _OF_CELLS),
 )
-@_out("--output", "output_file", type=click.Path(path_type=Path), metavar="FILE", help="Write the script to a file.")
+@_out(
+    "-o", "--output", "output_file", type=click.Path(path_type=Path), metavar="FILE", help="Write the script to a file."
+)
 def command(
     checks: tuple[str, ...],
     dialect: str,
@@ -92,7 +94,7 @@ def command(
         print_data(text)
     else:
         write_text(output_file, text)
-        say(f"wrote {sum(1 for one in compiled if one.sql)} statements to {str(output_file)!r}.")
+        tell(f"wrote {sum(1 for one in compiled if one.sql)} statements to {str(output_file)!r}.")
     return ExitCode.OK
 
 

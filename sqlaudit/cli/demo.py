@@ -9,7 +9,7 @@ import click
 from sqlaudit.base.errors import ExitCode
 from sqlaudit.base.spec import AuditSpec, Limits, Target
 from sqlaudit.cli import demo_table as demo
-from sqlaudit.cli.exits import say
+from sqlaudit.cli.exits import tell
 from sqlaudit.cli.options import FailingOptions, Work, failing_options, limit_options, output_options, work_options
 from sqlaudit.cli.output import Output
 from sqlaudit.cli.sections import Sectioned, in_section
@@ -56,11 +56,11 @@ def command(
 
     if save is not None:
         demo.save(save)
-        say(f"wrote the demo's table to {str(save)!r}. Try: {_command(str(save))}")
+        tell(f"wrote the demo's table to {str(save)!r}. Try: {_command(str(save))}")
         return ExitCode.OK
     from sqlaudit.models.requirements import parse_requirement
 
-    say(f"{demo.ABOUT}. The same as: {_command('injury.csv')}")
+    tell(f"{demo.ABOUT}. The same as: {_command('injury.csv')}")
     with PrivateFolder("demo") as folder:
         file = Path(folder.path, f"{demo.NAME}.csv")
         file.write_bytes(demo.table())

@@ -10,7 +10,7 @@ from click.core import ParameterSource
 from sqlaudit.base.errors import ExitCode, UsageError
 from sqlaudit.base.paths import exists
 from sqlaudit.cli.demo_table import write_table
-from sqlaudit.cli.exits import say
+from sqlaudit.cli.exits import tell
 from sqlaudit.cli.output import print_data
 from sqlaudit.papers.tables import PaperTable, find_table, paper_tables
 
@@ -39,7 +39,7 @@ def show_paper(name: str, save: Path | None) -> ExitCode:
     if exists(save):
         raise UsageError(f"{str(save)!r} is there already; name another file.")
     write_table(save, table.csv)
-    say(f"wrote {name} to {str(save)!r}. Try: sqlaudit audit {save}{_roles(table)}")
+    tell(f"wrote {name} to {str(save)!r}. Try: sqlaudit audit {save}{_roles(table)}")
     return ExitCode.OK
 
 

@@ -32,6 +32,16 @@ _SPEAKS_OF_CODE_ONLY = (AttributeError, ImportError, NameError, NotImplementedEr
 """Exceptions whose messages name pieces of the program, never of the data."""
 
 
+QUIET = "sqlaudit.quiet"
+"""Where a context notes that nothing but errors is said."""
+
+
+def is_quiet() -> bool:
+    """Whether the command that runs was told to say nothing but errors."""
+    context = click.get_current_context(silent=True)
+    return context is not None and bool(context.meta.get(QUIET))
+
+
 def worst(*codes: int) -> ExitCode:
     """The exit code when several things happened: interrupted, then 3 over 2 over 4 over 1."""
     return max((ExitCode(code) for code in codes), key=_RANK.index, default=ExitCode.OK)
@@ -42,6 +52,12 @@ def say(sentence: str) -> None:
     line = in_encoding(f"sqlaudit: {visible(without_connections(sentence))}", getattr(sys.stderr, "encoding", None))
     with contextlib.suppress(OSError):  # nobody can be told when stderr is full or gone
         click.echo(line, err=True)
+
+
+def tell(sentence: str) -> None:
+    """The same for what is good to know and nothing went wrong: nothing with `--quiet`."""
+    if not is_quiet():
+        say(sentence)
 
 
 @contextlib.contextmanager

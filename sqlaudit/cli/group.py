@@ -29,6 +29,7 @@ COMMANDS = {
     "cloak": "Hide messages with places and times among k users, in boxes that do not overlap.",
     "columns": "Find the sets of columns that re-identify, with proof.",
     "compare": "Compare a release with its original: what was lost, what is of use, what can be done.",
+    "completion": "Print what makes your shell complete commands and options.",
     "compile": "Write checks as standalone SQL for any warehouse.",
     "console": "Explore tables and files with SQL, and audit what you see.",
     "demo": "Run a whole audit on a real table; nothing to prepare.",
@@ -111,7 +112,13 @@ def _show_version(context: click.Context, _: click.Parameter, wanted: bool) -> N
 )
 @click.pass_context
 @click.option(
-    "--version", is_flag=True, expose_value=False, is_eager=True, callback=_show_version, help="Show versions and exit."
+    "-V",
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=_show_version,
+    help="Show versions and exit.",
 )
 def cli(context: click.Context) -> int:
     """Tell how easily the people in a table can be re-identified, before the table is shared.

@@ -12,7 +12,7 @@ import click
 from sqlaudit.base.errors import ConnectionFailed, EngineError, ExitCode, UsageError
 from sqlaudit.base.paths import exists
 from sqlaudit.base.spec import Limits, Target
-from sqlaudit.cli.exits import say
+from sqlaudit.cli.exits import say, tell
 from sqlaudit.cli.options import Work, limit_options
 from sqlaudit.cli.output import print_data
 from sqlaudit.cli.sections import Sectioned, in_section
@@ -33,7 +33,9 @@ _PATH = click.Path(path_type=Path)
 @_where("--db", metavar="DATABASE", help="A DuckDB file, a PostgreSQL URL without a password, or a Spark.")
 @_where("--db-env", metavar="NAME", help="The environment variable that holds the database's URL.")
 @_where("--dbt-profile", metavar="NAME", help="A profile of dbt's profiles.yml.")
-@_out("--output", type=_PATH, default=Path("sqlaudit.yml"), show_default=True, metavar="FILE", help="- for stdout.")
+@_out(
+    "-o", "--output", type=_PATH, default=Path("sqlaudit.yml"), show_default=True, metavar="FILE", help="- for stdout."
+)
 @_out("--force", is_flag=True, help="Replace a file that is there already.")
 @_out("--schema", type=_PATH, metavar="FILE", help="Write the JSON Schema for editors, too, and refer to it.")
 @limit_options
@@ -79,7 +81,7 @@ def command(
         print_data(text)
     else:
         write_text(output, text)
-        say(f"wrote {str(output)!r} with {plural(len(tables), 'table')}. Check the roles, then run: sqlaudit test")
+        tell(f"wrote {str(output)!r} with {plural(len(tables), 'table')}. Check the roles, then run: sqlaudit test")
     return ExitCode.OK
 
 
@@ -95,7 +97,7 @@ def _proposed(engine: Engine, names: Sequence[str], kind: str, output: Path) -> 
 
     listed = list(names) or tables_of(engine)
     if len(listed) > MOST_TABLES:
-        say(f"there are {len(listed)} tables; the policy has the first {MOST_TABLES}. Name others as arguments.")
+        tell(f"there are {len(listed)} tables; the policy has the first {MOST_TABLES}. Name others as arguments.")
     tables = []
     for name in listed[:MOST_TABLES]:
         try:

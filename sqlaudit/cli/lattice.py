@@ -11,7 +11,7 @@ import click
 from sqlaudit.base.errors import ExitCode
 from sqlaudit.base.options import request_from
 from sqlaudit.base.spec import Limits, Roles, Sampling, Target
-from sqlaudit.cli.exits import say
+from sqlaudit.cli.exits import say, tell
 from sqlaudit.cli.options import (
     Demands,
     Work,
@@ -125,7 +125,7 @@ def _tell(result: LatticeResult, publication: LatticePublication) -> None:
     if publication.wanted and made is None:
         say("nothing was published: there is no safe node.")
     elif made is not None and made.executed:
-        say(f"made the view {made.view!r}.")
+        tell(f"made the view {made.view!r}.")
     elif made is not None and made.audit is not None:
         say_written(publication, made.audit.rows)
 

@@ -85,6 +85,14 @@ def _target(*, name: str | None, db: str | None, query: str | None, where: str |
         raise UsageError("Give a table or file, or a --query, not both.")
     if query and where:
         raise UsageError("--where restricts a table or file; put the condition into the --query itself.")
+    if name == "-":
+        from sqlaudit.cli.stdin import spooled
+
+        found = read_from(read)
+        return {
+            "target": Target(relation=spooled(found.format), where=where or "", read=found, label="stdin"),
+            "db": db,
+        }
     target = Target(relation=name or "", query=query or "", where=where or "", read=read_from(read))
     return {"target": target, "db": db}
 
@@ -200,7 +208,7 @@ _out = in_section("Output")
 output_options = shared(
     _output,
     _out("--format", "output_format", type=click.Choice(FORMATS), help="Default: text, or by the ending of --output."),
-    _out("--output", "output_file", type=_PATH, metavar="FILE", help="Write the report to a file."),
+    _out("-o", "--output", "output_file", type=_PATH, metavar="FILE", help="Write the report to a file."),
 )
 """Adds format and file of the report; the command gets `output: Output`."""
 

@@ -15,7 +15,7 @@ import click
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.files import check_destination, replacing, write_text
 from sqlaudit.base.publication import Publication
-from sqlaudit.cli.exits import close_stdout, say
+from sqlaudit.cli.exits import close_stdout, tell
 from sqlaudit.reports.document import Document
 from sqlaudit.reports.escape import in_encoding, visible
 from sqlaudit.reports.formats import BY_ENDING, format_by_ending, laid_out, render_json
@@ -87,7 +87,7 @@ def say_written(publication: Publication, rows: int, unit: str = "rows", release
     """Say what was written to the file of a release, if it has one."""
     if publication.file is not None:
         what = f"the SELECT of {release}" if publication.only_sql else f"{rows:,} {unit}"
-        say(f"wrote {what} to {str(publication.file)!r}.")
+        tell(f"wrote {what} to {str(publication.file)!r}.")
 
 
 def output_for(chosen: str | None, file: Path | None) -> Output:

@@ -53,7 +53,7 @@ def weights(texts: Iterable[str], option: str) -> dict[str, Fraction]:
         try:
             found[name] = exact_share(number if equals and name else "")
         except UsageError:
-            raise UsageError(f"{option} takes column=number, for instance age=2; {item!r} is none.") from None
+            raise UsageError(f"{option} takes column=number, for instance age=2, not {item!r}.") from None
     return found
 
 
@@ -180,4 +180,4 @@ def share(text: str, option: str) -> Fraction:
     try:
         return exact_share(text)
     except UsageError:
-        raise UsageError(f"{option} takes a share such as 0.01 or 1%; {text!r} is none.") from None
+        raise UsageError(f"{option} takes a share such as 0.01 or 1%, not {text!r}.") from None

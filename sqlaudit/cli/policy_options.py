@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.paths import is_file
 from sqlaudit.base.spec import Limits, Target
 from sqlaudit.cli.options import Work
 from sqlaudit.cli.output import OR_SAID, Output
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from sqlaudit.gates.result import GateResult
 
 FORMATS = ("text", "json", "junit", "sarif", "markdown", "html", "github")
+NAME = Path("sqlaudit.yml")
 _BY_ENDING = {
     ".json": "json",
     ".xml": "junit",
@@ -109,13 +111,22 @@ def _which(*, file: Path | None, dbt_project: Path | None, dbt_target: str | Non
         raise UsageError("Give a policy with -f, or a dbt project with --dbt-project, not both.")
     if dbt_target and dbt_project is None:
         raise UsageError("--dbt-target belongs to --dbt-project; a policy's connection has a 'target' of its own.")
-    return {"which": WhichPolicy(file or Path("sqlaudit.yml"), dbt_project, dbt_target or "")}
+    return {"which": WhichPolicy(file or (NAME if dbt_project else nearest_policy()), dbt_project, dbt_target or "")}
+
+
+def nearest_policy() -> Path:
+    """The policy of this folder, or of the closest one above it; the name alone where there is none."""
+    here = Path.cwd()
+    for up, folder in enumerate((here, *here.parents)):
+        if is_file(folder / NAME):
+            return Path(*[".."] * up, NAME)
+    return NAME
 
 
 _what = in_section("What to test")
 policy_options = shared(
     _which,
-    _what("-f", "--file", type=_PATH, metavar="POLICY", help="The policy. Default: sqlaudit.yml."),
+    _what("-f", "--file", type=_PATH, metavar="POLICY", help="The policy. Default: sqlaudit.yml, here or above."),
     _what(
         "--dbt-project", type=_PATH, metavar="FOLDER", help="Read roles and requirements from the meta of dbt models."
     ),
@@ -149,7 +160,7 @@ _out = in_section("Output")
 gate_output_options = shared(
     _output,
     _out("--format", "output_format", type=click.Choice(FORMATS), help="Default: text, or by the ending of --output."),
-    _out("--output", "output_file", type=_PATH, metavar="FILE", help="Write the report to a file."),
+    _out("-o", "--output", "output_file", type=_PATH, metavar="FILE", help="Write the report to a file."),
     _out(
         "--report",
         multiple=True,

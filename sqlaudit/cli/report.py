@@ -10,7 +10,7 @@ import click
 
 from sqlaudit.base.errors import ExitCode, InputError, UsageError
 from sqlaudit.base.files import replacing
-from sqlaudit.cli.exits import say
+from sqlaudit.cli.exits import say, tell
 from sqlaudit.cli.output import output_for
 from sqlaudit.cli.sections import Sectioned, in_section
 from sqlaudit.engines.overwriting import refuse_overwriting
@@ -25,7 +25,12 @@ _out = in_section("Output")
 @click.argument("result", type=click.Path(path_type=Path))
 @_out("--format", "chosen", type=click.Choice(["html", "markdown", "text"]), help="Default: html, or by --output.")
 @_out(
-    "--output", "file", type=click.Path(path_type=Path), metavar="FILE", help="Default: RESULT with the ending .html."
+    "-o",
+    "--output",
+    "file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Default: RESULT with the ending .html.",
 )
 @_out("--pictures", type=click.Path(path_type=Path), metavar="DIR", help="Also write each picture as a file into DIR.")
 @_out("--picture-format", type=click.Choice(["svg", "png"]), default="svg", show_default=True, help="With --pictures.")
@@ -48,7 +53,7 @@ def command(result: Path, chosen: str | None, file: Path | None, pictures: Path 
         raise UsageError(f"{file}: {result} is JSON already; write to a file that ends in .html, .md or .txt.")
     output.emit(lambda: document, dict)
     if output.file is not None:
-        say(f"wrote {str(output.file)!r}")
+        tell(f"wrote {str(output.file)!r}")
     if pictures is not None:
         _write_pictures(document, pictures, picture_format, (result, *([output.file] if output.file else ())))
     return ExitCode.OK
@@ -71,7 +76,7 @@ def _write_pictures(document: Document, folder: Path, kind: str, kept: Sequence[
         refuse_overwriting([file], kept)
         with replacing(file) as temporary:
             temporary.write_bytes(draw_file(picture, kind))
-        say(f"wrote {str(file)!r}")
+        tell(f"wrote {str(file)!r}")
     if not drawings:
         say(f"The report has no pictures: nothing was written to {str(folder)!r}.")
 

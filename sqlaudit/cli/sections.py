@@ -14,6 +14,7 @@ from sqlaudit.base.errors import SqlauditError
 from sqlaudit.base.nodes import load_nodes
 from sqlaudit.base.paths import is_file
 from sqlaudit.base.spec import Target
+from sqlaudit.cli.exits import QUIET
 from sqlaudit.engines.overwriting import files_read, refuse_overwriting
 
 WRITTEN = {
@@ -41,8 +42,25 @@ class SectionedOption(click.Option):
         self.section = section
 
 
+def _be_quiet(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        context.meta[QUIET] = True
+
+
 class Sectioned(click.Command):
     """A command whose help page groups its options, and that writes no file which it was told to read."""
+
+    def __init__(self, *given: Any, **attributes: Any) -> None:
+        super().__init__(*given, **attributes)
+        quiet = SectionedOption(
+            ["-q", "--quiet"],
+            section="Output",
+            is_flag=True,
+            expose_value=False,
+            callback=_be_quiet,
+            help="Say nothing on stderr but errors, and draw no progress.",
+        )
+        self.params.append(quiet)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run it, when nothing that it writes is read.

@@ -11,11 +11,12 @@ from types import FrameType, TracebackType
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from sqlaudit.base.errors import Interrupted, SqlauditError
 from sqlaudit.base.spec import Limits, Target
 from sqlaudit.base.whereabouts import Whereabouts
+from sqlaudit.cli.exits import is_quiet
 from sqlaudit.cli.last_resort import LastResort
 from sqlaudit.cli.options import Work
 from sqlaudit.cli.sections import written_files
@@ -133,7 +134,7 @@ class ProgressBar:
 
     def __init__(self, console: Console | None = None) -> None:
         self._console = console or Console(stderr=True, highlight=False, markup=False)
-        self._wanted = self._console.is_terminal and not self._console.is_dumb_terminal
+        self._wanted = self._console.is_terminal and not self._console.is_dumb_terminal and not is_quiet()
         self._lock = threading.Lock()
         self._step, self._share, self._known = "starting", 0.0, False
         self._bar: Progress | None = None
@@ -163,7 +164,8 @@ class ProgressBar:
         with self._lock:
             if not self._wanted:
                 return
-            columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+            left = TimeRemainingColumn(compact=True)
+            columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TextColumn("left:"), left)
             self._bar = Progress(
                 *columns, console=self._console, transient=True, redirect_stdout=False, redirect_stderr=False
             )

@@ -18,6 +18,7 @@ Handler: TypeAlias = "Callable[[int, FrameType | None], object] | int | None"
 INTERRUPTED = 130
 SHOW_CURSOR = b"\r\n\x1b[?25h"
 NUMBERS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+STOPPED = "stopped by Ctrl-C"
 _WORDS = {"SIGTERM": "terminated", "SIGHUP": "hung up"}
 
 
@@ -38,8 +39,8 @@ class EndingSignal:
 
     @property
     def word(self) -> str:
-        """What happened, in a word: interrupted, terminated or hung up."""
-        return _WORDS.get(signal.Signals(self.signal).name, "interrupted") if self.signal else "interrupted"
+        """What happened, in few words: stopped by Ctrl-C, terminated or hung up."""
+        return _WORDS.get(signal.Signals(self.signal).name, STOPPED) if self.signal else STOPPED
 
     @property
     def leaves(self) -> bool:

@@ -34,7 +34,7 @@ def _known(name: str, value: Any) -> int:
     first, _, last = str(value).replace(" ", "").rpartition("..")
     if first in ("", "1") and last.isascii() and last.isdecimal() and len(last) < 7:
         return int(last)
-    raise UsageError(f"{spelled(name)} is a number of events, 3 or 1..3; {str(value)[:60]!r} is none.")
+    raise UsageError(f"{spelled(name)} is a number of events, 3 or 1..3, not {str(value)[:60]!r}.")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -95,7 +95,7 @@ def _read(name: str, text: str) -> Tolerance:
     column, equals, within = (part.strip() for part in text.rpartition("="))
     if not (column and equals and within):
         raise UsageError(
-            f"{spelled(name)} is a column and how far, for instance day=7d or amount=10; {text[:60]!r} is none."
+            f"{spelled(name)} is a column and how far, for instance day=7d or amount=10, not {text[:60]!r}."
         )
     return Tolerance(column, within)
 

@@ -15,14 +15,12 @@ from sqlaudit.engines.overwriting import refuse_overwriting
 from sqlaudit.gates.dbt_manifest import load_dbt_policy
 from sqlaudit.gates.drift import Accepted, settled
 from sqlaudit.gates.history import History, Key
-from sqlaudit.gates.reading import load_policy
+from sqlaudit.gates.reading import DEFAULT_POLICY, load_policy
 from sqlaudit.gates.result import Drift, GateResult, GateTest, Outcome
 from sqlaudit.gates.run import OpenEngine, RunOptions, files_of, open_engine, run_policy
 from sqlaudit.gates.spec import Policy
 from sqlaudit.gates.stored import FailureStore
 from sqlaudit.reports.figures import plural
-
-DEFAULT_POLICY = "sqlaudit.yml"
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.nodes import Node, load_nodes
+from sqlaudit.base.paths import exists
 from sqlaudit.base.spec import SAMPLED_BY, KnownRows, NullPolicy, Roles, Sampling, Target
 from sqlaudit.base.words import speaking
 from sqlaudit.classes.inputs import Inputs, inputs_from, load_inputs
@@ -35,6 +36,7 @@ from sqlaudit.gates.spec import Connection, Policy, TableEntry, TestSpec
 from sqlaudit.gates.targets import read_connection, read_target
 from sqlaudit.models.coverage import ALL_NAMED, no_identifier
 
+DEFAULT_POLICY = "sqlaudit.yml"
 VERSION = "1"
 TOP = ("version", "connections", "defaults", "tables")
 DEFAULTS = ("connection", "severity", "nulls", "tags", "owner", "requirements", "all_columns_named")
@@ -67,6 +69,9 @@ def load_policy(path: str | Path) -> Policy:
         UsageError: it is empty or no mapping, or no policy of this version.
     """
     file = Path(path)
+    if str(path) == DEFAULT_POLICY and not exists(file):
+        said = "`sqlaudit init` writes one from your tables"
+        raise UsageError(f"There is no {DEFAULT_POLICY} here or in a folder above; {said}.")
     root = load_nodes(file)
     if root is None:
         raise UsageError(f"{path}: is empty; `sqlaudit init` writes a policy to begin with.")

@@ -199,7 +199,7 @@ def parse_chain(text: str) -> tuple[Node, ...]:
     for part in text.replace(";", " ").split():
         levels = part.split(",")
         if not all(level.isascii() and level.isdecimal() for level in levels):
-            raise UsageError(f"{spelled('chain')} takes nodes such as 0,0 0,1 1,1; {part!r} is none.")
+            raise UsageError(f"{spelled('chain')} takes nodes such as 0,0 0,1 1,1, not {part!r}.")
         nodes.append(tuple(map(int, levels)))
     if not nodes:
         raise UsageError(f"{spelled('chain')} takes at least one node.")

@@ -76,7 +76,7 @@ def test_a_request_reads_what_its_options_say() -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"tolerance": "x"}, "tolerance= takes a share such as 0.01 or 1%; 'x' is none."),
+        ({"tolerance": "x"}, "tolerance= takes a share such as 0.01 or 1%, not 'x'."),
         ({"tolerance": 1}, "tolerance= is a share of at least 0 and below 1; it is 1."),
         ({"find": "most"}, "find= is one of all, minimum, greedy, ranking, not 'most'."),
         ({"k": 0}, "k= is at least 1; it is 0."),
@@ -94,7 +94,7 @@ def test_a_value_that_an_option_does_not_take_is_refused_in_the_words_of_python(
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"suppress": "x"}, "suppress= takes a share such as 0.01 or 1%; 'x' is none."),
+        ({"suppress": "x"}, "suppress= takes a share such as 0.01 or 1%, not 'x'."),
         ({"suppress": 2}, "suppress= is a share from 0 to 1 (100%); it is 2."),
         ({"time_budget": -1}, "time_budget= is a time of 0 seconds or more; it is -1."),
         (
@@ -103,7 +103,7 @@ def test_a_value_that_an_option_does_not_take_is_refused_in_the_words_of_python(
             "this one is 'heavy'.",
         ),
         ({"measure": "los"}, "There is no measure 'los'. Did you mean 'loss'? There are: "),
-        ({"chain": "0,0 x"}, "chain= takes nodes such as 0,0 0,1 1,1; 'x' is none."),
+        ({"chain": "0,0 x"}, "chain= takes nodes such as 0,0 0,1 1,1, not 'x'."),
     ],
 )
 def test_a_search_in_the_lattice_refuses_what_its_options_do_not_take(given: dict[str, Any], said: str) -> None:

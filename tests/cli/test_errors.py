@@ -150,8 +150,8 @@ def test_the_worst_code_wins(codes: tuple[int, ...], code: int) -> None:
         (EngineError("Gone."), 3, "Gone."),
         (Incomplete("Late."), 4, "Late."),
         (Interrupted("Stopped."), 130, "Stopped."),
-        (KeyboardInterrupt(), 130, "interrupted."),
-        (click.Abort(), 130, "interrupted."),
+        (KeyboardInterrupt(), 130, "stopped by Ctrl-C."),
+        (click.Abort(), 130, "stopped by Ctrl-C."),
         (
             MemoryError(),
             4,

@@ -48,7 +48,7 @@ def test_ctrl_c_cancels_the_query_and_leaves_nothing(tmp_path: Path) -> None:
     assert process.returncode == 130
     assert out == ""
     told = err.splitlines()[-1]
-    assert told.startswith("sqlaudit: interrupted; the running statement was cancelled and nothing was changed. ")
+    assert told.startswith("sqlaudit: stopped by Ctrl-C; the running statement was cancelled and nothing was changed. ")
     assert "Traceback" not in err
     assert list(tmp_path.iterdir()) == []
 
@@ -62,7 +62,7 @@ def test_the_first_ctrl_c_cancels_and_says_what_was_finished() -> None:
     assert cancelled == [1]
     assert signal.getsignal(signal.SIGINT) is before
     assert str(caught.value) == (
-        "interrupted; the running statement was cancelled and nothing was changed. "
+        "stopped by Ctrl-C; the running statement was cancelled and nothing was changed. "
         "Finished by then: equivalence classes and figures."
     )
 

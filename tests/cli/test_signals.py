@@ -119,7 +119,9 @@ def test_a_note_removes_nothing_but_an_unfinished_file(tmp_path: Path, temporary
 
 
 @pytest.mark.parametrize("module", ["click", "sqlaudit.cli.audit", "jinja2", "duckdb"])
-@pytest.mark.parametrize(("number", "code", "word"), [("SIGINT", 130, "interrupted"), ("SIGTERM", 143, "terminated")])
+@pytest.mark.parametrize(
+    ("number", "code", "word"), [("SIGINT", 130, "stopped by Ctrl-C"), ("SIGTERM", 143, "terminated")]
+)
 def test_a_signal_during_imports_is_no_traceback(
     tmp_path: Path, module: str, number: str, code: int, word: str
 ) -> None:

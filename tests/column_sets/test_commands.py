@@ -101,7 +101,7 @@ def test_a_search_that_is_stopped_prints_what_is_proven(tmp_path: Path, monkeypa
     ("options", "said"),
     [
         (("--columns", "agee"), "has no column 'agee'. Did you mean 'age'?"),
-        (("--tolerance", "x"), "--tolerance takes a share such as 0.01 or 1%; 'x' is none."),
+        (("--tolerance", "x"), "--tolerance takes a share such as 0.01 or 1%, not 'x'."),
         (("--identifying", "--nulls", "wildcard"), "Identifying sets need classes"),
         (("--entity", "age", "--columns", "age,sex"), "it cannot be searched too"),
     ],

@@ -177,7 +177,6 @@ def test_paths_that_are_no_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         "people": "There is no file 'people'; for a table, name its database with db=.",
         "https://example.org/p.csv": "'https://example.org/p.csv' is a web address; only local files are read, so "
         "download it first.",
-        ".": "'.' is a folder; name the files in it, for instance '*.parquet'.",
         "/dev/null": "'/dev/null' is not a regular file; an audit reads its input more than once.",
         "sheet.xlsx": "'sheet.xlsx' is a spreadsheet; save the sheet as CSV.",
         "p.csv.bz2": "'p.csv.bz2' is an archive; unpack it, or use gzip or zstd.",

@@ -132,6 +132,6 @@ def test_ctrl_c_does_not_claim_a_cancel_that_failed(postgres_server: PostgresSer
         _, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert err == (
-        "sqlaudit: interrupted; the database did not take the request to cancel, so the running statement may go on "
-        "there for a while. Nothing was changed. Nothing was finished by then.\n"
+        "sqlaudit: stopped by Ctrl-C; the database did not take the request to cancel, so the running statement may go "
+        "on there for a while. Nothing was changed. Nothing was finished by then.\n"
     )

@@ -277,7 +277,7 @@ def _bound(value: str | None, role: Resolved, place: str) -> str | Decimal | Non
     try:
         number = Decimal(value)
     except InvalidOperation:
-        raise UsageError(f"{place}: {role.label} holds numbers, and this is none.") from None
+        raise UsageError(f"{place}: {role.label} holds numbers, and this is not one.") from None
     if not number.is_finite() or abs(number.adjusted()) > MAX_EXPONENT:
         raise UsageError(f"{place}: this is no number that {role.label} could hold.")
     return number

@@ -51,7 +51,7 @@ _script_options = shared(
 @role_options
 @require_options
 @_out("--format", "layout", type=click.Choice(FORMATS), default="table", show_default=True, help="How results look.")
-@_out("--output", "file", type=click.Path(path_type=Path), metavar="FILE", help="Write all results to a file.")
+@_out("-o", "--output", "file", type=click.Path(path_type=Path), metavar="FILE", help="Write all results to a file.")
 @_out("--show-values", is_flag=True, help="Show values of classes, which may name persons.")
 @limit_options
 def command(

@@ -74,7 +74,7 @@ def find_files(text: str, format: str = "") -> Files:
         format: csv, json, parquet or arrow; empty = by the files' names and first bytes.
 
     Raises:
-        UsageError: no such file, a folder, a web address, or a format that is not read.
+        UsageError: no such file, a folder without tables, a web address, or a format that is not read.
         InputError: files without any content.
         PermissionDenied: a file that this user may not read.
     """
@@ -99,8 +99,10 @@ def find_files(text: str, format: str = "") -> Files:
 
 
 def matching(text: str) -> list[Path]:
-    """The absolute paths that a text names; a file that has just this name goes before a pattern."""
+    """The absolute paths that a text names, those in a folder; a file of just this name goes before a pattern."""
     plain = expanded(text)
+    if is_folder(plain):
+        return _in_folder(plain.absolute())
     if lies_there(plain):
         return [plain.absolute()]
     if not glob.has_magic(text):
@@ -109,7 +111,16 @@ def matching(text: str) -> list[Path]:
     return [path.absolute() for path in map(Path, found) if is_file(path)]
 
 
+def _in_folder(folder: Path) -> list[Path]:
+    """The files of a folder and those below it whose names say that they are tables, hidden ones left out."""
+    found = (path for path in sorted(folder.rglob("*")) if _suffix(path.name) in _SUFFIXES and is_file(path))
+    return [path for path in found if not any(part[0] in "._" for part in path.relative_to(folder).parts)]
+
+
 def _missing(text: str) -> UsageError:
+    if is_folder(expanded(text)):
+        endings = ", ".join(dict.fromkeys(_SUFFIXES))
+        return UsageError(f"The folder {text!r} has no file that ends in {endings}.")
     if glob.has_magic(text):
         return UsageError(f"No file fits the pattern {text!r}.")
     folder = expanded(text).parent
@@ -122,8 +133,6 @@ def _missing(text: str) -> UsageError:
 
 def _check(path: Path, text: str) -> None:
     name = text if expanded(text).absolute() == path else path.name
-    if is_folder(path):
-        raise UsageError(f"{name!r} is a folder; name the files in it, for instance {str(Path(text) / '*.parquet')!r}.")
     if not is_file(path):
         raise UsageError(f"{name!r} is not a regular file; an audit reads its input more than once.")
     try:

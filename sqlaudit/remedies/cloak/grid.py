@@ -61,7 +61,7 @@ def seconds(text: Share, field: str = "interval") -> Fraction:
 def _size(text: Share, field: str, units: Mapping[str, Fraction], what: str, unit: str) -> Fraction:
     size = _number(text, units)
     if size is None:
-        raise UsageError(f"{spelled(field)} takes {what}; {str(text)[:40]!r} is none.")
+        raise UsageError(f"{spelled(field)} takes {what}, not {str(text)[:40]!r}.")
     if not 0 < size <= LARGEST:
         raise UsageError(f"{spelled(field)} is above 0 and at most {LARGEST:,} {unit}s; it is {str(text)[:40]!r}.")
     if size % GRAIN:

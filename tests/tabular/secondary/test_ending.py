@@ -52,7 +52,7 @@ def test_ctrl_c_ends_a_program_of_a_large_table(tmp_path: Path) -> None:
     pressed = time.monotonic()
     _, said = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert said.splitlines()[-1].startswith("sqlaudit: interrupted; ")
+    assert said.splitlines()[-1].startswith("sqlaudit: stopped by Ctrl-C; ")
     assert "terminate" not in said
     assert time.monotonic() - pressed < 4
     assert not (tmp_path / "safe.csv").exists()
