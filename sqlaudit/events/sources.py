@@ -7,11 +7,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.names import quote
 from sqlaudit.base.relation import Kind, Relation
 from sqlaudit.base.spec import Target
 from sqlaudit.base.sql import Raw, environment, render
 from sqlaudit.base.words import spelled
-from sqlaudit.column_sets.selection import Chosen, choose_column, choose_columns
+from sqlaudit.column_sets.selection import Chosen, choose_column, choose_columns, find_column
 from sqlaudit.engines.contract import Engine
 from sqlaudit.events.request import PersonsRequest
 
@@ -106,6 +107,31 @@ def _source(engine: Engine, target: Target | Relation, request: PersonsRequest, 
         persons.label,
         _last(placed, request),
     )
+
+
+def with_static(
+    engine: Engine, events: Relation, persons: Relation, person: str, key: str, static: Sequence[str]
+) -> Relation:
+    """The rows of a table, with columns of the table of their persons behind their own.
+
+    Args:
+        person: the column of `events` that names persons. key: that of `persons`. static: columns of `persons`.
+
+    Raises:
+        UsageError: an unknown column; a person who is missing in the table of persons, or has several rows there.
+    """
+    told, known = choose_columns(persons, engine.dialect, static), choose_column(persons, engine.dialect, key)
+    own, whom = choose_columns(events, engine.dialect), choose_column(events, engine.dialect, person)
+    _not_the_person(known, told)
+    _comparable(events, whom, persons, known)
+    joined = _JoinedSources(engine, events, own, whom, persons, told, known)
+    joined.check()
+    relation = joined.relation()
+    places = [*((one, f"c{place}") for place, one in enumerate(own)), *((one, f"s{at}") for at, one in enumerate(told))]
+    columns = [(Raw(quote(one.name, engine.dialect)), Raw(place)) for one, place in places]
+    statement = render("events/events_named.sql", engine.dialect, columns=columns, joined=Raw(relation.sql))
+    infos = (*events.columns, *(find_column(persons, one.name) for one in told))
+    return replace(relation, sql="(" + statement.sql + ")", columns=infos)
 
 
 def _moment(engine: Engine, relation: Relation, request: PersonsRequest) -> tuple[Chosen, ...]:

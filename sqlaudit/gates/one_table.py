@@ -11,6 +11,7 @@ from sqlaudit.audits.auditor import Auditor
 from sqlaudit.audits.persons import Combinations, persons_told
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.errors import Interrupted, SqlauditError, UsageError
+from sqlaudit.base.relation import Relation
 from sqlaudit.base.result import Status, Warned
 from sqlaudit.base.spec import AuditSpec, Coverage, Requirement, Roles, Target
 from sqlaudit.classes.found import FailingClass
@@ -22,6 +23,7 @@ from sqlaudit.engines.contract import Engine
 from sqlaudit.gates.cells_run import CellTests
 from sqlaudit.gates.judging import blank, errored, judged
 from sqlaudit.gates.losses_run import LossTests
+from sqlaudit.gates.persons import PersonsTables
 from sqlaudit.gates.result import ColumnSetFigures, GateTest
 from sqlaudit.gates.spec import ColumnLimit, TableEntry, TestSpec
 from sqlaudit.models.check import Check
@@ -52,6 +54,10 @@ class TableTests:
     store: Store | None = None
     show_values: bool = False
     _audits: dict[Key, AuditResult] = field(default_factory=dict)
+    _found: dict[int, tuple[TableEntry, Relation | None] | SqlauditError] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._persons = PersonsTables(self.engine)
 
     def run(self, entry: TableEntry) -> tuple[list[GateTest], tuple[Warned, ...]]:
         """The results of a table's tests in their order, and the warnings of its audit.
@@ -59,6 +65,47 @@ class TableTests:
         Raises:
             Interrupted: somebody pressed Ctrl-C.
         """
+        try:
+            known, _ = self._with_persons(entry)
+        except Interrupted:
+            raise
+        except SqlauditError as error:
+            return [errored(entry, spec, error) for spec in entry.tests], ()
+        return self._run(known, entry)
+
+    def _with_persons(self, entry: TableEntry) -> tuple[TableEntry, Relation | None]:
+        """The entry with what the policy says of its persons, and its rows where they are joined with theirs.
+
+        Raises:
+            SqlauditError: they do not fit together.
+        """
+        if not entry.persons:
+            return entry, None
+        found = self._found.get(id(entry))
+        if found is None:
+            try:
+                found = self._persons.of(entry)
+            except Interrupted:
+                raise
+            except SqlauditError as error:
+                found = error
+            self._found[id(entry)] = found
+            if not isinstance(found, SqlauditError):
+                self._found[id(found[0])] = found
+        if isinstance(found, SqlauditError):
+            raise found
+        return found
+
+    def _key(self, entry: TableEntry) -> Key | None:
+        """What two entries must have in common to share an audit; None where nothing can be audited."""
+        try:
+            return _key(self._with_persons(entry)[0])
+        except Interrupted:
+            raise
+        except SqlauditError:
+            return None
+
+    def _run(self, entry: TableEntry, alone: TableEntry) -> tuple[list[GateTest], tuple[Warned, ...]]:
         modelled = [spec for spec in entry.tests if spec.model is not None]
         found = self._modelled(entry, modelled) if modelled else {}
         results: list[GateTest] = []
@@ -71,7 +118,7 @@ class TableTests:
             elif spec.columns is not None:
                 results.append(self._columns(entry, spec, spec.columns))
             elif spec.loss is not None:
-                results += losses.run(entry, spec, spec.loss)
+                results += losses.run(alone, spec, spec.loss)
             elif spec.cells is not None:
                 results += cells.run(entry, spec, spec.cells)
             elif spec.identifier or spec.all_named:
@@ -92,7 +139,7 @@ class TableTests:
         if audit is not None:
             return _Known(audit.warnings, audit.rows, audit.classes.count)
         try:
-            relation = self.engine.open(entry.target)
+            relation = self._with_persons(entry)[1] or self.engine.open(entry.target)
             roles = resolve_roles(entry.roles, relation, self.engine.dialect)
             found = audit_warnings(self.engine, relation, roles, insensitive=entry.insensitive)
             told = persons_told(relation, roles, entry.roles, Combinations(self.engine))
@@ -130,7 +177,7 @@ class TableTests:
         """The audit of a table for all requirements of all entries with the same rows and roles; done once."""
         key = _key(entry)
         if key not in self._audits:
-            alike = [other for other in self.entries if _key(other) == key]
+            alike = [other for other in self.entries if self._key(other) == key]
             wanted = {spec.requirement: spec.model for other in alike for spec in other.tests if spec.model}
             self._audits[key] = self._audit_of(entry, entry.roles, tuple(wanted.values()))
         return self._audits[key]
@@ -138,7 +185,8 @@ class TableTests:
     def _audit_of(self, entry: TableEntry, roles: Roles, requirements: tuple[Requirement, ...]) -> AuditResult:
         assert entry.target is not None
         keep = None if self.store is None else _Keep(self.store, entry.name)
-        auditor = Auditor(self.engine, 0, self.show_values and self.store is not None, keep)
+        joined = self._with_persons(entry)[1]
+        auditor = Auditor(self.engine, 0, self.show_values and self.store is not None, keep, joined)
         coverage = Coverage(insensitive=entry.insensitive)
         return auditor.audit(AuditSpec(entry.target, roles, requirements, entry.inputs, coverage))
 
@@ -197,7 +245,7 @@ class TableTests:
             nulls=roles.nulls,
             effects=False,
         )
-        return find_columns(self.engine, entry.target, request)
+        return find_columns(self.engine, self._with_persons(entry)[1] or entry.target, request)
 
 
 @dataclass(frozen=True)

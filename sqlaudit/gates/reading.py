@@ -30,6 +30,7 @@ from sqlaudit.gates.nodes import (
     text,
     texts,
 )
+from sqlaudit.gates.persons import persons_apart, read_persons
 from sqlaudit.gates.requirements import SEVERITIES, Common, read_requirements
 from sqlaudit.gates.result import Mistake, Place
 from sqlaudit.gates.spec import Connection, Policy, TableEntry, TestSpec
@@ -38,7 +39,7 @@ from sqlaudit.models.coverage import ALL_NAMED, no_identifier
 
 DEFAULT_POLICY = "sqlaudit.yml"
 VERSION = "1"
-TOP = ("version", "connections", "defaults", "tables")
+TOP = ("version", "connections", "defaults", "persons", "tables")
 DEFAULTS = ("connection", "severity", "nulls", "tags", "owner", "requirements", "all_columns_named")
 ROLES = (*(one.name for one in fields(Roles) if one.name != "sampling"), *SAMPLED_BY)
 ABOUT = (
@@ -53,6 +54,7 @@ ABOUT = (
     "exceptions",
     "insensitive",
     "all_columns_named",
+    "persons",
 )
 TABLE = ("table", "file", "query", "connection", "where", "read", *ROLES, *ABOUT)
 
@@ -86,7 +88,8 @@ def load_policy(path: str | Path) -> Policy:
     if "tables" not in found:
         mistakes.append(Mistake(place_of(root), "the policy has no 'tables'; name what is to be tested."))
     listed = mistakes.attempt(lambda node: tuple(node.items("'tables'")), chosen(found, "tables"), NO_NODES)
-    tables = [_table(node, defaults, connections, file.parent) for node in listed]
+    persons = read_persons(chosen(found, "persons"), defaults, connections, file.parent, mistakes)
+    tables = [persons_apart(_table(node, defaults, connections, file.parent), persons) for node in listed]
     sound = {name: connection for name, connection in connections.items() if connection is not None}
     return Policy(str(path), sound, tuple(with_originals(once(tables))), tuple(mistakes))
 
@@ -101,7 +104,7 @@ def table_of(node: Node, target: Target, connection: str, folder: Path, extra: M
         extra: fields of `TableEntry` that are known already; tags and roles are added to those of the node.
     """
     mistakes = Mistakes()
-    found = mistakes.section(node, "sqlaudit in 'meta'", (*ROLES, *ABOUT, "where"))
+    found = mistakes.section(node, "sqlaudit in 'meta'", (*ROLES, *ABOUT[:-1], "where"))
     if "where" in found:
         target = replace(target, where=mistakes.attempt(text("where"), found["where"], ""))
     return _filled(node, found, {}, target, connection, folder, mistakes, extra)
@@ -165,6 +168,7 @@ def _filled(
         mistakes=tuple(mistakes),
         role_places=places,
         insensitive=attempt(texts("'insensitive'"), chosen(found, "insensitive"), NO_TEXTS),
+        about_persons=attempt(flag("persons"), chosen(found, "persons"), True),
     )
 
 

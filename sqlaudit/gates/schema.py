@@ -54,6 +54,11 @@ def policy_schema() -> dict[str, Any]:
             "description": "Where tables are, by a name of your own. Never with a password.",
         },
         "defaults": {"$ref": "#/$defs/defaults"},
+        "persons": {
+            "type": "array",
+            "items": {"$ref": "#/$defs/persons"},
+            "description": "Tables of persons, for every table of their connection that has the persons' column.",
+        },
         "tables": {"type": "array", "items": {"$ref": "#/$defs/table"}, "description": "What is tested."},
     }
     return {
@@ -68,6 +73,7 @@ def policy_schema() -> dict[str, Any]:
             "connection": _connection(),
             "defaults": _defaults(),
             "table": _table(),
+            "persons": _persons(),
             "read": _read(),
             "requirements": {
                 "type": "array",
@@ -119,6 +125,23 @@ def _common() -> dict[str, Any]:
     }
 
 
+def _persons() -> dict[str, Any]:
+    kinds = ("table", "file", "query")
+    own: dict[str, Any] = {
+        "table": _TEXT | {"description": "A table or view of the connection, with a row a person."},
+        "file": _TEXT | {"description": "A file, from the folder of the policy."},
+        "query": _TEXT | {"description": "One SELECT over the connection; give it a name."},
+        "connection": _TEXT | {"description": "A name under connections."},
+        "name": _TEXT | {"description": "What errors call it."},
+        "description": _TEXT,
+        "where": _TEXT | {"description": "Only the rows for which this SQL condition holds."},
+        "read": {"$ref": "#/$defs/read"},
+        "entity": _TEXT | {"description": "The column that says who somebody is, of the same name in all tables."},
+        "static": _TEXTS | {"description": "What is known of a person beside what other tables say."},
+    }
+    return _object(own, "entity") | {"oneOf": [{"required": [kind]} for kind in kinds]}
+
+
 def _nulls() -> dict[str, Any]:
     return {"enum": [one.value for one in NullPolicy], "description": "How a missing quasi-identifier is read."}
 
@@ -164,6 +187,7 @@ def _table() -> dict[str, Any]:
         },
         "insensitive": _TEXTS | {"description": "Columns that were looked at and need no role."},
         "all_columns_named": _all_named(),
+        "persons": {"type": "boolean", "description": "false: no table under persons is about those of this one."},
         "joint": {"type": "boolean", "description": "Other sensitive columns count as quasi-identifiers."},
         "nulls": _nulls(),
         "sampling_fraction": {

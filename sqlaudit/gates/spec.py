@@ -164,6 +164,22 @@ class TestSpec:
 
 
 @dataclass(frozen=True)
+class PersonsEntry:
+    """A table with a row for each person, for all tables of its connection that have the column of persons.
+
+    Args:
+        target, connection: where it is. entity: the column, by the same name in all tables.
+        static: columns that are known of a person beside what other tables say. place: where it is written.
+    """
+
+    target: Target
+    connection: str
+    entity: str
+    static: tuple[str, ...]
+    place: Place
+
+
+@dataclass(frozen=True)
 class TableEntry:
     """One table of a policy.
 
@@ -172,7 +188,8 @@ class TableEntry:
         connection: its name, empty for files. derived_from: the names of entries that it is made of.
         tests: what must hold. exceptions: what may not hold for a while.
         mistakes: what keeps the whole table from being tested. role_places: where each column is named.
-        insensitive: columns that need no role.
+        insensitive: columns that need no role. about_persons: whether tables of persons may be its own.
+        persons: those of its connection.
     """
 
     name: str
@@ -190,6 +207,8 @@ class TableEntry:
     mistakes: tuple[Mistake, ...] = ()
     role_places: Mapping[str, Place] = field(default_factory=dict)
     insensitive: tuple[str, ...] = ()
+    about_persons: bool = True
+    persons: tuple[PersonsEntry, ...] = ()
 
 
 @dataclass(frozen=True)

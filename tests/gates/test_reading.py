@@ -328,7 +328,7 @@ def test_what_can_be_read_is_read_beside_mistakes(tmp_path: Path) -> None:
     ("text", "kind", "said"),
     [
         ("", UsageError, "is empty; `sqlaudit init` writes a policy to begin with."),
-        ("- a", UsageError, "a policy is a mapping with the keys version, connections, defaults, tables."),
+        ("- a", UsageError, "a policy is a mapping with the keys version, connections, defaults, persons, tables."),
         ("version: 2\ntables: []", UsageError, "line 1: this sqlaudit reads policies of version 1."),
         ("a: [b", InputError, "is not YAML (the indentation or a bracket is wrong)."),
     ],
