@@ -36,6 +36,8 @@ def read_cells(node: Node, mistakes: Mistakes, connection: str, folder: Path) ->
         mistakes.append(Mistake(place_of(node), "aggregates needs require: the rules for cells, such as threshold=5."))
         return ()
     given: dict[str, Any] = {name: attempt(_reader(name), found.get(name), None) for name in OPTIONS}
+    if given["hierarchies"]:
+        given["hierarchies"] = str(folder / given["hierarchies"])
     before = tuple(
         Target(relation=str(folder / name) if not connection and exists(folder / name) else name, label=name)
         for name in attempt(texts("before"), found.get("before"), NO_TEXTS)
@@ -76,6 +78,7 @@ def _parts(limit: CellLimit) -> Iterator[str]:
     for name, one in OPTIONS.items():
         value = getattr(request, name)
         if value and value != one.default:
+            value = Path(value).name if name == "hierarchies" else value  # not where it lies on this machine
             shown = "yes" if value is True else value if isinstance(value, str) else "+".join(value)
             yield f"{name}:{shown}"
     if limit.before:

@@ -29,6 +29,7 @@ def aggregates(
     largest: Sequence[str] = (),
     hidden: Sequence[str] = (),
     total: Mapping[str, str | None] | Sequence[str] = (),
+    hierarchies: Any = None,
     structural: str = "",
     microdata: bool = False,
     person: str = "",
@@ -61,6 +62,7 @@ def aggregates(
         largest: the columns of the largest, second largest … contribution to the value.
         hidden: texts that mark a hidden cell, besides a missing number.
         total: for dimensions, the value that stands for all others; None for a missing value. What is usual is found.
+        hierarchies: for dimensions, which values are sums of others: a YAML file, a folder of CSV files, or a mapping.
         structural: a condition that is true for cells in which nobody can be.
         microdata: whether the target has rows of persons, from which a table is to be made; `value` is then what a row
             contributes, and `holdings` names the holding of its person.

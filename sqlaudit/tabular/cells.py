@@ -53,6 +53,17 @@ class Breakdown:
         found[self.parents[self.parents != NO_PARENT]] = True
         return found
 
+    @property
+    def is_grand(self) -> Bools:
+        """For each code, whether all others are part of it."""
+        tops = np.asarray(self.parents == NO_PARENT, dtype=np.bool_)
+        return self.is_total & tops if int(tops.sum()) == 1 else np.zeros_like(tops)
+
+    @property
+    def subtotals(self) -> int:
+        """How many codes are sums of others, and not of all."""
+        return int((self.is_total & ~self.is_grand).sum())
+
 
 @dataclass(frozen=True, eq=False)
 class CellMeasure:

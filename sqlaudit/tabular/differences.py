@@ -16,7 +16,8 @@ from sqlaudit.base.whole_arrays import Wholes, minus
 from sqlaudit.base.words import spelled
 from sqlaudit.engines.contract import Engine
 from sqlaudit.tabular.cells import Bools, CellMeasure, TableCells
-from sqlaudit.tabular.reading import ListedCells, listed_cells, read_cells
+from sqlaudit.tabular.listing import ListedCells, listed_cells
+from sqlaudit.tabular.reading import read_cells
 from sqlaudit.tabular.request import AggregatesRequest
 
 Places = npt.NDArray[np.int64]

@@ -261,6 +261,7 @@ def _how(result: AggregatesResult) -> Facts:
             ("broken down by", ", ".join(result.by)),
             ("columns", columns),
             ("totals in", ", ".join(result.totals) or "no dimension"),
+            *(((f"subtotals in {name}", plural(number, "value")) for name, number in result.subtotals.items())),
             *behind,
             ("hidden cells", count(result.hidden)),
             *made(result.engine, result.time, result.statements, result.versions, result.access),

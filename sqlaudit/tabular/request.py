@@ -16,6 +16,7 @@ from sqlaudit.base.options import (
     FLAG,
     NAMES,
     SECONDS,
+    SOURCE,
     TEXT,
     TEXTS,
     WHOLE,
@@ -32,7 +33,7 @@ from sqlaudit.base.words import spelled
 CELLS, ROWS = "What a cell is", "Rows that a table is to be made from"
 PROTECTED = "The protected table"
 TOTALS, SHOWN = "How cells belong together", "What is shown"
-_OF_TABLES = ("count", "contributors", "largest", "hidden", "total", "structural")
+_OF_TABLES = ("count", "contributors", "largest", "hidden", "total", "hierarchies", "structural")
 _OF_ROWS = ("person", "weight", "grouping")
 
 
@@ -66,6 +67,8 @@ class AggregatesRequest:
         largest: the columns of the largest, second largest … contribution to the value.
         hidden: texts that mark a hidden cell, besides a missing number.
         total: `dimension=value`, the values that stand for all others; `dimension=NULL` for a missing value.
+        hierarchies: for dimensions, which values are part of which others: a YAML file, a folder of CSV files, or a
+            mapping.
         structural: a condition over the columns that is true for cells in which nobody can be.
         microdata: whether the rows are contributions, of which the table is yet to be made; `value` is then what a row
             contributes, and `holdings` names the holding of its person.
@@ -97,6 +100,13 @@ class AggregatesRequest:
     hidden: tuple[str, ...] = option((), TEXTS, "What stands in hidden cells, besides NULL: *", CELLS, metavar="TEXTS")
     total: tuple[str, ...] = option(
         (), LABELS, "Which value stands for all others: region=Total.", TOTALS, metavar="COLUMN=VALUE"
+    )
+    hierarchies: Any = option(
+        None,
+        SOURCE,
+        "Which values are sums of others: a YAML file, or a folder with …COLUMN.csv files.",
+        TOTALS,
+        metavar="FILE|DIR",
     )
     structural: str = option("", COLUMN, "True for cells in which nobody can be.", TOTALS, metavar="CONDITION")
     microdata: bool = option(

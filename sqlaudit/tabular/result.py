@@ -147,7 +147,8 @@ class AggregatesResult(MeasuredResult, Shown):
 
     Args:
         target: what was looked at. by: what it is broken down by. columns: which column says what of a cell.
-        totals: the dimensions in which some cells are the sum of others.
+        totals: the dimensions in which some cells are the sum of others. subtotals: how many values are that, but
+            for those of everything, by dimension.
         cells: how many. contributors: how many are behind all of them, None when nothing says it.
         unsafe_cells: those that fall short of some rule. rules: each by itself. hidden: cells that are not published.
         differences: what each two releases say together.
@@ -169,6 +170,7 @@ class AggregatesResult(MeasuredResult, Shown):
     by: tuple[str, ...]
     columns: Mapping[str, Any]
     totals: tuple[str, ...]
+    subtotals: Mapping[str, int] = field(default_factory=dict, metadata=IF_ANY)
     cells: int = field(metadata=key("aggregates.cells"))
     contributors: int | None = field(metadata=key("aggregates.contributors"))
     unsafe_cells: int = field(metadata=key("aggregates.unsafe_cells"))

@@ -27,8 +27,9 @@ from sqlaudit.tabular import drawing
 from sqlaudit.tabular.cells import Bools, Codes, TableCells, Wholes
 from sqlaudit.tabular.differences import differences
 from sqlaudit.tabular.hidden import only_small_ones, rounded
+from sqlaudit.tabular.listing import ListedCells, listed_cells
 from sqlaudit.tabular.problems import problems_of
-from sqlaudit.tabular.reading import ListedCells, listed_cells, read_cells
+from sqlaudit.tabular.reading import read_cells
 from sqlaudit.tabular.request import AggregatesRequest
 from sqlaudit.tabular.result import (
     AggregatesResult,
@@ -141,6 +142,7 @@ class _JudgedCells:
             by=self.listed.names,
             columns=self.listed.columns,
             totals=tuple(one.name for one in cells.dimensions if bool(one.is_total.any())),
+            subtotals={one.name: number for one in cells.dimensions if (number := one.subtotals)},
             cells=len(cells),
             contributors=contributors_of(cells),
             unsafe_cells=unsafe,
@@ -336,7 +338,7 @@ def contributors_of(cells: TableCells) -> int | None:
         return None
     every = np.ones(len(cells), dtype=np.bool_)
     for place, dimension in enumerate(cells.dimensions):
-        every &= dimension.is_total[cells.keys[:, place]]
+        every &= dimension.is_grand[cells.keys[:, place]]
     chosen = every if bool(every.any()) else ~cells.totals
     return int(sum(found.units[chosen & found.known].tolist()))
 

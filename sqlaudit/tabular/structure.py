@@ -1,12 +1,135 @@
-"""Which value of a dimension stands for all others: the one that somebody names, a usual word, or what adds up."""
+"""Which values of a dimension stand for others: named ones, usual words, those of a hierarchy, or what adds up."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.sql import Raw, render
+from sqlaudit.base.words import spelled
+from sqlaudit.engines.contract import Engine
+from sqlaudit.hierarchies.read import read_hierarchies
 from sqlaudit.tabular.cells import NO_PARENT, Bools, Breakdown, CellMeasure, TableCells, Wholes
+from sqlaudit.tabular.listing import ListedCells
+from sqlaudit.tabular.request import AggregatesRequest
+from sqlaudit.tabular.subtotals import levels_of, subtotals_of
+
+MISSING, ALL = 0, 0
+"""The codes of a missing value, and, where grouping sets say it, of all values together (a missing one is then 1)."""
+
+
+def with_totals(engine: Engine, listed: ListedCells, cells: TableCells, request: AggregatesRequest) -> TableCells:
+    """The cells with what is part of what in each dimension.
+
+    Raises:
+        UsageError: a total that no cell has, or a hierarchy that lists no values.
+    """
+    if listed.flags:
+        return _with(cells, {place: ALL for place in range(len(listed.names)) if _has(cells, place, ALL)})
+    if not listed.finished:
+        return cells
+    labelled = _labelled(engine, listed, cells, request.totals())
+    links = _listed_levels(engine, listed, cells, request.hierarchies)
+    found = dict(labelled)
+    for place in range(len(listed.names)):
+        if place in links:
+            cells = _linked(cells, place, links[place], labelled.get(place))
+        elif not _is_flat(cells, place, labelled.get(place)):
+            left_out = [labelled[place]] if place in labelled else []
+            cells = _linked(cells, place, subtotals_of(cells, place, left_out), labelled.get(place))
+        if place not in found and _is_missing_total(cells, place):
+            found[place] = MISSING
+    return _with(cells, found)
+
+
+def _has(cells: TableCells, place: int, code: int) -> bool:
+    return bool(np.any(cells.keys[:, place] == code))
+
+
+def _is_missing_total(cells: TableCells, place: int) -> bool:
+    is_root = cells.dimensions[place].parents[MISSING] == NO_PARENT
+    return bool(is_root) and _has(cells, place, MISSING) and adds_up(cells, place, MISSING)
+
+
+def _is_flat(cells: TableCells, place: int, total: int | None) -> bool:
+    """Whether a total is the sum of all other values, so that none of these is one of others."""
+    if total is None:
+        return _is_missing_total(cells, place)
+    return adds_up(cells, place, total)
+
+
+def _linked(cells: TableCells, place: int, links: Mapping[int, int], total: int | None) -> TableCells:
+    """The cells whose values in a dimension are part of others; a total of everything is added later."""
+    parents = cells.dimensions[place].parents.copy()
+    for part, whole in links.items():
+        if total not in (part, whole):
+            parents[part] = whole
+    dimensions = list(cells.dimensions)
+    dimensions[place] = replace(dimensions[place], parents=parents)
+    cells = replace(cells, dimensions=tuple(dimensions))
+    used = np.unique(cells.keys[:, place])
+    tops = used[parents[used] == NO_PARENT]
+    return _with(cells, {place: int(tops[0])}) if total is None and links and len(tops) == 1 else cells
+
+
+def _with(cells: TableCells, totals: Mapping[int, int]) -> TableCells:
+    dimensions = list(cells.dimensions)
+    for place, code in totals.items():
+        dimensions[place] = with_total(dimensions[place], code)
+    return replace(cells, dimensions=tuple(dimensions))
+
+
+def _labelled(engine: Engine, listed: ListedCells, cells: TableCells, named: dict[str, str]) -> dict[int, int]:
+    """The code of the total of each dimension that has one as it is named, or by a usual word."""
+    by_label = {name: label for name, label in named.items() if label != "NULL"}
+    places = {name: f"${number}" for number, name in enumerate(by_label, 1)}
+    statement = render(
+        "tabular/tabular_totals.sql",
+        engine.dialect,
+        source=listed.source,
+        dimensions=list(listed.dimensions),
+        named=[Raw(places[name]) if name in places else None for name in listed.names],
+    )
+    labelled: dict[int, list[int]] = {}
+    for place, code in engine.run(statement, list(by_label.values())):
+        labelled.setdefault(int(place), []).append(int(code))
+    found = {}
+    for place, name in enumerate(listed.names):
+        codes = [MISSING] if named.get(name) == "NULL" else labelled.get(place, [])
+        if name in named and not (codes and _has(cells, place, codes[0])):
+            raise UsageError(f"{spelled('total')}: no cell has the value that stands for all of {name!r}.")
+        if len(codes) == 1:
+            found[place] = codes[0]
+    return found
+
+
+def _listed_levels(
+    engine: Engine, listed: ListedCells, cells: TableCells, hierarchies: Any
+) -> dict[int, dict[int, int]]:
+    """What is part of what in the dimensions that a file of hierarchies has."""
+    if not hierarchies:
+        return {}
+    made = read_hierarchies(hierarchies).for_columns(listed.names)
+    wanted = [place for place, one in enumerate(made) if one.form]
+    for place in wanted:
+        if made[place].table is None:
+            raise UsageError(
+                f"{made[place].place}: subtotals need the values of {listed.names[place]!r} one by one: a tree, "
+                "values, or a CSV file."
+            )
+    codes = [np.unique(cells.keys[:, place]).tolist() if place in wanted else [] for place in range(len(made))]
+    labels = listed.labels(engine, codes)
+    found = {}
+    for place in wanted:
+        table = made[place].table
+        assert table is not None
+        named = {label: code for (where, code), label in labels.items() if where == place}
+        found[place] = levels_of(table.rows, table.top, named)
+    return found
 
 
 def with_total(dimension: Breakdown, total: int) -> Breakdown:
@@ -19,13 +142,16 @@ def with_total(dimension: Breakdown, total: int) -> Breakdown:
 def adds_up(cells: TableCells, dimension: int, code: int) -> bool:
     """Whether the cells of one value are the sum of all others in a dimension, as far as these are published.
 
-    Nothing may contradict, and something must say so: a group of which everything is known and adds up.
+    Values that are part of others count with these. Nothing may contradict, and something must say so: a group of which
+    everything is known and adds up.
     """
+    codes = cells.keys[:, dimension]
+    roots = (cells.dimensions[dimension].parents[codes] == NO_PARENT) | (codes == code)
     group, groups = cells.groups(dimension)
-    total = cells.keys[:, dimension] == code
+    total = codes[roots] == code
     said = False
     for one in cells.published:
-        agrees = _agrees(one, group, groups, total)
+        agrees = _agrees(CellMeasure(one.units[roots], one.known[roots]), group[roots], groups, total)
         if agrees is False:
             return False
         said |= bool(agrees)

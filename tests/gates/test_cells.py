@@ -47,6 +47,15 @@ def test_each_rule_is_a_test(tmp_path: Path) -> None:
     assert found.warnings == ()  # none on quasi-identifiers, nor that such a table should be judged as cells
 
 
+def test_hierarchies_lie_beside_the_policy(tmp_path: Path) -> None:
+    asked = "      - aggregates: {by: [region], count: n, hierarchies: up.yml, require: no_unpickable_cell=2}\n"
+    file = policy(tmp_path, asked)
+    (tmp_path / "up.yml").write_text("hierarchies: {region: {tree: {all of it: [north, south]}}}", encoding="utf-8")
+    (tmp_path / "may.csv").write_text("region,n\nnorth,\nsouth,4\nall of it,9\n", encoding="utf-8")
+    found = sqlaudit.gate(file)
+    assert outcomes(found) == [("aggregates=no_unpickable_cell=2,by:region,count:n,hierarchies:up.yml", "fail", 1)]
+
+
 def test_what_changed_since_an_older_release_is_tested(tmp_path: Path) -> None:
     asked = "      - aggregates: {by: [region], count: n, before: april.csv, require: threshold=3}\n"
     asked += "        severity: warn\n"

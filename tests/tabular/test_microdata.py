@@ -18,7 +18,8 @@ from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
 from sqlaudit.models.registry import CELL_RULES
 from sqlaudit.models.requirements import requirements
-from sqlaudit.tabular.reading import listed_cells, read_cells
+from sqlaudit.tabular.listing import listed_cells
+from sqlaudit.tabular.reading import read_cells
 from sqlaudit.tabular.request import AggregatesRequest
 from sqlaudit.tabular.result import AggregatesResult
 from sqlaudit.tabular.run import find_unsafe_cells

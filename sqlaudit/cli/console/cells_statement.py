@@ -3,7 +3,7 @@
 AGGREGATES [ FROM ] { table | 'file' | ( SELECT … ) }
     BY ( column or expression [, …] )
     [ COUNT column ] [ VALUE column ] [ CONTRIBUTORS column ] [ HOLDINGS column ] [ LARGEST column [, …] ]
-    [ HIDDEN 'mark' [, …] ] [ TOTAL column = { 'value' | NULL } [, …] ] [ STRUCTURAL condition ]
+    [ HIDDEN 'mark' [, …] ] [ TOTAL column = { 'value' | NULL } [, …] ] [ HIERARCHIES 'file' ] [ STRUCTURAL condition ]
     [ PERSON column ] [ WEIGHT column ] [ NEGATIVE { refuse | absolute } ] [ GROUPING ( … ) [, …] ]
     [ BEFORE { table | 'file' } [, …] ]
     [ REQUIRE rule { = | >= | <= } limit [, …] ]
@@ -152,6 +152,10 @@ def _texts(reader: Reader, clause: str) -> tuple[str, ...]:
     return tuple(found)
 
 
+def _file(reader: Reader, clause: str) -> str:
+    return _text(reader, f"a file in single quotes is expected after {clause}")
+
+
 def _text(reader: Reader, missing: str) -> str:
     if reader.token is None or reader.token.token_type.name != "STRING":
         raise reader.fail(missing)
@@ -196,6 +200,7 @@ _CLAUSES: Mapping[str, Callable[[Reader, str], Any]] = {
     "LARGEST": _several,
     "HIDDEN": _texts,
     "TOTAL": _totals,
+    "HIERARCHIES": _file,
     "STRUCTURAL": _condition,
     "PERSON": _one,
     "WEIGHT": _one,

@@ -45,7 +45,8 @@ def test_a_statement_is_read_completely(dialect: str) -> None:
     found = parse_cells(
         'aggregates s."T t" by (region, "a, b") largest first, value\n'
         "count count value value contributors (persons) holdings h hidden '*', 'x y'\n"
-        "total region = 'All of it', \"a, b\" = null structural region = 'a' and n > 1 before old, 'last month.csv'\n"
+        "total region = 'All of it', \"a, b\" = null hierarchies 'r.yml'\n"
+        "structural region = 'a' and n > 1 before old, 'last month.csv'\n"
         "require threshold >= 5, dominance <= n:2,k:85 full_cell = any",
         dialect,
     )
@@ -59,6 +60,7 @@ def test_a_statement_is_read_completely(dialect: str) -> None:
     )
     assert (asked.contributors, asked.holdings, asked.hidden) == ("persons", "h", ("*", "x y"))
     assert asked.total == ("region=All of it", "a, b=NULL")
+    assert asked.hierarchies == "r.yml"
     assert asked.structural == "region = 'a' and n > 1"
     assert [one.text for one in asked.requirements] == ["threshold=5", "dominance=n:2,k:85", "full_cell=any"]
 
