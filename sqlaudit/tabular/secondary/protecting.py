@@ -17,7 +17,7 @@ import numpy as np
 from sqlaudit.base.errors import UsageError
 from sqlaudit.remedies.suppress.solver import Program, solve
 from sqlaudit.tabular.secondary.contributors import ask_contributors
-from sqlaudit.tabular.secondary.intervals import CellVerdicts, Deduced, Protection, deduce, judge
+from sqlaudit.tabular.secondary.intervals import CellVerdicts, Deduced, Protection, deduce, judge, late
 from sqlaudit.tabular.secondary.moves import Moves
 from sqlaudit.tabular.secondary.programs import Floats
 from sqlaudit.tabular.secondary.structure import Booleans, Equations, Integers
@@ -26,6 +26,9 @@ from sqlaudit.tabular.secondary.system import FREE, PublishedTable
 _NEAR = 1e-6
 _FARTHER = 1000
 """A cell without limit moves at most so many times as far as the farthest that a cell has to."""
+
+_PROVING = 1.0
+"""Seconds that the bound of the fast answer may take at least; else as many as the answer."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +107,9 @@ def hide(hiding: Hiding, *, exact: bool = True, seconds: float | None = None) ->
     if hiding.equations.residuals(hiding.values).any():
         raise UsageError("Cells that do not add up cannot be protected: correct the totals first.")
     search = _Hiding(hiding, None if seconds is None else time.monotonic() + seconds)
+    began = time.monotonic()
     search.start()
+    search.prove(max(_PROVING, time.monotonic() - began))
     if exact:
         search.improve()
     return search.answer()
@@ -151,6 +156,7 @@ class _Hiding:
         self.best: tuple[int, Booleans, list[list[Integers]]] | None = None
         self.open: list[int] = []
         self.bound, self.stopped = 0, ""
+        self.program = self._program()
 
     def start(self) -> None:
         """The fast answer."""
@@ -194,8 +200,8 @@ class _Hiding:
 
     def improve(self) -> None:
         """Rows from proofs, and the integer program again, until its answer protects everything."""
-        program = self._program()
-        while self.best is not None and self.bound < self.best[0]:
+        program = self.program
+        while self.best is not None and self.bound < self.best[0] and not self.stopped:
             if self._late():
                 return
             left = None if self.end is None else max(0.0, self.end - time.monotonic())
@@ -206,12 +212,32 @@ class _Hiding:
                 self.stopped = solved.stopped
                 return
             chosen = self.fixed | (solved.values > 0.5)
-            rows = [row for need in self.needs for row in self._missing(need, chosen) if _violated(row, chosen)]
+            rows = self._rows(chosen)
             for row, least in rows:
                 program.row(row, least, math.inf)
             self._try(chosen)
             if not rows:  # moves of fractions protect: what whole numbers need is what was found
                 return
+
+    def prove(self, seconds: float) -> None:
+        """A bound for the fast answer: the same program, where cells may be hidden in part, in so many seconds."""
+        program, chosen = self.program, self.fixed
+        end = time.monotonic() + seconds if self.end is None else min(self.end, time.monotonic() + seconds)
+        while self.best is not None and self.bound < self.best[0]:
+            rows = self._rows(chosen, end)
+            left = end - time.monotonic()
+            if not rows or left <= 0:
+                return
+            for row, least in rows:
+                program.row(row, least, math.inf)
+            solved = solve(program, step=1.0, seconds=left, relaxed=True)
+            if solved.stopped or solved.values is None:
+                if solved.stopped == "interrupted":
+                    self.stopped = solved.stopped
+                return
+            proven = math.ceil(solved.bound * (1 - 1e-9) - _NEAR)
+            self.bound = max(self.bound, min(proven, self.best[0]))
+            chosen = self.fixed | (solved.values > _NEAR)
 
     def answer(self) -> Protected:
         """The best answer, audited."""
@@ -325,6 +351,15 @@ class _Hiding:
         for cost, fixed in zip(self.hiding.costs.tolist(), self.fixed.tolist(), strict=True):
             program.variable(0.0 if fixed else float(cost), 1.0, whole=not fixed)
         return program
+
+    def _rows(self, chosen: Booleans, end: float | None = None) -> list[tuple[list[tuple[int, float]], float]]:
+        """Rows that a choice of cells does not fulfil, of as many needs as there is time for."""
+        found = []
+        for need in self.needs:
+            if late(end):
+                break
+            found += [row for row in self._missing(need, chosen) if _violated(row, chosen)]
+        return found
 
     def _missing(self, need: _Need, hidden: Booleans) -> list[tuple[list[tuple[int, float]], float]]:
         """Rows that every choice of cells fulfils that protects the need, and this one does not."""

@@ -100,6 +100,7 @@ def test_fast_answers_protect_and_exact_ones_cost_no_more(seed: int, sizes: tupl
     asked = random_hiding(random.Random(seed), sizes, costs=True)
     fast, exact = hide(asked, exact=False), hide(asked, seconds=20)
     assert fast.bound <= exact.bound <= exact.cost <= fast.cost
+    assert fast.bound > 0 or fast.cost == 0
     assert fast.open.tolist() == exact.open.tolist()
     for found in (fast, exact):
         open_cells = np.isin(found.deduced.cells, found.open)
