@@ -33,6 +33,12 @@ JOIN {{ own }} AS own{{ place }} ON own{{ place }}.person = own1.person AND {{ i
 {% for place in range(1, size + 1) if place != left_out %}{{ part }}.e{{ loop.index }} = {{ item(place, loop.previtem | default(0)) }}{{ " AND " if not loop.last }}{% endfor %}
 {%- endmacro %}
 
+{# A person's number as one that is cheap to add up: up to 2^25 the squares of four are exact in floating point, and the sums
+   of more persons are never read. #}
+{% macro number(person) -%}
+CAST({{ person }} AS {{ "BIGINT" if many else "DOUBLE" }})
+{%- endmacro %}
+
 {# Whether a place's event is repeated by another one of the set: then the rest without it is nothing that one can know. #}
 {% macro is_repeated(size, place) -%}
 own{{ place }}.event IN ({% for other in range(1, size + 1) if other != place %}COALESCE(own{{ other }}.repeated, 0){{ ", " if not loop.last }}{% endfor %})

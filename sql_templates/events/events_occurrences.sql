@@ -12,8 +12,6 @@ WITH coded AS (
     {% endif %}
     {% if alone %}
         CASE WHEN {{ parts.solo(alone, true) }} THEN ROW_NUMBER() OVER () ELSE 0 END AS own_row
-    {% else %}
-        0 AS own_row
     {% endif %}
     FROM {{ source }}
 )
@@ -22,10 +20,10 @@ SELECT
 {% for key in packed %}
     k{{ loop.index0 }},
 {% endfor %}
-    own_row,
+    {{ "own_row" if alone else "0 AS own_row" }},
 {% if moment is not none %}
     moment,
 {% endif %}
     {{ "UNNEST(RANGE(1, COUNT(*) + 1))" if repeats else "1" }} AS nth
 FROM coded
-GROUP BY person, {% for key in packed %}k{{ loop.index0 }}, {% endfor %}own_row{{ ", moment" if moment is not none }}
+GROUP BY person, {% for key in packed %}k{{ loop.index0 }}{{ ", " if not loop.last }}{% endfor %}{{ ", own_row" if alone }}{{ ", moment" if moment is not none }}

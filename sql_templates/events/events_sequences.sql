@@ -29,8 +29,8 @@ SELECT
     COUNT(*) AS persons,
     MIN(person) AS one_person,
     MAX(person) AS other_person,
-    SUM(person) AS sum_of_persons,
-    SUM(CAST(person AS BIGINT) * person) AS sum_of_squares,
+    SUM({{ sets.number("person") }}) AS sum_of_persons,
+    SUM({{ sets.number("person") }} * person) AS sum_of_squares,
     least_part
 FROM known
 GROUP BY {{ sets.names(size) }}, least_part

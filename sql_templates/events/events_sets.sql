@@ -16,8 +16,8 @@ SELECT
 {% endif %}
     MIN(own1.person){{ theirs }} AS one_person,
     MAX(own1.person){{ theirs }} AS other_person,
-    SUM(own1.person){{ theirs }} AS sum_of_persons,
-    SUM(CAST(own1.person AS BIGINT) * own1.person){{ theirs }} AS sum_of_squares,
+    SUM({{ sets.number("own1.person") }}){{ theirs }} AS sum_of_persons,
+    SUM({{ sets.number("own1.person") }} * own1.person){{ theirs }} AS sum_of_squares,
 {% if shared is none %}
     CASE WHEN own1.event >= {{ first_safe }} THEN {{ k }} ELSE 0 END AS least_part
 {% else %}

@@ -14,7 +14,7 @@ sums AS (
     SELECT
         *,
         CAST(sum_of_persons AS BIGINT) - one_person - other_person AS rest,
-        sum_of_squares - CAST(one_person AS BIGINT) * one_person - CAST(other_person AS BIGINT) * other_person AS squares
+        CAST(sum_of_squares AS HUGEINT) - CAST(one_person AS BIGINT) * one_person - CAST(other_person AS BIGINT) * other_person AS squares
     FROM {{ sets }}
     WHERE {{ "persons < " ~ k ~ " AND holders < 5" if near else "persons < " ~ [k, 5] | min }}
 ),

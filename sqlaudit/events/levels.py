@@ -19,6 +19,8 @@ Watcher = Callable[[int, Raw], None]
 """Who is shown the sets of a size, with the persons of each and one of them by number."""
 PART = 20_000_000
 """So many sets of single persons are grouped by one statement."""
+FEW = 1 << 25
+"""Numbers of up to so many persons have squares of which four add up exactly in floating point."""
 
 
 @dataclass
@@ -103,6 +105,7 @@ class Levels:
                 first_shared=self.occurrences.first_shared,
                 first_safe=self.occurrences.first_safe,
                 shared=before,
+                many=sum(self.by_number.values()) > FEW,
             )
             total, smallest, minimal, unnamed, shared = self.occurrences.ask("events_level", sets=sets, k=self.k)[0]
             level.minimal += int(minimal)

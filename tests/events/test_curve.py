@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.relation import Statement
 from sqlaudit.base.spec import NullPolicy, Target
 from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
@@ -206,3 +207,31 @@ def test_columns_that_are_not_there(engine: Engine) -> None:
         find_persons(engine, one, asked(entity="p", qi=("clinick",)))
     with pytest.raises(UsageError, match="names the persons"):
         find_persons(engine, one, asked(entity="p", qi=("p",)))
+
+
+def test_numbers_of_very_many_persons_are_added_as_integers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sqlaudit.events.levels.FEW", 0)
+
+    @run(12)
+    @given(rows, st.integers(4, 6))
+    def compare(table: list[tuple[Any, ...]], k: int) -> None:
+        with connect() as engine:
+            request = asked(known=3, k=k)
+            check(found_in(engine, table, request), oracle.events_of(table, "equal"), request)
+
+    compare()
+
+
+def test_four_persons_with_large_numbers_are_told_apart() -> None:
+    last = (1 << 25) - 1
+    with connect() as engine:
+        people = [last, last - 1, last - 3, last - 4]
+        values = ", ".join(f"({person})" for person in people)
+        squares = engine.run(
+            Statement(
+                "squares",
+                "SELECT CAST(SUM(CAST(p AS DOUBLE)) AS BIGINT), CAST(SUM(CAST(p AS DOUBLE) * p) AS HUGEINT) "
+                f"FROM (VALUES {values}) AS people(p)",
+            )
+        )
+    assert squares == [(sum(people), sum(person**2 for person in people))]

@@ -100,7 +100,7 @@ def test_an_order_tells_no_less_than_none_and_nothing_where_all_happens_at_once(
 
 
 def test_drawing_everybody_with_all_their_events_is_counting(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sqlaudit.events.run.COUNTED", 0)
+    monkeypatch.setattr("sqlaudit.events.unicity.COUNTED", 0)
 
     @run(15)
     @given(st.lists(st.tuples(st.integers(1, 5), st.integers(1, 3), st.sampled_from("ab")), min_size=1, max_size=10))

@@ -22,8 +22,8 @@ SELECT
     COUNT(*) AS persons,
     MIN(person) AS one_person,
     MAX(person) AS other_person,
-    SUM(person) AS sum_of_persons,
-    SUM(CAST(person AS BIGINT) * person) AS sum_of_squares,
+    SUM(CAST(person AS DOUBLE)) AS sum_of_persons,
+    SUM(CAST(person AS DOUBLE) * person) AS sum_of_squares,
     least_part
 FROM known
 GROUP BY e1, e2, e3, least_part

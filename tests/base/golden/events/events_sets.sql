@@ -5,8 +5,8 @@ SELECT
     COUNT(*) AS persons,
     MIN(own1.person) AS one_person,
     MAX(own1.person) AS other_person,
-    SUM(own1.person) AS sum_of_persons,
-    SUM(CAST(own1.person AS BIGINT) * own1.person) AS sum_of_squares,
+    SUM(CAST(own1.person AS DOUBLE)) AS sum_of_persons,
+    SUM(CAST(own1.person AS DOUBLE) * own1.person) AS sum_of_squares,
     CASE WHEN own1.event >= 4 THEN 5 ELSE 0 END AS least_part
 FROM patients AS own1
 JOIN patients AS own2 ON own2.person = own1.person AND own2.event > own1.event
