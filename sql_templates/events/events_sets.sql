@@ -30,6 +30,9 @@ FROM {{ sets.of_persons(fits, size) }}
 {% endfor %}
 {% endif %}
 WHERE own1.event BETWEEN {{ low }} AND {{ high }}
+{% for place in range(2, size + 1) %}
+    AND own{{ place }}.event > {{ low }}
+{% endfor %}
 {% if repeats %}
     AND {{ sets.is_whole(size) }}
 {% for place in range(1, size + 1) %}

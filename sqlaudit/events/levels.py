@@ -19,6 +19,8 @@ Watcher = Callable[[int, Raw], None]
 """Who is shown the sets of a size, with the persons of each and one of them by number."""
 PART = 20_000_000
 """So many sets of single persons are grouped by one statement."""
+A_SET = 160
+"""Bytes of memory for each of them, twice what grouping takes: the other half is for tables."""
 FEW = 1 << 25
 """Numbers of up to so many persons have squares of which four add up exactly in floating point."""
 
@@ -141,13 +143,19 @@ class Levels:
             found[int(events)] = found.get(int(events), 0) + int(count)
 
     def _ranges(self, size: int) -> Iterator[tuple[int, int]]:
-        """Ranges of events that sets begin with, so that one range has not many more than `PART` sets."""
-        parts = max(1, -(-_sets(self._fit_by_number or self.by_number, size) // PART))
-        lasts = [int(row[0]) for row in self.occurrences.ask("events_ranges", parts=parts)]
+        """Ranges of events that sets begin with, so that one range has not many more sets than one statement groups."""
+        parts = max(1, -(-_sets(self._fit_by_number or self.by_number, size) // self._part()))
+        decisive = 1 if self.occurrences.sequence else size  # what comes first in time is not the rarest
+        lasts = [int(row[0]) for row in self.occurrences.ask("events_ranges", parts=parts, size=decisive)]
         first = 1 if self.occurrences.repeats else self.occurrences.first_shared
         for before, last in pairwise([0, *lasts]):
             if last >= first:
                 yield max(before + 1, first), last
+
+    def _part(self) -> int:
+        """How many sets of single persons one statement groups: what fits the memory, and no more than `PART`."""
+        said = str(self.occurrences.ask("events_memory")[0][0])
+        return max(1, min(PART, bytes_of(said) // A_SET))
 
     def _known(self, size: int, smallest: int, minimal: int, *, exact: bool = True) -> Known:
         exposed, singled_out = self.occurrences.ask("events_curve", size=size, state=self._state)[0]
@@ -157,6 +165,17 @@ class Levels:
         if name not in self._kept:
             self._kept.append(name)
         return self.occurrences.keep(name, template, **parameters)
+
+
+def bytes_of(size: str) -> int:
+    """A number of bytes as DuckDB says it.
+
+    Example:
+        >>> bytes_of("953.6 MiB"), bytes_of("512 bytes")
+        (999922073, 512)
+    """
+    number, _, unit = size.partition(" ")
+    return int(float(number) * 1024 ** "BKMGT".index(unit[:1].upper() or "B"))
 
 
 def _sets(by_number: Mapping[int, int], size: int) -> int:

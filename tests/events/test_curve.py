@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.relation import Statement
-from sqlaudit.base.spec import NullPolicy, Target
+from sqlaudit.base.spec import Limits, NullPolicy, Target
+from sqlaudit.base.sql import Raw, render
 from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
 from sqlaudit.events.request import PersonsRequest
@@ -235,3 +236,31 @@ def test_four_persons_with_large_numbers_are_told_apart() -> None:
             )
         )
     assert squares == [(sum(people), sum(person**2 for person in people))]
+
+
+def test_parts_are_as_large_as_the_memory_allows(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = [(who, "may", clinic) for who in range(1, 9) for clinic in {1, 2, 3, who}]
+    request = asked(known=3, k=3)
+
+    def parts(memory: str) -> int:
+        with connect(None, Limits(memory=memory)) as engine:
+            check(found_in(engine, table, request), oracle.events_of(table, "equal"), request)
+            return sum(done.name == "events_sets" for done in engine.executed)
+
+    assert parts("1GB") == 2  # a part for each size
+    monkeypatch.setattr("sqlaudit.events.levels.A_SET", 10_000_000)
+    assert parts("1GB") == 2
+    assert parts("200MB") > 2
+
+
+@pytest.mark.parametrize("persons", [[1], [1, 1, 1], [1, 5, 5, 90], [1] * 40 + [1000]], ids=len)
+def test_cuts_leave_no_event_out_whatever_their_sizes(persons: list[int]) -> None:
+    counts = ", ".join(f"({event}, {many})" for event, many in enumerate(persons, 1))
+    source = Raw(f"(SELECT * FROM (VALUES {counts}) AS events(event, persons))")
+    with connect() as engine:
+        for parts, size in ((1, 2), (3, 2), (7, 3), (100, 6), (4, 1)):
+            statement = render("events/events_ranges.sql", "duckdb", dictionary=source, parts=parts, size=size)
+            lasts = [row[0] for row in engine.run(statement)]
+            assert lasts == sorted(set(lasts))
+            assert lasts[-1] == len(persons)
+            assert len(lasts) <= parts

@@ -1,0 +1,2 @@
+/* sqlaudit: events_memory */
+SELECT CURRENT_SETTING('memory_limit') AS memory
