@@ -40,6 +40,8 @@
 
 {# Whether the places that occur lie too close: starts is a list of (first place, smallest last place that is enough). #}
 {% macro too_close(first, last, starts) %}{% for place, enough in starts %}{{ first }} = {{ place }} AND {{ last }} < {{ enough }}{{ " OR " if not loop.last }}{% endfor %}{% endmacro %}
+{% macro number_at(place, points) %}CASE {{ place }}{% for point in points %} WHEN {{ loop.index0 }} THEN CAST({{ point }} AS DOUBLE){% endfor %} END{% endmacro %}
+{% macro spread(first, last, points) %}{{ number_at(last, points) }} - {{ number_at(first, points) }}{% endmacro %}
 {% macro one_of(fact, values) %}{{ fact }} IN ({{ values | join(", ") }}){% endmacro %}
 {% macro one_of_tuples(facts, rows) %}({{ facts | join(", ") }}) IN ({% for row in rows %}({{ row | join(", ") }}){{ ", " if not loop.last }}{% endfor %}){% endmacro %}
 {% macro one_of_rows(facts, rows) %}{% for row in rows %}({% for fact, value in zip(facts, row) %}{{ fact }} = {{ value }}{{ " AND " if not loop.last }}{% endfor %}){{ " OR " if not loop.last }}{% endfor %}{% endmacro %}

@@ -27,6 +27,8 @@ _FIGURES = {
     "lowest_belief": "lowest belief {}",
     "psi_lowest": "lowest ψ {}",
     "psi_highest": "highest ψ {}",
+    "dont_care_share": "share of the don't-care set {}",
+    "largest_category_share": "share of the largest category {}",
 }
 """How figures of a class are said."""
 
@@ -99,7 +101,7 @@ class _Shown:
     def cells(self, failing: FailingClass) -> dict[str, str]:
         """The cells of one class by heading."""
         said = [
-            _FIGURES.get(name, f"{name} {{}}").format(figure(value))
+            _FIGURES[name].format(figure(value)) if name in _FIGURES else f"{name.replace('_', ' ')} {figure(value)}"
             for name, value in failing.figures.items()
             if value is not None
         ]

@@ -10,7 +10,7 @@ from typing import Any
 from sqlaudit.base.relation import Row, Statement
 from sqlaudit.classes.facts import ClassHistogram, Fact
 from sqlaudit.classes.found import FailingClass
-from sqlaudit.classes.listing import Listing, Short, piece
+from sqlaudit.classes.listing import Listing, Short, ToldOfClass, piece
 
 
 @dataclass(frozen=True)
@@ -65,12 +65,18 @@ class FailingClasses:
         return [(short.listing, name) for short, name in self._named if short.listing is not None]
 
     @cached_property
+    def _told(self) -> tuple[ToldOfClass, ...]:
+        return tuple(one for short in self.shorts for one in short.told)
+
+    @cached_property
     def _figures(self) -> dict[str, str]:
         """Label to expression over the columns of a class."""
         told: dict[str, list[str]] = {fact.name: [fact.name] for fact in self.facts if fact.shown}
         for listing, name in self._listings:
             for label, column in listing.told(name):
                 told.setdefault(label, []).append(column)
+        for one in self._told:
+            told.setdefault(one.named if self.keys and one.named else one.label, [one.expression])
         return {
             label: columns[0] if len(columns) == 1 else piece("first_known", names=columns)
             for label, columns in told.items()
@@ -81,7 +87,8 @@ class FailingClasses:
         listed = [one for listing, name in self._listings for one in listing.listed(name)]
         estimates = next((one for listing, _ in self._listings if (one := listing.estimates()) is not None), None)
         tops = {depth: Fact(f"top_counts_{depth}", "top", {"count": depth}) for _, _, depth in listed}
-        facts = [*self.facts, *tops.values()]
+        further = {fact.name: fact for one in self._told for fact in one.facts}
+        facts = list({fact.name: fact for fact in (*self.facts, *further.values(), *tops.values())}.values())
         names = [f"q{place}" for place in range(1, self.width + 1)]
         return self.histogram.statement(
             "classes/failing_classes.sql",

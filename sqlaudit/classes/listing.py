@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlaudit.base.sql import Raw, environment
+from sqlaudit.classes.facts import Fact
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,21 @@ class Listing:
     def estimates(self) -> Mapping[str, Any] | None:
         """The parameters of estimates that it needs of every class."""
         return None
+
+
+@dataclass(frozen=True)
+class ToldOfClass:
+    """What a model tells of a class that falls short.
+
+    Args:
+        label: what it is called. expression: SQL over facts. facts: these.
+        named: what it is called where values may be shown: somebody's words may hold some.
+    """
+
+    label: str
+    expression: str
+    facts: tuple[Fact, ...]
+    named: str = ""
 
 
 class Every(Listing):
@@ -127,6 +143,7 @@ class Short:
         text: as the user wrote it. sensitive: the attribute that its check names, None = none.
         predicate: SQL over facts that names the classes, empty where `listing` does.
         of_values: whether it is about sensitive values, and not sizes alone. classes: how many fall short.
+        told: what its model tells of a class besides shown facts.
         held: whether none does: the predicate stands beside others, so that what is asked of the classes can be said
             before anything is known of them.
     """
@@ -138,6 +155,7 @@ class Short:
     of_values: bool = False
     classes: int | None = None
     held: bool = False
+    told: tuple[ToldOfClass, ...] = ()
 
     @property
     def has_keys(self) -> bool:

@@ -19,7 +19,7 @@ from sqlaudit.base.sql import environment
 from sqlaudit.base.words import spelled
 from sqlaudit.classes.facts import ClassHistogram, Fact, Frame, Level, SensitiveTable
 from sqlaudit.classes.found import ClassSizes
-from sqlaudit.classes.listing import Listing
+from sqlaudit.classes.listing import Listing, ToldOfClass
 
 if TYPE_CHECKING:
     from sqlaudit.classes.signatures import Signatures
@@ -148,6 +148,10 @@ class Model:
     def judge(self, answers: Answers) -> Judgement:
         """What was found over all classes."""
         return answers.folded(self)
+
+    def told(self) -> tuple[ToldOfClass, ...]:
+        """What it tells of a class that falls short, besides those facts of it that are shown anyway."""
+        return ()
 
     @property
     def facts_tell(self) -> bool:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from sqlaudit.base.errors import UsageError
 from sqlaudit.classes.attribute_inputs import Categories
 from sqlaudit.classes.facts import Fact, Level
+from sqlaudit.classes.listing import ToldOfClass
 from sqlaudit.models.base import Judgement, Model, Parameter, expression
 from sqlaudit.models.kinds import HistogramModel
 from sqlaudit.models.presence import combinations, decide, presence_facts
@@ -20,6 +21,12 @@ MAX_CATEGORIES = 20
 MAX_UNIONS = 500
 """Up to this many choices of l categories the largest union is computed."""
 DONT_CARE = "members_of_dont_care"
+DONT_CARE_SHARE = "dont_care_share"
+
+
+def _share_of(label: str, name: str, lanes: Sequence[int], named: str = "") -> ToldOfClass:
+    fact = Fact(name, "members", {"lanes": list(lanes)})
+    return ToldOfClass(label, expression("share", part=name), (fact,), named)
 
 
 class CategoricalModel(Model):
@@ -109,6 +116,14 @@ class DensityControl(CategoricalModel):
             return self.largest_category()
         return Fact("largest_set", "largest_set", {"sets": [list(lanes) for lanes in self.categories.sets]})
 
+    def told(self) -> tuple[ToldOfClass, ...]:
+        """The share of every category, so that one sees which is too large."""
+        told = []
+        for place, (name, lanes) in enumerate(zip(self.categories.names, self.categories.lanes, strict=True), 1):
+            label = f"share of category {place}"
+            told.append(_share_of(label, f"members_of_category_{place}", lanes, f"share of {name}"))
+        return (*told, _share_of(DONT_CARE_SHARE, DONT_CARE, self.categories.dont_care))
+
     def levels(self) -> dict[str, Level]:
         """The largest share."""
         return {"d": Level("MAX", expression("share", part=self._largest().name))}
@@ -136,6 +151,10 @@ class Dilution(Model):
     def facts(self) -> tuple[Fact, ...]:
         """The rows with a don't-care value."""
         return (Fact(DONT_CARE, "members", {"lanes": list(self.context.inputs["dont_care"])}),)
+
+    def told(self) -> tuple[ToldOfClass, ...]:
+        """Their share."""
+        return (_share_of(DONT_CARE_SHARE, DONT_CARE, self.context.inputs["dont_care"]),)
 
     def levels(self) -> dict[str, Level]:
         """The smallest share."""
@@ -180,6 +199,18 @@ class CategoricalRecursive(CategoricalModel):
             )
         return Fact(f"largest_union_{size}", "largest_set", {"sets": [sorted(union) for union in unions]})
 
+    def told(self) -> tuple[ToldOfClass, ...]:
+        """The share of the largest category, and of what it is compared with."""
+        facts = self.facts()
+        return (
+            ToldOfClass("largest_category_share", expression("share", part=self.largest_category().name), facts),
+            ToldOfClass(self.rest_label(), expression("share", part=f"({self.rest()})"), facts),
+        )
+
+    def rest_label(self) -> str:
+        """What the rows that the largest category is compared with are called."""
+        return f"share_that_{self.values['l']}_categories_leave"
+
     def rest(self) -> str:
         """SQL over facts: the rows that the largest category is compared with."""
         return f"n - {self._covered().name}"
@@ -221,6 +252,10 @@ class CLDensityControl(CategoricalRecursive):
     def _largest_together(self, count: int) -> Fact:
         sets = [list(lanes) for lanes in self.categories.lanes]
         return Fact(f"largest_{count}_categories", "head_of_sets", {"sets": sets, "j": count})
+
+    def rest_label(self) -> str:
+        """What these are called."""
+        return f"shares_from_category_{self.values['l']}_on"
 
     def rest(self) -> str:
         """All category shares added up, without the l−1 largest."""

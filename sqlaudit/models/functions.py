@@ -12,7 +12,7 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.sql import Raw
 from sqlaudit.classes.attribute_inputs import ClassFunction
 from sqlaudit.classes.facts import Fact
-from sqlaudit.classes.listing import Estimated
+from sqlaudit.classes.listing import Estimated, ToldOfClass
 from sqlaudit.models.base import Judgement, Model, Parameter, Question, expression
 from sqlaudit.models.kinds import HistogramModel, QueryModel
 from sqlaudit.models.presence import MAX_LISTED, TOO_MANY, combinations, decide, presence_facts
@@ -71,6 +71,17 @@ class RangeControl(HistogramModel, FunctionModel):
         """The lowest and the highest place."""
         arguments = {"places": self.places()}
         return (Fact("first_place", "first_place", arguments), Fact("last_place", "last_place", arguments))
+
+    def told(self) -> tuple[ToldOfClass, ...]:
+        """The range of the class; where the values themselves are the numbers these stay out of the SQL."""
+        points = [float(point) for point in self.points()]
+        if self.class_function.identity or len(points) > MAX_POINTS:
+            return ()
+        return (
+            ToldOfClass(
+                "range", expression("spread", first="first_place", last="last_place", points=points), self.facts()
+            ),
+        )
 
     def judge_histogram(self, rows: Sequence[tuple[Any, ...]]) -> Judgement:
         """The smallest difference, exactly."""

@@ -132,7 +132,8 @@ def judge(
 def _watching(item: Asked) -> Short:
     """The requirement beside others that classes fall short of."""
     text = item.requirement.text or item.model.name
-    return Short(text, item.sensitive, item.model.failing(), None, item.model.needs_sensitive, 0, held=True)
+    model = item.model
+    return Short(text, item.sensitive, model.failing(), None, model.needs_sensitive, 0, held=True, told=model.told())
 
 
 def _short(item: Asked, judgement: Judgement, check: Check) -> Short | None:
@@ -142,7 +143,8 @@ def _short(item: Asked, judgement: Judgement, check: Check) -> Short | None:
         return None
     text = item.requirement.text or item.model.name
     of_values = item.model.needs_sensitive
-    return Short(text, item.sensitive, predicate, judgement.listing, of_values, check.failing_classes)
+    classes, told = check.failing_classes, item.model.told()
+    return Short(text, item.sensitive, predicate, judgement.listing, of_values, classes, told=told)
 
 
 def _why_unnamed(item: Asked, judgement: Judgement) -> str:

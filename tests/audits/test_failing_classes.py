@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import sqlaudit
+from sqlaudit.audits.classes_report import failing_table
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.result import Status
@@ -201,6 +202,44 @@ def test_what_each_class_is_told_of(audit_on: AuditOn) -> None:
     assert [told[1][3][name] for name in names] == pytest.approx([4, 0.5, 0.5, 0.5, near])
     assert [told[2][3][name] for name in names] == pytest.approx([2, 1, 1, 1, 2 * density])
     assert [told[3][3][name] for name in names] == [1, 0, None, None, None]
+
+
+def test_a_class_is_told_of_its_categories_and_its_range(audit_on: AuditOn) -> None:
+    """Which category is too large: by number, and by its name only where values may be shown."""
+    held = {1: "xxxyw", 2: "yyzwv"}
+    rows = [{"a": a, "s": s} for a, values in held.items() for s in values]
+    inputs = {
+        "categories": {"x or z": ["x", "z"], "{y}": ["y", "z"]},
+        "dont_care": ["w", "v"],
+        "class_function": {"x": "0", "y": "1.5", "z": "2", "w": "4", "v": "4"},
+    }
+    require = ["density=0.5", "dilution=0.3", "range=3", "categorical_recursive=c:1,l:1", "c_l_density=c:1,l:2"]
+    asked = {"qi": ["a"], "sensitive": "s", "require": require, "inputs": inputs}
+    kinds = {"a": "int", "s": "text"}
+    named = audit_on(rows, kinds, **asked, show_values=True)
+    told = {item.key["a"]: item for item in named.failing if item.key}
+    names = ["share of x or z", "share of {y}", "dont_care_share", "range", "largest_category_share"]
+    names += ["share_that_1_categories_leave", "shares_from_category_2_on"]
+    assert [told[1].figures[name] for name in names] == pytest.approx([0.6, 0.2, 0.2, 4, 0.6, 0.4, 0.2])
+    assert [told[2].figures[name] for name in names] == pytest.approx([0.2, 0.6, 0.4, 2.5, 0.6, 0.4, 0.2])
+    assert told[1].fails == ("density=0.5", "dilution=0.3", *require[3:])
+    hidden = audit_on(rows, kinds, **asked)
+    assert [list(item.figures)[:2] for item in hidden.failing] == [["share of category 1", "share of category 2"]] * 2
+    assert "share of {y} 0.6" in str(failing_table(named))
+    assert "share of category 2 0.6" in str(failing_table(hidden))
+
+
+def test_numbers_that_are_the_values_stay_out_of_the_list(audit_on: AuditOn) -> None:
+    rows = [{"a": 1, "s": s} for s in (70001, 70002)]
+    result = audit_on(
+        rows,
+        {"a": "int", "s": "int"},
+        qi=["a"],
+        sensitive="s",
+        require=["range=3"],
+        inputs={"class_function": "identity"},
+    )
+    assert [(item.fails, dict(item.figures)) for item in result.failing] == [(("range=3",), {})]
 
 
 def test_the_other_attributes_may_join_the_quasi_identifiers(audit_on: AuditOn) -> None:
