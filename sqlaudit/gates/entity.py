@@ -10,10 +10,8 @@ from sqlaudit.base.relation import Relation
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.engines.contract import Engine
 from sqlaudit.gates.proposal import ProposedTable
-from sqlaudit.profiles.result import ColumnFacts, ColumnProfile
-
-_PERSONS = ("record_id", "national_id", "account", "email", "phone")
-"""What names a person who may have several rows."""
+from sqlaudit.profiles.entity import entity_by, keys, proposed_entity, repeating
+from sqlaudit.profiles.result import ColumnFacts
 
 
 @dataclass(frozen=True)
@@ -31,43 +29,23 @@ def with_entities(engine: Engine, tables: Sequence[tuple[ProposedTable, Relation
     It repeats, no row is without it, and its name says that it numbers persons. Of several the one is taken whose
     values all are keys of another table, then the one with the most values.
     """
-    keys = [_Key(table, relation, one.facts) for table, relation in tables for one in _keys(table)]
-    return [_with_entity(engine, table, relation, keys) for table, relation in tables]
+    known = [_Key(table, relation, one.facts) for table, relation in tables for one in keys(table.profile.columns)]
+    return [_with_entity(engine, table, relation, known) for table, relation in tables]
 
 
-def _with_entity(engine: Engine, table: ProposedTable, relation: Relation, keys: Sequence[_Key]) -> ProposedTable:
-    found = sorted(_repeating(table), key=lambda one: -one.facts.distinct)
-    joined = [(one, key) for one in found for key in _joining(engine, relation, one.facts, table, keys)]
-    if joined:
-        column, key = joined[0]
-        why = f"every value is in {key.facts.name} of {key.table.written}"
-    elif found:
-        column, why = found[0], "its name says that it numbers persons"
-    else:
-        return table
-    each = table.profile.rows / column.facts.distinct
-    return replace(table, entity=column.name, why=f"it repeats, {each:,.1f} rows each; {why}")
-
-
-def _repeating(table: ProposedTable) -> Iterator[ColumnProfile]:
-    for column in table.profile.columns:
-        facts = column.facts
-        if column.proposal.concept in _PERSONS and not facts.nulls and facts.exact and 1 < facts.distinct < facts.rows:
-            yield column
-
-
-def _keys(table: ProposedTable) -> Iterator[ColumnProfile]:
-    for column in table.profile.columns:
-        facts = column.facts
-        if column.proposal.concept in _PERSONS and not facts.nulls and facts.exact and facts.distinct == facts.rows > 0:
-            yield column
+def _with_entity(engine: Engine, table: ProposedTable, relation: Relation, known: Sequence[_Key]) -> ProposedTable:
+    found = repeating(table.profile.columns)
+    joined = ((one, key) for one in found for key in _joining(engine, relation, one.facts, table, known))
+    by_key = (entity_by(one, f"every value is in {key.facts.name} of {key.table.written}") for one, key in joined)
+    entity = next(by_key, None) or proposed_entity(table.profile.columns)
+    return table if entity is None else replace(table, entity=entity.column, why=entity.reason)
 
 
 def _joining(
-    engine: Engine, relation: Relation, facts: ColumnFacts, table: ProposedTable, keys: Sequence[_Key]
+    engine: Engine, relation: Relation, facts: ColumnFacts, table: ProposedTable, known: Sequence[_Key]
 ) -> Iterator[_Key]:
     """The keys that have every value of a column, those of its own name first."""
-    near = [key for key in keys if key.table is not table and key.facts.kind == facts.kind]
+    near = [key for key in known if key.table is not table and key.facts.kind == facts.kind]
     for key in sorted(near, key=lambda one: one.facts.name.casefold() != facts.name.casefold()):
         statement = render(
             "gates/entity_missing.sql",

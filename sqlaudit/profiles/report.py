@@ -70,6 +70,8 @@ def _lead(result: ProfileResult) -> Iterator[Words]:
         yield f"{listing(telling)} {verb} people out, should others know {them}."
     if result.named(Role.SENSITIVE):
         yield f"Others should not learn {listing(result.named(Role.SENSITIVE))}."
+    if result.entity is not None:
+        yield f"{result.entity.column} seems to say which person a row is about: {result.entity.reason}."
     if result.unreadable:
         one = len(result.unreadable) == 1
         said = "1 column is" if one else f"{len(result.unreadable):,} columns are"
@@ -216,6 +218,8 @@ def _next(result: ProfileResult) -> Iterator[Words]:
     known, secret = result.named(Role.QUASI_IDENTIFIER), result.named(Role.SENSITIVE)
     if known:
         options = f"--qi {option_value(known)}" + (f" --sensitive {option_value(secret)}" if secret else "")
+        if result.entity is not None:
+            options += f" --entity {option_value([result.entity.column])} --require k=5,km@2=5"
         yield f"Correct the roles, then audit: sqlaudit audit {shlex.quote(result.target)} {options}"
     else:
         yield f"Name what others may know about a person with {spelled('qi')}, and audit: sqlaudit audit TARGET --qi …"

@@ -181,6 +181,18 @@ class CountTable(Documented):
     count: str
 
 
+@dataclass(frozen=True)
+class ProposedEntity(Documented):
+    """The column that seems to say which person a row is about, where persons have several rows.
+
+    Args:
+        column: its name. reason: why it is thought to.
+    """
+
+    column: str
+    reason: str
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ProfileResult(MeasuredResult, Shown):
     """What a profile found.
@@ -192,6 +204,7 @@ class ProfileResult(MeasuredResult, Shown):
         together: minimal column sets that pick people out, small sets first; None when they were not searched.
         not_searched: the sentence why they were not; empty when they were, or nobody asked.
         cells: what each row seems to be a cell of, None where rows are no cells.
+        entity: what seems to say which person a row is about, None where persons do not seem to have several rows.
         statements: what ran in the database. versions: of sqlaudit and the engine.
         unreadable: columns of the table that the role may not read; nothing is said of them.
     """
@@ -209,6 +222,7 @@ class ProfileResult(MeasuredResult, Shown):
     together: ColumnSets | None = field(default=None, metadata=shown(_together))
     not_searched: str = field(default="", metadata=OR_NULL)
     cells: CountTable | None = field(default=None, metadata=IF_ANY)
+    entity: ProposedEntity | None = field(default=None, metadata=IF_ANY)
 
     def named(self, role: Role | str) -> tuple[str, ...]:
         """The columns for which a role is proposed (`Role.SENSITIVE`, or its text `sensitive`)."""

@@ -16,6 +16,7 @@ from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.provenance import provenance
 from sqlaudit.profiles.columns import BATCH, SAMPLE_ROWS, Source, batches, column_facts, sources_of
 from sqlaudit.profiles.count_tables import count_table
+from sqlaudit.profiles.entity import proposed_entity
 from sqlaudit.profiles.request import AS_USUAL, ProfileRequest
 from sqlaudit.profiles.result import ColumnFacts, ColumnProfile, ProfileResult, ShownValues, Twins
 from sqlaudit.profiles.roles import by_risk, follow_twins, propose
@@ -46,7 +47,8 @@ def profile_target(engine: Engine, target: Target, request: ProfileRequest = AS_
         twins = find_twins(engine, copy, sources, facts)
         columns = [ColumnProfile(found, propose(found), values.get(found.name)) for found in facts]
         result = replace(result_of(engine, target, columns, twins), unreadable=relation.unreadable)
-        result = replace(result, cells=count_table(engine, relation, result.rows))
+        cells = count_table(engine, relation, result.rows)
+        result = replace(result, cells=cells, entity=None if cells else result.entity)
         if request.sets:
             result = with_sets(engine, copy, sources, result)
     finally:
@@ -64,6 +66,7 @@ def result_of(
         rows=columns[0].facts.rows,
         columns=by_risk(follow_twins(columns, twins)),
         twins=twins,
+        entity=proposed_entity(columns),
         **provenance(engine, len(engine.executed)),
     )
 
