@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlaudit.audits.part import ClassesWanted, Opened, audit_part
-from sqlaudit.audits.persons import Combinations, person_statements, persons_told
+from sqlaudit.audits.persons import Combinations, person_statements, persons_told, planned_of_persons
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.result import Warned
@@ -135,7 +135,9 @@ class Auditor:
         for attribute in roles.sensitive or (None,):
             builder = HistogramBuilder(self.engine, frame_of(relation, roles, attribute, spec.roles), spec.roles.nulls)
             statements += builder.plan(attribute.sql if attribute else None)
+            statements += planned_of_persons(builder.frame, self.engine, spec.roles, spec.requirements)
         statements += warning_statements(self.engine, relation, roles)
+        statements = list({statement.sql: statement for statement in statements}.values())
         return statements + person_statements(self.engine, relation, roles, spec.roles)
 
 

@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.result import Warned
-from sqlaudit.base.spec import KnownRows, NullPolicy, Roles
+from sqlaudit.base.spec import KnownRows, NullPolicy, Requirement, Roles
 from sqlaudit.base.words import spelled
 from sqlaudit.classes.facts import Frame
 from sqlaudit.classes.histogram import HistogramBuilder
 from sqlaudit.classes.opening import ResolvedRoles, frame_of
 from sqlaudit.engines.contract import Engine
 from sqlaudit.models.judge import Asked
+from sqlaudit.models.registry import REGISTRY
 from sqlaudit.profiles.uncovered import persons_with_several
 
 
@@ -81,6 +82,27 @@ def person_statements(engine: Engine, relation: Relation, roles: ResolvedRoles, 
     if roles.entity is None:
         return []
     return [HistogramBuilder(engine, frame_of(relation, roles, None, given)).combinations_statement()]
+
+
+def planned_of_persons(
+    frame: Frame, engine: Engine, given: Roles, requirements: Sequence[Requirement]
+) -> list[Statement]:
+    """What is asked where persons have several combinations: what all rows of each say, and the classes that makes; and
+    what is read to count known events. None without an entity."""
+    if frame.entity is None:
+        return []
+    statements: list[Statement] = []
+    if frame.keys and given.known_rows is not KnownRows.ONE and given.nulls is not NullPolicy.WILDCARD:
+        from sqlaudit.classes.alike import alike_statement, frame_of_alike
+
+        made = alike_statement(engine, frame)
+        known = frame_of_alike(frame, f"({made.sql})")
+        statements += [made, *HistogramBuilder(engine, known).plan(known.sensitive)]
+    if any(REGISTRY[one.model].of_persons for one in requirements):
+        from sqlaudit.events.facts import reading_of
+
+        statements.append(reading_of(engine, frame))
+    return statements
 
 
 def persons_told(

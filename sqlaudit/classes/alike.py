@@ -36,5 +36,9 @@ def alike_frame(engine: Engine, frame: Frame, part: int = 0) -> Frame:
     source = f"({statement.sql})"
     if engine.can_materialize:
         source = engine.materialize(f"sqlaudit_alike_{part}", statement).sql
-    sensitive = None if frame.sensitive is None else "s"
-    return Frame(source, ("known",), "e", False, (False,), sensitive)
+    return frame_of_alike(frame, source)
+
+
+def frame_of_alike(frame: Frame, source: str) -> Frame:
+    """The frame over rows of `alike_statement`, when these are made."""
+    return Frame(source, ("known",), "e", False, (False,), None if frame.sensitive is None else "s")

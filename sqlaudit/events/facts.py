@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from sqlaudit.base.relation import Kind, Relation
+from sqlaudit.base.relation import Kind, Relation, Statement
 from sqlaudit.base.spec import NullPolicy
 from sqlaudit.base.sql import Raw
 from sqlaudit.classes.facts import Frame
@@ -15,7 +15,7 @@ from sqlaudit.column_sets.selection import Chosen
 from sqlaudit.engines.contract import Engine
 from sqlaudit.events.coherence import Learning
 from sqlaudit.events.levels import Levels
-from sqlaudit.events.occurrences import Occurrences, coded_rows, drop_occurrences, occurrences_of
+from sqlaudit.events.occurrences import Occurrences, coded_rows, drop_occurrences, occurrences_of, reading
 from sqlaudit.events.result import Drawn, Known, Learnt, PersonsFound, Profile
 from sqlaudit.events.unicity import COUNTED, singled_out
 from sqlaudit.models.persons import Alike, PersonsWanted, Shared, Singled, Told
@@ -163,6 +163,14 @@ def count_persons(engine: Engine, frame: Frame, wanted: PersonsWanted) -> Counte
             drop_occurrences(bench)
             bench.drop(f"sqlaudit_events_held_{_PLACE}")
     return found
+
+
+def reading_of(engine: Engine, frame: Frame) -> Statement:
+    """The statement that reads the table of a frame to count what persons' events tell, for `--dry-run`."""
+    assert frame.entity is not None
+    columns = [*(frame.keys or ("1",)), *([frame.sensitive] if frame.sensitive is not None else [])]
+    chosen = [Chosen(f"q{place}", sql, Kind.OTHER) for place, sql in enumerate(columns)]
+    return reading(engine, Relation(frame.source, (), ""), chosen, Chosen("e", frame.entity, Kind.OTHER))
 
 
 def _held(events: Occurrences, source: Raw, place: int) -> Raw:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from itertools import pairwise
 from random import Random
 from typing import Any
 
@@ -264,3 +265,65 @@ def test_cuts_leave_no_event_out_whatever_their_sizes(persons: list[int]) -> Non
             assert lasts == sorted(set(lasts))
             assert lasts[-1] == len(persons)
             assert len(lasts) <= parts
+
+
+SAME_NUMBER = st.integers(1, 3).flatmap(
+    lambda number: st.lists(st.sets(st.sampled_from("abcd"), min_size=number, max_size=number), min_size=1, max_size=7)
+)
+
+
+@run(40)
+@given(SAME_NUMBER, st.integers(2, 4))
+def test_who_knows_as_many_events_as_persons_have_knows_all_of_them(sets: list[set[str]], k: int) -> None:
+    """Where no person's events are part of another one's, as where all have as many."""
+    table = pd.DataFrame([(who, at) for who, events in enumerate(sets) for at in sorted(events)], columns=["who", "at"])
+    number = len(sets[0])
+    with connect() as engine:
+        found = find_persons(engine, Target(frame=table), asked(qi=("at",), known=number, k=k))
+    last = found.at(number)
+    exposed, unique = found.profile.exposed_persons, found.profile.unique_persons
+    assert (last.smallest, last.exposed_persons, last.unique_persons) == (found.profile.k, exposed, unique)
+
+
+def test_part_of_the_events_of_another_one_fits_more_than_the_same() -> None:
+    table = pd.DataFrame([(1, "a"), (2, "a"), (2, "b"), (3, "a"), (3, "b")], columns=["who", "at"])
+    with connect() as engine:
+        found = find_persons(engine, Target(frame=table), asked(qi=("at",), known=2, k=2))
+    assert (found.at(2).smallest, found.profile.k) == (2, 1)
+
+
+@run(30)
+@given(st.lists(st.tuples(st.integers(1, 6), st.integers(0, 5)), min_size=1, max_size=14))
+def test_coarser_events_are_never_worse_and_more_known_ones_never_better(table: list[tuple[int, int]]) -> None:
+    request = asked(qi=("at", "place"), known=3, k=3)
+    frames = [
+        pd.DataFrame([(who, 0, at // width) for who, at in table], columns=["who", "at", "place"])
+        for width in (1, 2, 6)
+    ]
+    with connect() as engine:
+        curves = [find_persons(engine, Target(frame=frame), request) for frame in frames]
+    for fine, coarse in pairwise(curves):
+        assert coarse.profile.k >= fine.profile.k
+        for one, other in zip(fine.curve, coarse.curve, strict=True):
+            assert other.smallest >= one.smallest
+            assert other.exposed_persons <= one.exposed_persons
+    for found in curves:
+        for fewer, more in pairwise(found.curve):
+            assert more.smallest <= fewer.smallest
+            assert more.exposed_persons >= fewer.exposed_persons
+
+
+def test_the_baskets_of_the_paper_of_2008() -> None:
+    """Four baskets of items a1, a2, b1 and b2; where a1 and a2 are said as A, any two known items have two baskets."""
+    baskets = {1: "a1 b1 b2", 2: "a2 b1", 3: "a2 b1 b2", 4: "a1 a2 b2"}
+    found = {}
+    with connect() as engine:
+        for name, items in (
+            ("plain", baskets),
+            ("coarse", {who: one.replace("a1", "A").replace("a2", "A") for who, one in baskets.items()}),
+        ):
+            rows_ = [(who, item) for who, some in items.items() for item in some.split()]
+            table = pd.DataFrame(rows_, columns=["who", "item"])
+            curve = find_persons(engine, Target(frame=table), asked(qi=("item",), known=2, k=2)).curve
+            found[name] = [(one.smallest, one.exposed_persons) for one in curve]
+    assert found == {"plain": [(2, 0), (1, 2)], "coarse": [(3, 0), (2, 0)]}

@@ -177,14 +177,16 @@ def test_the_command_says_how_many_persons_fall_short(tmp_path: Any) -> None:
     assert "FAILS: kᵐ-anonymity (m = 2) is 1; at least 2 is required. 3 of 3 persons (100%) fall short." in said
 
 
-def test_a_node_of_the_lattice_is_judged_by_its_generalized_events() -> None:
+def test_a_node_of_the_lattice_is_judged_by_its_generalized_events(engine: Engine) -> None:
     """Levels of the clinic: itself, its town, everywhere. No two clinics of somebody are shared, but the towns are."""
     places = {"clinic": {"widths": [2]}}
-    visits = pd.DataFrame({"who": [1, 1, 2, 2, 3, 3, 4, 4], "clinic": [0, 2, 1, 3, 0, 3, 1, 2]})
+    visits = zip([1, 1, 2, 2, 3, 3, 4, 4], [0, 2, 1, 3, 0, 3, 1, 2], strict=True)
+    query = values_query([{"who": who, "clinic": at} for who, at in visits], {"who": "int", "clinic": "int"})
     safe = {}
     for require in ("km@1=2", "km@2=2", "km@2=4", "profile_k=4", "unicity@2=0"):
         found = sqlaudit.lattice(
-            visits,
+            query=query,
+            db=engine,
             qi=["clinic"],
             entity="who",
             require=[require],

@@ -398,3 +398,12 @@ def test_the_data_stay_as_they_were_until_refreshed(load: Loader, lasting_postgr
         assert "8 rows in 2 equivalence classes" in looking.words("\\audit")
         looking.run("\\refresh")
         assert "16 rows in 2 equivalence classes" in looking.words("\\audit")
+
+
+def test_requirements_on_persons_are_judged(opened: Console, table: str) -> None:
+    """Illnesses in the place of persons: whoever knows two sexes of one of them."""
+    said = " ".join(opened.run(f"AUDIT {table} BY (sex) ENTITY disease REQUIRE km@2 >= 99, profile_k >= 1;").split())
+    assert "FAILS: kᵐ-anonymity (m = 2) is" in said
+    assert "Holds: profile k-anonymity is" in said
+    with pytest.raises(UsageError, match="'km@2=2' is about persons with many rows; name the column"):
+        opened.run(f"AUDIT {table} BY (sex) REQUIRE km@2>=2;")
