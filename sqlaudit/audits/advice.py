@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from sqlaudit.audits.classes_report import unit_of
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.result import Status
 from sqlaudit.base.words import about, spelled
 from sqlaudit.models.phrases import listing
+from sqlaudit.profiles.names import concept_of
 from sqlaudit.reports.document import Toned
 from sqlaudit.reports.figures import count, part, plural
 
@@ -70,12 +71,21 @@ def _steps(result: AuditResult) -> Iterator[str]:
     if failed or (result.classes.min_size or 2) < 2:
         yield (
             f"Coarsen a quasi-identifier and audit again before you change the data: {spelled('qi')} takes "
-            "expressions, for "
-            f"instance {spelled('qi', 'floor(age / 10)')}."
+            f"expressions{_instance(result.roles.get('quasi_identifiers') or ())}."
         )
     if any(check.sensitive is not None for check in failed):
         yield "Classes whose sensitive values are too alike get better when they are merged, or when rows are left out."
     yield from _missing_roles(result)
+
+
+def _instance(names: Sequence[str]) -> str:
+    """An expression over a column that the table has, where a usual one fits its name."""
+    usual = {"birth_date": "year({})", "age": "floor({} / 10)"}
+    for name in names:
+        concept = concept_of(name) if name.isidentifier() else None
+        if concept is not None and concept.name in usual:
+            return f", for instance {spelled('qi', usual[concept.name].format(name))}"
+    return ""
 
 
 def _missing_roles(result: AuditResult) -> Iterator[str]:

@@ -13,6 +13,8 @@ from sqlaudit.reports.figures import count, limit, percent, plural
 from sqlaudit.reports.moments import made
 from sqlaudit.reports.statements import statements_code
 
+_SHOWN = 40
+"""So many sets are listed one by one; the JSON has all that were asked for."""
 _OFTEN = 5
 """So many columns are told with the number of sets that they are in."""
 
@@ -30,7 +32,7 @@ def columns_document(result: ColumnSets) -> Document:
         Toned(f"{result.target}: {found}", "bad" if result.sets_found and result.find != "ranking" else "plain"),
         (Bullets(tuple(_lead(result))),),
         (
-            *section("Column sets", _sets(result), sets_picture(result)),
+            *section("Column sets", _sets(result), _grouped(result), sets_picture(result)),
             *section("What each column adds", Bullets(tuple(_effects(result)))),
             *section("How it was measured", _how(result)),
             *section("The SQL that ran", *statements_code(result.statements)),
@@ -110,9 +112,36 @@ def _sets(result: ColumnSets) -> Table:
     columns = [Column("Columns"), Column("Smallest class", True), Column(f"{result.unit.capitalize()} below k", True)]
     columns += [Column("At risk", True), Column("Alone", True)]
     columns += [Column("Classes", True)] if with_classes else []
-    more = result.sets_found - len(result.sets)
-    caption = f"The first {count(len(result.sets))}; {count(more)} more were found." if more else ""
-    return Table(tuple(columns), tuple(_row(one, with_classes) for one in result.sets), caption)
+    first = _by_risk(result)[:_SHOWN]
+    more = result.sets_found - len(first)
+    order = "" if result.find == "ranking" or result.wanted != "violating" else " with most at risk"
+    caption = f"The first {count(len(first))}{order}; {count(more)} more were found." if more else ""
+    return Table(tuple(columns), tuple(_row(one, with_classes) for one in first), caption)
+
+
+def _by_risk(result: ColumnSets) -> list[ColumnSet]:
+    """The sets with most at risk first, where nobody asked for another order; fewer columns first among equals."""
+    if result.find == "ranking" or result.wanted != "violating":
+        return list(result.sets)
+    return sorted(result.sets, key=lambda one: (-one.rows_at_risk, -one.unique_rows, len(one.columns)))
+
+
+def _grouped(result: ColumnSets) -> Table | None:
+    """Where there are more sets than anybody reads: in how many of them each column is, and the worst of these."""
+    if len(result.sets) <= _SHOWN:
+        return None
+    having = {name: [one for one in _by_risk(result) if name in one.columns] for name in result.columns}
+    rows = sorted(((name, sets) for name, sets in having.items() if sets), key=lambda pair: -len(pair[1]))
+    columns = (Column("Column"), Column("Sets with it", True), Column("Most at risk", True), Column("Together with"))
+    return Table(
+        columns,
+        tuple((name, count(len(sets)), percent(sets[0].share_at_risk), _others(name, sets[0])) for name, sets in rows),
+        f"All {count(len(result.sets))} by column:",
+    )
+
+
+def _others(name: str, one: ColumnSet) -> str:
+    return ", ".join(column for column in one.columns if column != name) or "(alone)"
 
 
 def _row(one: ColumnSet, with_classes: bool) -> tuple[Words, ...]:

@@ -93,6 +93,7 @@ CONCEPTS = (
     Concept("network_address", _D, "an address of a device"),
     Concept("likeness", _D, "a likeness or trace of a person"),
     Concept("vehicle", _D, "a number of a vehicle"),
+    Concept("sampling_weight", Role.OTHER, "a sampling weight: how many people a row stands for"),
     Concept("nationality", _Q, "nationality or origin"),
     Concept("sex", _Q, "sex or gender"),
     Concept("birth_date", _Q, "a date or year of birth"),

@@ -6,15 +6,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from sqlaudit.base.relation import Kind
-from sqlaudit.profiles.names import Concept, concept_of
+from sqlaudit.base.words import spelled
+from sqlaudit.profiles.names import Concept, concept_of, words_of
 from sqlaudit.profiles.result import ColumnFacts, ColumnProfile, Proposal, Role, Twins
 
 TELLING = 0.5
 """From this share of texts with a shape on, the shape says what the column holds."""
+NUMBERS = 0.9
+"""From this share of texts that are numbers on, they are meant as numbers."""
 FREE_TEXT = 0.2
 DENSE = 1.2
 """Whole numbers that are all different and spread no wider than this many times their number count the rows."""
 _ORDER = tuple(Role)
+_NAME = {"name", "names", "naam", "nom", "noms", "nome", "nombre", "namn", "navn", "nimi", "imie", "jmeno", "nev"}
+_OF_THINGS = {"product", "company", "brand", "file", "column", "table", "item", "shop", "store", "drug", "team"}
 _IDENTIFYING_SHAPES = {
     "email": "e-mail addresses",
     "phone": "phone numbers",
@@ -42,8 +47,9 @@ def propose(facts: ColumnFacts) -> Proposal:
     for rule in (_by_shape, _by_direct_name, _by_free_text, _by_name, _by_names_of_persons, _by_uniqueness, _by_dates):
         proposal = rule(facts, concept)
         if proposal is not None:
-            return proposal
-    return Proposal(Role.OTHER, ("neither name nor values say what it holds: could others know it?", *_rare(facts)))
+            return replace(proposal, reasons=(*proposal.reasons, *_numbers_as_text(facts)))
+    said = "neither name nor values say what it holds: could others know it?"
+    return Proposal(Role.OTHER, (said, *_rare(facts), *_numbers_as_text(facts)))
 
 
 def follow_twins(columns: Sequence[ColumnProfile], twins: Sequence[Twins]) -> list[ColumnProfile]:
@@ -51,8 +57,10 @@ def follow_twins(columns: Sequence[ColumnProfile], twins: Sequence[Twins]) -> li
     known = {column.name: column for column in columns}
     for pair in twins:
         for name, other in ((pair.first, pair.second), (pair.second, pair.first)):
-            if known[name].role is Role.OTHER and known[other].role is not Role.OTHER:
-                reasons = (f"it says the same as {other}", *_rare(known[name].facts))
+            unknown = known[name].role is Role.OTHER and known[name].proposal.concept is None
+            if unknown and known[other].role is not Role.OTHER:
+                facts = known[name].facts
+                reasons = (f"it says the same as {other}", *_rare(facts), *_numbers_as_text(facts))
                 proposal = replace(known[other].proposal, reasons=reasons)
                 known[name] = replace(known[name], proposal=proposal)
     return list(known.values())
@@ -103,15 +111,37 @@ def _by_free_text(facts: ColumnFacts, concept: Concept | None) -> Proposal | Non
 def _by_name(facts: ColumnFacts, concept: Concept | None) -> Proposal | None:
     if concept is None or concept.role is Role.DIRECT_IDENTIFIER:
         return None
+    if concept.name == "birth_date" and facts.kind == Kind.TEXT and facts.filled and not _looks_like_dates(facts):
+        said = "its name says birth, and its values are no dates: a place of birth or origin, perhaps"
+        return Proposal(concept.role, (said, *_rare(facts)), "nationality")
+    if concept.name == "body" and "weight" in words_of(facts.name):
+        doubt = f"where it says how many people a row stands for, name it with {spelled('weights')} instead"
+        return Proposal(concept.role, (*_named(concept), doubt, *_rare(facts)), concept.name)
     return Proposal(concept.role, (*_named(concept), *_rare(facts)), concept.name)
 
 
 def _by_names_of_persons(facts: ColumnFacts, concept: Concept | None) -> Proposal | None:
     share = facts.shape_share("capitalised_words")
-    if share < TELLING or (facts.distinct_share or 0) < 0.3:
+    words = set(words_of(facts.name))
+    called = bool(words & _NAME) and not words & _OF_THINGS
+    if share < TELLING or ((facts.distinct_share or 0) < 0.3 and not called):
         return None
     said = f"{_percent(share)} of its texts are several capitalised words, as names of persons are"
     return Proposal(Role.DIRECT_IDENTIFIER, (said, *_rare(facts)), "person_name")
+
+
+def _looks_like_dates(facts: ColumnFacts) -> bool:
+    return facts.shape_share("date", "number") >= TELLING or facts.shape_share("missing") == 1
+
+
+def _numbers_as_text(facts: ColumnFacts) -> Iterator[str]:
+    """How texts that are numbers become numbers, so that they can be grouped into ranges."""
+    if facts.kind == Kind.TEXT and facts.shape_share("number") >= NUMBERS:
+        name = facts.name if facts.name.isidentifier() else f'"{facts.name}"'
+        yield (
+            f"its texts are numbers: CAST({name} AS DOUBLE) reads them as such, and where a comma stands before the "
+            f"decimals CAST(REPLACE({name}, ',', '.') AS DOUBLE)"
+        )
 
 
 def _by_uniqueness(facts: ColumnFacts, concept: Concept | None) -> Proposal | None:

@@ -117,7 +117,7 @@ def shortened(found: ColumnSets) -> ColumnSets:
 
 
 def _judged(column: ColumnProfile, found: ColumnSet, is_decisive: bool) -> ColumnProfile:
-    if column.role is not Role.OTHER:
+    if column.role is not Role.OTHER or column.proposal.concept is not None:
         return column
     others = [name for name in found.columns if name != column.name]
     known = f"with {' and '.join(others)}" if others else "alone"

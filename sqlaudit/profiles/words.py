@@ -26,7 +26,9 @@ WORDS = {
     """,
     "person_name": """
         surname, last name, lname, first name, fname, forename, given name, family name, maiden name, middle name,
-        full name, nickname, user name, patient name, customer name, client name, employee name, person name,
+        full name, voller name, vollstandiger name, nom complet, nombre completo, nome completo, volledige naam,
+        nominativo, versicherter name, fullt namn, fulde navn,
+        nickname, user name, patient name, customer name, client name, employee name, person name,
         contact name, student name, doctor name, physician name, =name, =names, vorname, nachname, familienname,
         geburtsname, rufname, prenom, nom, nom de famille, apellido…, nombre, nombres, cognome, =nome, sobrenome,
         apelido, achternaam, voornaam, =naam, imie, nazwisko, efternamn, fornamn, etternavn, fornavn, efternavn,
@@ -39,6 +41,11 @@ WORDS = {
     "network_address": "ip, ip address…, ipv 4, ipv 6, mac address, imei, device id, cookie id, advertising id",
     "likeness": "photo…, portrait, fingerprint, biometric…, signature, unterschrift, voice print",
     "vehicle": "vin, license plate…, licence plate…, number plate, kennzeichen",
+    "sampling_weight": """
+        sampling weight, sample weight, survey weight, design weight, person weight, household weight, replicate
+        weight, final weight, pweight…, fweight, fnlwgt, wgt, wgtp, pwgtp, perwt, hhwt, hochrechnung…, gewichtung…,
+        stichprobengewicht, poids de sondage, ponderation, ponderacion, factor de expansion
+    """,
     "nationality": """
         nationalit…, citizen…, native country, birthplace, place of birth, country of birth, staatsangehor…,
         nacionalid…, cittadinanza, immigra…, migration…

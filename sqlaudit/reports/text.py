@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 
 from rich.box import SIMPLE_HEAD
+from rich.cells import cell_len
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table as Grid
@@ -28,6 +29,7 @@ from sqlaudit.reports.text_plots import PlotLine, plotted
 
 STYLES = {"plain": "", "good": "green", "bad": "bold red", "warn": "yellow", "quiet": "dim"}
 _INDENT = 2
+_BETWEEN = 3
 Shown = Paragraph | Bullets | Facts | Table | list[PlotLine]
 
 
@@ -80,14 +82,14 @@ def _blocks(console: Console, blocks: tuple[Shown, ...]) -> None:
     for position, block in enumerate(blocks):
         if position and not (isinstance(block, Bullets) and isinstance(blocks[position - 1], Paragraph)):
             console.print()
-        _print(console, Padding(_laid_out(block), (0, 0, 0, _INDENT)))
+        _print(console, Padding(_laid_out(block, console.width - _INDENT), (0, 0, 0, _INDENT)))
 
 
 def _print(console: Console, renderable: RenderableType) -> None:
     console.print(renderable, overflow="fold", soft_wrap=False)
 
 
-def _laid_out(block: Shown) -> RenderableType:
+def _laid_out(block: Shown, width: int) -> RenderableType:
     if isinstance(block, list):
         return _plot(block)
     if isinstance(block, Paragraph):
@@ -96,7 +98,47 @@ def _laid_out(block: Shown) -> RenderableType:
         return _pairs([("•", item) for item in block.items])
     if isinstance(block, Facts):
         return _pairs([(visible(name), words) for name, words in block.pairs])
-    return _table(block)
+    widths = _widths(block, width)
+    return _row_by_row(block) if widths is None else _table(block, widths)
+
+
+def _widths(table: Table, width: int) -> list[int | None] | None:
+    """The width of each column, None where it takes what it wants; None for a table that breaks words in any way."""
+    places = range(len(table.columns))
+    wanted = [max(cell_len(text) for text in _texts(table, place)) for place in places]
+    needed = [_longest_word(table, place) for place in places]
+    room = width - _BETWEEN * (len(wanted) - 1)
+    if sum(wanted) <= room or len(wanted) < 2:
+        return [None] * len(wanted)
+    if sum(needed) > room:
+        return None
+    widths = list(wanted)
+    for place in sorted(places, key=lambda place: (table.columns[place].numeric, -wanted[place])):
+        widths[place] -= min(widths[place] - needed[place], max(0, sum(widths) - room))
+    return list(widths)
+
+
+def _texts(table: Table, place: int) -> list[str]:
+    """What stands in a column, its heading first."""
+    return [visible(text) for text in (table.columns[place].title, *(text_of(row[place]) for row in table.rows))]
+
+
+def _longest_word(table: Table, place: int) -> int:
+    """The room that a column needs so that no word of it, such as a column's name, is broken."""
+    return max((cell_len(word) for text in _texts(table, place) for word in text.split()), default=1)
+
+
+def _row_by_row(table: Table) -> RenderableType:
+    """A table that is too wide: what a row is about on its own line, and under it its figures with their names."""
+    parts: list[RenderableType] = [Text(visible(table.caption))] if table.caption else []
+    for row in table.rows:
+        figures = Text("; ", style="dim").join(
+            Text.assemble((visible(column.title).lower() + " ", "dim"), _styled(cell))
+            for column, cell in zip(table.columns[1:], row[1:], strict=True)
+            if text_of(cell)
+        )
+        parts += [_styled(row[0]), Padding(figures, (0, 0, 0, 4))]
+    return Group(*parts)
 
 
 def _plot(lines: list[PlotLine]) -> RenderableType:
@@ -121,7 +163,7 @@ def _pairs(pairs: list[tuple[str, Words]]) -> Grid:
     return grid
 
 
-def _table(table: Table) -> Grid:
+def _table(table: Table, widths: list[int | None]) -> Grid:
     grid = Grid(
         box=SIMPLE_HEAD,
         show_edge=False,
@@ -132,12 +174,13 @@ def _table(table: Table) -> Grid:
         title_justify="left",
         title_style="",
     )
-    for column in table.columns:
+    for column, room in zip(table.columns, widths, strict=True):
         grid.add_column(
             Text(visible(column.title), style="dim"),
             justify="right" if column.numeric else "left",
             overflow="fold",
             no_wrap=False,
+            width=room,
         )
     for row in table.rows:
         grid.add_row(*(_styled(cell) for cell in row))

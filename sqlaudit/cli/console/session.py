@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -206,6 +207,8 @@ class Session:
         if words[0].upper() == "EXPLAIN" and len(words) > 1:
             self.screen.text(self.workspace.plan(self.workspace.query(words[1])))
             return None
+        if words[0].upper() in ("SHOW", "DESCRIBE", "DESC") and (name := _described(piece.text)) is not None:
+            return find_command("d").run(self, name)
         target = self.workspace.query(piece.text)
         rows = self.workspace.rows(target, self.screen.row_limit)
         self.selected = target
@@ -289,6 +292,21 @@ class Command:
     help: str
     run: Callable[[Session, str], object | None]
     completes: str = ""
+
+
+_OF_TABLES = re.compile(r"SHOW\s+(?:ALL\s+)?TABLES", re.IGNORECASE)
+_OF_COLUMNS = re.compile(
+    r"(?:DESC(?:RIBE)?|SHOW\s+COLUMNS\s+(?:FROM|IN))\s+(?:TABLE\s+)?(?!SELECT\b)(.+)", re.IGNORECASE
+)
+
+
+def _described(statement: str) -> str | None:
+    """What `\\d` is given for SHOW TABLES and DESCRIBE, as other consoles have them; None for other statements."""
+    text = statement.strip().rstrip(";").strip()
+    if _OF_TABLES.fullmatch(text):
+        return ""
+    found = _OF_COLUMNS.fullmatch(text)
+    return found[1].strip() if found else None
 
 
 def find_command(name: str) -> Command:

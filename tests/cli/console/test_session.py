@@ -407,3 +407,15 @@ def test_requirements_on_persons_are_judged(opened: Console, table: str) -> None
     assert "Holds: profile k-anonymity is" in said
     with pytest.raises(UsageError, match="'km@2=2' is about persons with many rows; name the column"):
         opened.run(f"AUDIT {table} BY (sex) REQUIRE km@2>=2;")
+
+
+def test_show_tables_and_describe_are_understood() -> None:
+    from sqlaudit.cli.console.session import _described
+
+    assert [_described(text) for text in ("SHOW TABLES;", "show all tables", "DESCRIBE people", "desc 'a b.csv'")] == [
+        "",
+        "",
+        "people",
+        "'a b.csv'",
+    ]
+    assert [_described(text) for text in ("DESCRIBE SELECT 1", "SHOW ALL", "SELECT 1")] == [None, None, None]
