@@ -17,6 +17,7 @@ from sqlaudit.remedies.suppress.by_groups import group_program
 from sqlaudit.remedies.suppress.by_patterns import pattern_program
 from sqlaudit.remedies.suppress.candidates import candidates
 from sqlaudit.remedies.suppress.deciding import base_cost, decide
+from sqlaudit.remedies.suppress.guaranteed import guaranteed
 from sqlaudit.remedies.suppress.improving import improved
 from sqlaudit.remedies.suppress.lending import choices
 from sqlaudit.remedies.suppress.problem import Problem, reduced, solution_of
@@ -242,3 +243,35 @@ def test_a_partition_that_is_none_is_refused() -> None:
         solution_of(problem, units, one, np.array([0, 0]))
     with pytest.raises(ValueError, match="too small"):
         solution_of(problem, units, np.array([1, 2]), np.array([0, 1]))
+
+
+@settings(max_examples=30, deadline=None, derandomize=True)
+@given(
+    st.lists(st.lists(st.integers(0, 2), min_size=2, max_size=2), min_size=4, max_size=7),
+    st.integers(2, 4),
+    st.sampled_from([(1, 1), (1, 3)]),
+    st.booleans(),
+)
+def test_a_fast_answer_for_k_alone_is_within_its_factor(
+    rows: list[list[int]], k: int, weights: tuple[int, int], whole: bool
+) -> None:
+    """Less than 2 W / w times the best, also from the worst start: everybody in one group."""
+    best = cheapest([tuple(row) for row in rows], k, 1, [""] * len(rows), weights, whole=whole)
+    problem = problem_of(rows, k, weights=weights, whole=whole)
+    nobody_apart = np.zeros(problem.units, dtype=np.int64)
+    worst = solution_of(problem, np.arange(problem.units), problem.sizes, nobody_apart)
+    for found in (fast(problem), guaranteed(problem, worst)):
+        check(problem, found)
+        assert best is not None
+        assert found.cost * min(weights) < 2 * sum(weights) * best or found.cost == best == 0
+    assert base_cost(problem) <= best
+
+
+def test_a_fast_answer_suppresses_no_more_than_the_rows_that_cannot_stay() -> None:
+    """Three rows of three cells: the walk over the choices of columns took a fourth row in, and ten cells."""
+    rows = [(3, 2, 1), (1, 3, 3), (3, 2, 1), (3, 2, 1), (0, 1, 1), (1, 2, 1), (3, 2, 1)]
+    assert fast(problem_of(rows, 2)).cost <= 9
+
+
+def test_where_one_row_pays_its_whole_group_does() -> None:
+    assert base_cost(problem_of([(1,)] * 9 + [(2,)], 5)) == 5

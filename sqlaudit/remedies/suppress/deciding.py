@@ -194,5 +194,10 @@ def base_cost(problem: Problem, most: int = MOST) -> int:
         total += cost * int(problem.sizes[settled].sum())
         open_[settled] = False
         if not open_.any():
-            return total
-    return total + reached * int(problem.sizes[open_].sum())
+            return _of_a_group(problem, total)
+    return _of_a_group(problem, total + reached * int(problem.sizes[open_].sum()))
+
+
+def _of_a_group(problem: Problem, cost: int) -> int:
+    """No row pays alone: where one has to, all k rows of its group do."""
+    return max(cost, problem.k * min(problem.weights)) if cost else 0

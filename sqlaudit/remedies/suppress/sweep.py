@@ -3,8 +3,8 @@
 Over all choices of kept columns, cheapest first: rows that are in no group yet and agree in the kept columns become a
 group when there are enough of them. What is left is too small or not diverse even as a whole. A second walk borrows
 rows for it from groups that have more than they need; what is left then joins the groups where that costs least.
-Everything works on units with counts, not on rows. No guarantee is known: how far it is from the optimum is told by a
-lower bound.
+Everything works on units with counts, not on rows. For k alone the answer is within a proven factor (`guaranteed`); how
+far it really is from the optimum is told by a lower bound.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from sqlaudit.remedies.suppress.guaranteed import guaranteed
 from sqlaudit.remedies.suppress.lending import Kept, Ledger, levels
 from sqlaudit.remedies.suppress.problem import Integers, Problem, Solution, as_it_is, groups_of, solution_of
 
@@ -36,11 +37,11 @@ def fast(problem: Problem, watch: Watch | None = None) -> Solution:
         if not swept.left.any():
             break
     if not swept.left.any():
-        return solution_of(problem, *swept.partition())
+        return guaranteed(problem, solution_of(problem, *swept.partition()))
     ledger = Ledger(problem, *swept.partition(), swept.left)
     ledger.borrow()
     ledger.join()
-    return solution_of(problem, *ledger.partition())
+    return guaranteed(problem, solution_of(problem, *ledger.partition()))
 
 
 @dataclass
