@@ -51,13 +51,15 @@ class Named(Protocol):
 
 @dataclass(frozen=True)
 class _Seen:
-    """A column as far as it was looked at. `once` are the values that occur once among the rows looked at."""
+    """A column as far as it was looked at. `once` are the values that occur once among the rows looked at; `of_persons`
+    says that it names persons."""
 
     facts: ColumnFacts
     once: int
     named: bool
     is_key: bool
     roleless: bool = False
+    of_persons: bool = False
 
 
 def audit_warnings(
@@ -100,7 +102,7 @@ def audit_warnings(
         without_role(bare),
         *(_nearly_unique(column, whole) for column in seen if column.is_key and _can_be_unique(classes)),
         *(_float(column.facts) for column in seen if column.is_key),
-        *(_variants(column, where) for column in seen if column.named),
+        *(_variants(column, where) for column in seen if column.named or column.of_persons),
     ]
     texts = equal_text_warnings(engine, relation, [*roles.quasi_identifiers, *roles.sensitive], FIRST_ROWS)
     cells = count_table(engine, relation, rows)
@@ -172,13 +174,14 @@ def _look(engine: Engine, relation: Relation, roles: Named, bare: Sequence[str])
             i < named,
             i < keys,
             i >= named and source.name in bare,
+            roles.entity is not None and i == len(sources) - 1 and source.name == roles.entity.label,
         )
         for i, source in enumerate(sources)
     ]
 
 
 def _sources(relation: Relation, roles: Named, dialect: str) -> list[Source]:
-    """Quasi-identifiers, then sensitive attributes, then other columns: they are published as well."""
+    """Quasi-identifiers, then sensitive attributes, then other columns: they are published as well; last who is who."""
     given = [*roles.quasi_identifiers, *roles.sensitive]
     others = [
         Source(column.name, quote(column.name, dialect), column.kind)
@@ -189,7 +192,9 @@ def _sources(relation: Relation, roles: Named, dialect: str) -> list[Source]:
     figures = [source for source in others if source.kind is not Kind.TEXT]
     looked_at = {source.name for source in (*texts[:MOST_OTHERS], *figures[:MOST_OTHERS])}
     chosen = [source for source in others if source.name in looked_at]
-    return [*(Source(item.label, item.sql, item.kind) for item in given), *chosen]
+    persons = [roles.entity] if roles.entity is not None and roles.entity.kind is Kind.TEXT else []
+    first, last = ([Source(item.label, item.sql, item.kind) for item in items] for items in (given, persons))
+    return [*first, *chosen, *last]
 
 
 def _divisions(engine: Engine, relation: Relation, roles: Named) -> Iterator[Warned]:
@@ -228,7 +233,7 @@ def _declared(identifiers: Sequence[Resolved]) -> Warned | None:
 
 def _likely(seen: Sequence[_Seen], relation: Relation, roles: Named, where: str) -> Warned | None:
     """Columns that look like direct identifiers though nobody said so: by their texts, or by name alone."""
-    names = [column.facts.name for column in seen if _identifies(column.facts)]
+    names = [column.facts.name for column in seen if not column.of_persons and _identifies(column.facts)]
     known = _names(roles) | {column.facts.name for column in seen}
     for column in relation.columns:
         concept = concept_of(column.name) if column.name not in known else None
@@ -291,6 +296,7 @@ def _variants(column: _Seen, where: str) -> Warned | None:
         return None
     number = "1 value differs" if facts.respelled == 1 else f"{facts.respelled:,} values differ"
     so = "which splits classes that belong together" if column.is_key else "and counts as a value of its own"
+    so = "and who is written in two ways counts as two persons" if column.of_persons else so
     return Warned(
         "spelling_variants",
         (facts.name,),

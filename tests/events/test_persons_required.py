@@ -224,3 +224,50 @@ def test_no_person_passes_nothing() -> None:
     nameless = pd.DataFrame({"who": [1, None], "clinic": ["a", "a"]})
     with pytest.raises(UsageError, match="missing in 1 of 2 rows"):
         sqlaudit.persons(nameless, entity="who", qi=["clinic"], require={"km@2": 1})
+
+
+ODD = 'wh"o 😀'
+
+
+@pytest.mark.parametrize(
+    ("rows_", "more", "levels"),
+    [
+        ([(1, at) for at in "abcde"], {}, [1, 1]),  # one person with all rows, however many
+        ([(1, "a"), (1, "b"), (2, "a"), (2, "b")], {"where": f'"{ODD.replace(chr(34), chr(34) * 2)}" = 1'}, [1, 1]),
+        ([(1, "a")] * 9 + [(2, "b")] * 9, {}, [1, 1]),  # rows that are there again and again
+        ([(1, None), (2, None)], {"nulls": "distinct"}, [1, 1]),  # a missing event that equals nothing
+        ([(1, None), (2, "a")], {}, [1, 1]),
+        ([("", "a"), ("", "b")], {}, [1, 1]),  # an empty name is a name
+        ([(1, "a"), (2, "a ")], {}, [1, 1]),  # a blank tells persons apart
+        ([(1, "a"), (2, "A")], {}, [1, 1]),
+        ([(1, "a"), (1, "a"), (2, "a")], {"multiset": True}, [1, 1]),
+        ([(1, "a"), (1, "a"), (2, "a")], {}, [2, 2]),
+    ],
+)
+def test_no_table_passes_by_what_is_odd_about_it(rows_: list[tuple[Any, Any]], more: Any, levels: list[int]) -> None:
+    table = pd.DataFrame(rows_, columns=[ODD, "a,t"])
+    require = ["km@2=2", "profile_k=2"]
+    found = sqlaudit.persons(table, entity=ODD, qi=["a,t"], require=require, **more)
+    assert [check.level for check in found.checks] == levels
+    assert found.passed is (levels == [2, 2])
+    if not more:
+        audit = sqlaudit.audit(table, entity=ODD, qi=["a,t"], require=["k=2", *require])
+        assert [check.level for check in audit.checks] == [levels[0], *levels]
+        assert audit.passed is found.passed
+
+
+def test_events_in_their_order_are_judged_as_they_are_counted() -> None:
+    """Everybody was at both places, one person the other way round."""
+    table = pd.DataFrame(
+        [(who, at, at * (1 if who else -1)) for who in range(4) for at in (1, 2)], columns=["who", "at", "t"]
+    )
+    plain = sqlaudit.persons(table, entity="who", qi=["at"], require=["km@2=3", "profile_k=3"])
+    ordered = sqlaudit.persons(
+        table, entity="who", qi=["at"], sequence="t", require=["km@2=3", "km@1=4", "profile_k=3"]
+    )
+    assert [(check.level, check.status) for check in plain.checks] == [(4, "pass"), (4, "pass")]
+    assert [(check.level, check.failing_rows, check.status) for check in ordered.checks] == [
+        (1, 1, "fail"),
+        (4, 0, "pass"),
+        (1, 1, "fail"),
+    ]

@@ -67,6 +67,19 @@ def test_values_that_differ_in_case_or_spaces(engine: Engine) -> None:
     )
 
 
+def test_persons_who_are_written_in_several_ways(engine: Engine) -> None:
+    """Each way counts as a person, so that classes look larger than they are."""
+    rows = [("a", 1), ("a ", 1), ("A", 1), ("b", 1)]
+    found = warned(engine, rows, Roles(("at",), entity="who"), {"who": "text", "at": "int"})
+    assert [(one.code, one.columns) for one in found] == [("spelling_variants", ("who",))]
+    assert found[0].message == (
+        "who: 2 values differ from another one only in case or spaces, and who is written in two ways counts as two "
+        "persons."
+    )
+    numbers = [(place, 1) for place, _ in enumerate(rows)]
+    assert warned(engine, numbers, Roles(("at",), entity="who"), {"who": "int", "at": "int"}) == []
+
+
 def test_a_nearly_unique_quasi_identifier(engine: Engine) -> None:
     values = [*range(100, 127), 100, 101, 102]
     said = only(engine, "zip", "int", values)
