@@ -29,7 +29,7 @@ def sizes_picture(result: AuditResult) -> Picture | None:
     required = [check.required for check in result.required if check.model == "k_anonymity" and check.required]
     return Picture(
         "sizes",
-        f"How many {unit}s lie in classes of which size, on a logarithmic scale"
+        f"How many {unit}s lie in classes of which size"
         + (f"; red: below {figure(max(required))}" if required else ""),
         {
             "labels": [str(low) if low == high else f"{count(low)} to {count(high)}" for low, high, _ in bands],

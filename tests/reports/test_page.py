@@ -7,6 +7,7 @@ import io
 import json
 import re
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ import sqlaudit
 from sqlaudit.base.errors import InputError
 from sqlaudit.reports.document import Bullets, Code, Column, Document, Facts, Paragraph, Picture, Section, Table, Toned
 from sqlaudit.reports.notebook import document_of
-from sqlaudit.reports.page import pictures
+from sqlaudit.reports.page import pictures, plain_svg
 from sqlaudit.reports.page.layout import render_html
 from sqlaudit.reports.stored import from_json, to_json
 from sqlaudit.reports.text import render_text
@@ -87,11 +88,34 @@ def test_pictures_have_a_name_and_are_whole_files_too() -> None:
         )  # in colours, not in stand-ins for them
 
 
-def test_a_page_without_matplotlib_has_its_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_without_matplotlib_has_its_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every kind is drawn from what is always installed, with everything escaped and inside its frame."""
     monkeypatch.setattr(pictures, "can_draw", lambda: False)
     page = render_html(EVERYTHING)
-    assert "<figure" not in page
+    assert page.count("<figure") == page.count("<svg") == len(PICTURES)
     assert "<table>" in page
+    assert {picture.kind for picture in PICTURES} == set(plain_svg.KINDS) == set(pictures._KINDS)
+    for picture in PICTURES:
+        drawn = ET.fromstring(pictures.drawn(picture))
+        assert drawn.get("aria-hidden") == "true"
+        height = float(drawn.get("height", "0"))
+        names = ("x", "y", "width")
+        boxes = [{name: float(box.get(name, "0")) for name in names} for box in drawn]
+        assert all(0 <= box.get("y", 0) <= height for box in boxes)
+        assert all(box.get("x", 0) + box.get("width", 0) <= plain_svg.WIDTH for box in boxes)
+        with pytest.raises(InputError, match="damaged"):
+            pictures.drawn(replace(picture, data={"x": 1}))
+    with pytest.raises(InputError, match="of a kind that this version cannot draw"):
+        pictures.drawn(Picture("pie", "", {"x": 1}))
+
+
+def test_a_plain_bar_is_as_long_as_its_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pictures, "can_draw", lambda: False)
+    data = {"labels": ["1", "2"], "from": [1, 2], "values": [26, 3974], "safe": 2, "x": "class size", "y": "rows"}
+    drawn = ET.fromstring(pictures.drawn(Picture("sizes", "", data)))
+    short, long = [float(one.get("width", "")) for one in drawn if one.tag.endswith("rect")]
+    assert short / long == pytest.approx(26 / 3974, abs=1e-3)
+    assert [one.text for one in drawn if one.text and one.text.strip()][-1] == "3,974"
 
 
 def test_a_stored_document_comes_back_as_it_was() -> None:

@@ -31,7 +31,7 @@ def render_html(document: Document) -> str:
     """The document as one page that needs nothing besides itself.
 
     Args:
-        document: what to lay out; its pictures are drawn where matplotlib is installed, and each has its table.
+        document: what to lay out; its pictures are drawn, simpler where matplotlib is missing, and each has its table.
 
     Returns:
         A whole HTML document that ends with a line feed.
@@ -119,8 +119,6 @@ def _fact(name: str, words: Words) -> Iterator[str]:
 
 def _picture(picture: Picture) -> Iterator[str]:
     image = drawn(picture)
-    if image is None:
-        return
     yield f'<figure role="img" aria-label="{_escaped(picture.title)}">'
     yield image
     yield f"<figcaption>{_escaped(picture.title)}</figcaption></figure>"

@@ -48,6 +48,7 @@ _STYLE: Any = {
     "text.parse_math": False,
 }
 _WIDTH, _HEIGHT = 6.6, 3.0
+_UNKNOWN = "A picture in this file is of a kind that this version cannot draw."
 
 Draw = Callable[[Any, Mapping[str, Any]], None]
 
@@ -57,15 +58,35 @@ def can_draw() -> bool:
     return importlib.util.find_spec("matplotlib") is not None
 
 
-def drawn(picture: Picture) -> str | None:
-    """The picture as an `<svg>` element for a page; None where matplotlib is missing."""
+def drawn(picture: Picture) -> str:
+    """The picture as an `<svg>` element for a page; simpler where matplotlib is missing."""
     if not can_draw():
-        return None
+        return _hidden_from_readers(_plainly(picture))
     text = _drawing(picture, "svg", tuple(_THEMED)).decode("utf-8")
     for colour, name in _THEMED.items():
         text = text.replace(colour, name)
     start = text.index("<svg")
-    return text[start:].rstrip().replace("<svg ", '<svg aria-hidden="true" focusable="false" ', 1)
+    return _hidden_from_readers(text[start:].rstrip())
+
+
+def _hidden_from_readers(svg: str) -> str:
+    """For those who listen to the page: the figure's title and its table say the same."""
+    return svg.replace("<svg ", '<svg aria-hidden="true" focusable="false" ', 1)
+
+
+def _plainly(picture: Picture) -> str:
+    from sqlaudit.reports.page.plain_svg import KINDS, svg
+
+    if picture.kind not in KINDS:
+        raise InputError(_UNKNOWN)
+    try:
+        return svg(picture.kind, _shown(picture.data))
+    except (LookupError, TypeError, ValueError, AttributeError):  # a stored result that somebody changed
+        raise InputError(_damaged()) from None
+
+
+def _damaged() -> str:
+    return f"A picture in this file is damaged: make it again with {spelled('format', 'json')}."
 
 
 def draw_file(picture: Picture, kind: str) -> bytes:
@@ -89,7 +110,7 @@ def _drawing(picture: Picture, kind: str, colours: Sequence[str]) -> bytes:
     from matplotlib.figure import Figure
 
     if picture.kind not in _KINDS:
-        raise InputError("A picture in this file is of a kind that this version cannot draw.")
+        raise InputError(_UNKNOWN)
     draw, height = _KINDS[picture.kind]
     style = {**_STYLE, "axes.prop_cycle": cycler(color=colours), "savefig.transparent": kind == "svg"}
     with mpl.rc_context(style), warnings.catch_warnings():
@@ -99,9 +120,7 @@ def _drawing(picture: Picture, kind: str, colours: Sequence[str]) -> bytes:
             figure = Figure(figsize=(_WIDTH, height(picture.data)), layout="constrained")
             draw(figure.subplots(), _shown(picture.data))
         except (LookupError, TypeError, ValueError, AttributeError):  # a stored result that somebody changed
-            raise InputError(
-                f"A picture in this file is damaged: make it again with {spelled('format', 'json')}."
-            ) from None
+            raise InputError(_damaged()) from None
         target = io.BytesIO()
         metadata = {"Date": None, "Creator": None} if kind == "svg" else {"Software": None}
         figure.savefig(target, format=kind, dpi=144, metadata=metadata)
@@ -133,14 +152,13 @@ def _sizes(axes: Any, data: Mapping[str, Any]) -> None:
     """How many rows lie in classes of which size: bands of doubling sizes."""
     labels, values = data["labels"], data["values"]
     low = [FIRST if bound >= data.get("safe", 0) else SECOND for bound in data["from"]]
-    bars = axes.bar(range(len(values)), [max(value, 0.8) for value in values], color=low, width=0.8)
-    axes.set_yscale("log")
-    _plain_numbers(axes.yaxis)
+    bars = axes.bar(range(len(values)), values, color=low, width=0.8)
+    axes.yaxis.get_major_locator().set_params(integer=True)
     axes.set_xticks(
         range(len(labels)), labels, rotation=45 if len(labels) > 6 else 0, ha="right" if len(labels) > 6 else "center"
     )
     axes.bar_label(bars, [f"{value:,}" for value in values], fontsize=8, color=QUIET, padding=2)
-    axes.set_ylim(0.8, max([*values, 1]) * 4)
+    axes.set_ylim(0, max([*values, 1]) * 1.15)
     axes.set_xlabel(_label(data["x"], 80))
     axes.set_ylabel(_label(data["y"], 60))
 
