@@ -4,6 +4,7 @@
     python -m benchmarks.user --small --print            the same over small tables, in a minute or two; writes nothing
     python -m benchmarks.user --lines start,audit        some of the lines; the page keeps its other tables
     python -m benchmarks.user --adult FOLDER             also ARX's table (see `benchmarks/lattice.py`)
+    python -m benchmarks.user --keep FOLDER              the environment and tables stay there for the next groups
 
 Builds the wheel, installs it into an environment of its own, and runs each line as the command that a user types, in
 turn with its anchor, after one run of each that is not counted. CPU is user and system time of the process, as the
@@ -23,9 +24,9 @@ import sys
 import tempfile
 import time
 import venv
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 
 import duckdb
@@ -37,7 +38,6 @@ PAGE = ROOT / "docs" / "performance.md"
 BEGIN, END = "<!-- benchmarks.user: {} -->\n", "<!-- end -->\n"
 KEYS = ("age", "sex", "zip", "race")
 ROLES = ("--qi", ",".join(KEYS), "--sensitive")
-CARDINALITIES = (2, 2, 3, 4, 5, 7, 9, 12, 16, 25, 40, 60, 85, 100, 120, 200, 365, 500, 900, 2000)
 READ = "import duckdb; duckdb.execute('SELECT * FROM read_csv(?)', ['{table}']).fetchall()"
 GROUP = (
     "import duckdb; duckdb.execute('SELECT count(*) FROM (SELECT {keys}, {value}, count(*) FROM read_parquet(?) "
@@ -107,29 +107,66 @@ class Spent:
 
 
 def register(rows: int, columns: int, path: Path) -> Path:
-    """A person-like register as CSV: columns of two up to 2,000 values, more often small ones, drawn from hashes."""
-    names = [
-        f"CAST(floor({CARDINALITIES[c % 20]} * pow(hash(i, 3, {c}) % 1000000 / 1e6, 1.5)) AS INT) AS c{c}"
-        for c in range(columns)
-    ]
+    """A person-like register as CSV, drawn from hashes: name, date of birth, zip, city (of the zip), age (of the date),
+    amount, then rare flags, codes that follow from an earlier column, and skewed codes; full-row duplicates removed."""
     with duckdb.connect() as connection:
-        connection.execute(f"COPY (SELECT DISTINCT {', '.join(names)} FROM range({rows}) AS t(i)) TO '{path}' (HEADER)")
+        connection.execute(f"CREATE TABLE drawn AS SELECT i FROM range({rows}) AS t(i)")
+        for number in range(columns):
+            drawn = f"CREATE OR REPLACE TABLE drawn AS SELECT *, CAST({_drawn(number)} AS INT) AS c{number} FROM drawn"
+            connection.execute(drawn)
+        connection.execute(f"COPY (SELECT DISTINCT * EXCLUDE (i) FROM drawn) TO '{path}' (HEADER)")
     return path
 
 
-def tables(folder: Path, sizes: Sizes) -> dict[str, Path]:
-    """The tables of all lines."""
-    made = {name: folder / name for name in ("people.parquet", "forty.csv", "people.csv")}
-    people(sizes.rows, made["people.parquet"])
+def _drawn(number: int) -> str:
+    """A column of the register, as SQL over its row number and the columns before it."""
+    share = f"(hash(i, 3, {number}) % 1000000 / 1e6)"
+    chosen = _looks_drawn(number)
+    first = {
+        0: f"5000 * pow({share}, 4)",
+        1: f"25000 * {share}",
+        2: f"3000 * pow({share}, 3)",
+        3: "hash(c2, 5) % 200",
+        4: "hash(c1, 6) % 80",
+        5: f"20 * exp(4 * {share})",
+    }
+    if number in first:
+        return first[number]
+    if number % 4 == 0:
+        return f"{share} < {0.001 * (1 + chosen % 50)}"
+    if number % 4 == 2:
+        return f"{3 + chosen % 27} * pow({share}, 6)"
+    source, values = chosen % (6 if number % 4 == 1 else number), 2 + chosen % 9
+    follows = f"hash(c{source}, {number}) % {values}"
+    return (
+        follows if number % 4 == 3 else f"CASE WHEN {share} < 0.01 THEN hash(i, {number}) ELSE {follows} END % {values}"
+    )
+
+
+def _looks_drawn(number: int) -> int:
+    """A number that looks drawn, the same in every run."""
+    return number * 2654435761 % 2**32 >> 8
+
+
+def tables(folder: Path, sizes: Sizes, groups: Sequence[str]) -> dict[str, Path]:
+    """The tables of all lines; those that no line of these groups reads, or that are there already, are not made."""
+    makers: dict[str, tuple[set[str], Callable[[Path], object]]] = {
+        "people.parquet": ({"start", "audit", "postgres"}, lambda path: people(sizes.rows, path)),
+        "forty.csv": ({"start"}, lambda path: _first(folder, 40, path)),
+        "people.csv": ({"audit"}, lambda path: _first(folder, sizes.small, path)),
+        "register.csv": ({"columns"}, lambda path: register(sizes.register, 20, path)),
+        "large.csv": ({"columns"}, lambda path: register(sizes.large_register, 20, path)),
+        "wide.csv": ({"columns"}, lambda path: register(sizes.wide, 120, path)),
+    }
+    for name, (readers, make) in makers.items():
+        if readers & set(groups) and not (folder / name).exists():
+            make(folder / name)
+    return {name: folder / name for name in makers}
+
+
+def _first(folder: Path, rows: int, path: Path) -> None:
     with duckdb.connect() as connection:
-        for name, rows in (("forty.csv", 40), ("people.csv", sizes.small)):
-            connection.execute(
-                f"COPY (SELECT * FROM '{made['people.parquet']}' LIMIT {rows}) TO '{made[name]}' (HEADER)"
-            )
-    made["register.csv"] = register(sizes.register, 20, folder / "register.csv")
-    made["large.csv"] = register(sizes.large_register, 20, folder / "large.csv")
-    made["wide.csv"] = register(sizes.wide, 120, folder / "wide.csv")
-    return made
+        connection.execute(f"COPY (SELECT * FROM '{folder / 'people.parquet'}' LIMIT {rows}) TO '{path}' (HEADER)")
 
 
 @contextmanager
@@ -239,13 +276,21 @@ def _lattice(adult: Path) -> list[Line]:
 
 
 def installed(folder: Path) -> Path:
-    """The programs of an environment that has the wheel of this checkout and the anchors."""
+    """The programs of an environment that has the wheel of this checkout, made anew, and the anchors."""
     wheels = folder / "wheels"
+    for old in wheels.glob("*.whl"):
+        old.unlink()
     subprocess.run([sys.executable, "-m", "pip", "-q", "wheel", "--no-deps", "-w", wheels, ROOT], check=True)
-    venv.create(folder / "venv", with_pip=True)
     programs = folder / "venv" / ("Scripts" if os.name == "nt" else "bin")
+    there = programs.exists()
+    if not there:
+        venv.create(folder / "venv", with_pip=True)
     pip = [programs / "python", "-m", "pip", "-q", "install"]
-    subprocess.run([*pip, *(f"{wheel}[postgres]" for wheel in wheels.glob("*.whl"))], check=True)
+    wheel = next(wheels.glob("*.whl"))
+    subprocess.run([*pip, f"{wheel}[postgres]"], check=True)
+    if there:
+        subprocess.run([*pip, "--force-reinstall", "--no-deps", wheel], check=True)
+        return programs
     for anchor in ("polars", "desbordante", "pycanon"):
         subprocess.run([*pip, anchor], check=False)
     return programs
@@ -318,14 +363,21 @@ def main() -> None:
     parser.add_argument("--registers", type=int, nargs=2, default=(100_000, 1_000_000), help="rows of the column sets")
     parser.add_argument("--lines", default=GROUPS, help=f"some of {GROUPS}")
     parser.add_argument("--adult", type=Path, help="the folder with ARX's Adult and its hierarchies")
+    parser.add_argument(
+        "--keep", type=Path, help="a folder in which the environment and the tables stay for a next run"
+    )
     parser.add_argument("--print", dest="only_print", action="store_true", help="leave the page as it is")
     given = parser.parse_args()
     sizes = Sizes(100_000, 5_000, 10_000, 2_000, 2_000, 20_000) if given.small else Sizes(given.rows, *given.registers)
     groups = given.lines.split(",")
     with ExitStack() as ending:
-        folder = Path(ending.enter_context(tempfile.TemporaryDirectory(prefix="sqlaudit_user")))
+        folder = given.keep or Path(ending.enter_context(tempfile.TemporaryDirectory(prefix="sqlaudit_user")))
+        folder.mkdir(parents=True, exist_ok=True)
+        folder = folder.resolve()
         programs = installed(folder)
-        made = tables(folder, sizes)
+        drawn = folder / "_".join(map(str, astuple(sizes)))
+        drawn.mkdir(exist_ok=True)
+        made = tables(drawn, sizes, groups)
         url = ending.enter_context(server(made["people.parquet"], sizes.served)) if "postgres" in groups else ""
         found: dict[str, list[str]] = {}
         for line in lines(made, sizes, given.adult, url):

@@ -42,3 +42,26 @@ def test_a_row_compares_whole_processes(tmp_path: Path) -> None:
     assert (cells[0], cells[3], len(cells)) == ("| nothing", "Python", 7)
     alone = user.measured(user.Line("start", "nothing", ()), programs, tmp_path, 1)
     assert alone.endswith("| none |  |  |  |")
+
+
+def test_tables_are_made_once_and_only_for_the_lines_that_read_them(tmp_path: Path) -> None:
+    sizes = user.Sizes(2_000, 300, 400, 60, 100, 100)
+    made = user.tables(tmp_path, sizes, ["columns"])
+    assert tuple(made) == NAMES
+    assert {path.name for path in tmp_path.iterdir()} == {"register.csv", "large.csv", "wide.csv"}
+    heads = {name: made[name].read_text(encoding="utf-8").splitlines() for name in ("register.csv", "wide.csv")}
+    assert {name: (len(lines) - 1, lines[0].count(",") + 1) for name, lines in heads.items()} == {
+        "register.csv": (300, 20),
+        "wide.csv": (60, 120),
+    }
+    made["wide.csv"].write_text("kept", encoding="utf-8")
+    user.tables(tmp_path, sizes, ["columns", "start"])
+    assert made["wide.csv"].read_text(encoding="utf-8") == "kept"
+    assert len(made["forty.csv"].read_text(encoding="utf-8").splitlines()) == 41
+
+
+def test_a_column_that_follows_from_another_one_tells_nothing_more(tmp_path: Path) -> None:
+    lines = user.register(500, 5, tmp_path / "register.csv").read_text(encoding="utf-8").splitlines()[1:]
+    rows = [line.split(",") for line in lines]
+    assert len({(row[2], row[3]) for row in rows}) == len({row[2] for row in rows})
+    assert len({(row[1], row[4]) for row in rows}) == len({row[1] for row in rows})
