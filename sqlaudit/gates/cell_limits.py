@@ -22,7 +22,8 @@ from sqlaudit.tabular.request import CELLS, ROWS, TOTALS, AggregatesRequest
 AGGREGATES = "aggregates"
 OPTIONS = {one.name: one for _, one in options_of(AggregatesRequest) if one.section in (CELLS, ROWS, TOTALS)}
 """What a policy says of a table; nothing there hides or writes cells."""
-KEYS = (*OPTIONS, "before", "require")
+SHOWN = "show_cells"
+KEYS = (*OPTIONS, "before", SHOWN, "require")
 
 
 def read_cells(node: Node, mistakes: Mistakes, connection: str, folder: Path) -> tuple[CellLimit, ...]:
@@ -36,6 +37,7 @@ def read_cells(node: Node, mistakes: Mistakes, connection: str, folder: Path) ->
         mistakes.append(Mistake(place_of(node), "aggregates needs require: the rules for cells, such as threshold=5."))
         return ()
     given: dict[str, Any] = {name: attempt(_reader(name), found.get(name), None) for name in OPTIONS}
+    shown = attempt(flag(SHOWN), found.get(SHOWN), False)
     if given["hierarchies"]:
         given["hierarchies"] = str(folder / given["hierarchies"])
     before = tuple(
@@ -47,7 +49,7 @@ def read_cells(node: Node, mistakes: Mistakes, connection: str, folder: Path) ->
         return ()
     try:
         given = {name: value for name, value in given.items() if value is not None}
-        request = request_from(AggregatesRequest, given)
+        request = request_from(AggregatesRequest, given, show_values=shown)
         wanted = [one for rule in rules for one in parse_requirements("".join(rule.split()), among=CELL_RULES)]
         return tuple(CellLimit(replace(request, requirements=(one,)), before) for one in wanted)
     except UsageError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from sqlaudit.base.errors import Interrupted, SqlauditError
@@ -41,7 +42,9 @@ class CellTests:
             raise
         except SqlauditError as error:
             return [errored(entry, spec, error)]
-        return [judged(entry, spec, _check(result, spec, limit), result.cells, None, self.today)]
+        test = judged(entry, spec, _check(result, spec, limit), result.cells, None, self.today)
+        shown = "; ".join(_keys(result, limit)) if limit.request.show_values else ""
+        return [replace(test, message=f"{test.message} Cells: {shown}.".strip()) if shown else test]
 
     def _result(self, entry: TableEntry, limit: CellLimit) -> AggregatesResult:
         """What answers a rule and all others over the same cells."""
@@ -58,6 +61,15 @@ class CellTests:
             request = replace(limit.request, requirements=rules)
             self._found[asked] = find_unsafe_cells(self.engine, entry.target, request, before)
         return self._found[asked]
+
+
+def _keys(result: AggregatesResult, limit: CellLimit) -> Iterator[str]:
+    """The unsafe cells of a rule by their dimensions, where the policy allows to tell them."""
+    over = [*result.rules, *(one for two in result.differences for one in two.unsafe)]
+    for one in over:
+        if one.text == limit.request.requirements[0].text:
+            for key in one.keys:
+                yield ", ".join(f"{name}={'–' if value is None else value}" for name, value in key.items())
 
 
 def _cells(limit: CellLimit) -> CellLimit:

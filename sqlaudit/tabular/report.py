@@ -108,9 +108,8 @@ def _protected(found: CellProtection) -> Iterator[Words]:
             which = f"{which} within {spelled('time_limit')}"
         yield Toned(f"Hiding {cells} does not protect the table: {which}; nothing was written.", "bad")
     if found.further:
-        proven = (
-            "no other choice costs less" if found.bound == found.cost else f"at least {count(found.bound)} is needed"
-        )
+        needed = f"at least {count(found.bound)} is needed" if found.bound else "whether less would do is not known"
+        proven = "no other choice costs less" if found.bound == found.cost else needed
         early = _EARLY.get(found.stopped, "")
         yield f"The further cells cost {count(found.cost)}; {proven}{early}."
 

@@ -97,7 +97,9 @@ class AggregatesRequest:
     largest: tuple[str, ...] = option(
         (), NAMES, "The largest contributions to the value, largest first.", CELLS, metavar="COLUMNS"
     )
-    hidden: tuple[str, ...] = option((), TEXTS, "What stands in hidden cells, besides NULL: *", CELLS, metavar="TEXTS")
+    hidden: tuple[str, ...] = option(
+        (), TEXTS, "What marks a hidden cell, for instance *; a missing number always does.", CELLS, metavar="TEXTS"
+    )
     total: tuple[str, ...] = option(
         (), LABELS, "Which value stands for all others: region=Total.", TOTALS, metavar="COLUMN=VALUE"
     )

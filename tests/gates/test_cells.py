@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 import sqlaudit
 from sqlaudit.gates.result import GateResult
+from tests.cli.runner import run
 
 APRIL = "region,n,x,first,second\nnorth,10,100,50,20\nsouth,9,90,80,9\n"
 MAY = "region,n,x,first,second\nnorth,11,130,50,30\nsouth,4,90,80,9\n"
@@ -99,3 +101,18 @@ def test_mistakes_are_told_at_their_line(tmp_path: Path, requirement: str, said:
     assert [one.outcome.value for one in found.tests] == ["error"]
     assert said in found.tests[0].message
     assert found.tests[0].place.line >= 4
+
+
+@pytest.mark.parametrize("shown", [False, True])
+def test_cells_are_named_only_where_the_policy_allows_it(tmp_path: Path, shown: bool) -> None:
+    more = ", show_cells: true" if shown else ""
+    asked = f"by: [region], count: n, before: april.csv, require: [threshold=5, threshold=3]{more}"
+    file = policy(tmp_path, f"      - aggregates: {{{asked}}}\n")
+    found = sqlaudit.gate(file)
+    messages = [one.message for one in found.tests]
+    assert [message.partition("Cells: ")[2] for message in messages] == (
+        ["region=south; region=north.", "region=north."] if shown else ["", ""]
+    )
+    assert ("south" in json.dumps(found.to_dict())) is shown
+    for form in ("text", "junit", "sarif", "html", "github"):
+        assert ("south" in run("test", "--file", str(file), "--format", form).out) is shown, form

@@ -1,4 +1,5 @@
-{# One rule over the cells of a published table, as one SELECT with one row. #}
+{# One rule over the cells of a published table, as one SELECT with one row. Totals may give hidden cells back, which no
+   single cell tells: with any, nothing passes. #}
 {% import "models/_cell_rules.sql" as rules %}
 WITH cells AS (
     SELECT
@@ -20,5 +21,5 @@ counted AS (
 )
 SELECT
     counted.*,
-    CASE WHEN unsafe_cells > 0 THEN 'fail' WHEN cells = 0 OR undecided_cells > 0 THEN 'undecided' ELSE 'pass' END AS verdict
+    CASE WHEN unsafe_cells > 0 THEN 'fail' WHEN cells = 0 OR hidden_cells > 0 OR undecided_cells > 0 THEN 'undecided' ELSE 'pass' END AS verdict
 FROM counted

@@ -38,7 +38,7 @@ def compile_cells(
 
     Returns:
         Statements of columns cells, hidden_cells, undecided_cells, unsafe_cells, verdict (`pass`, `fail`, or
-        `undecided`).
+        `undecided`: also where nothing falls short and cells are hidden, since totals may give these back).
 
     Raises:
         NotCarried: a rule that one SELECT cannot carry. UsageError: an unknown rule, or a column that is not named.

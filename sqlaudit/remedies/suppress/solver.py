@@ -159,7 +159,7 @@ def require() -> None:
         MissingDriver: it is not.
     """
     if not available():
-        raise MissingDriver("Exact suppression needs the solver HiGHS: pip install 'sqlaudit[remedies]'.")
+        raise MissingDriver("This needs the solver HiGHS: pip install 'sqlaudit[remedies]'.")
 
 
 def _solver() -> highspy.Highs:

@@ -14,5 +14,5 @@ counted AS (
 )
 SELECT
     counted.*,
-    CASE WHEN unsafe_cells > 0 THEN 'fail' WHEN cells = 0 OR undecided_cells > 0 THEN 'undecided' ELSE 'pass' END AS verdict
+    CASE WHEN unsafe_cells > 0 THEN 'fail' WHEN cells = 0 OR hidden_cells > 0 OR undecided_cells > 0 THEN 'undecided' ELSE 'pass' END AS verdict
 FROM counted
