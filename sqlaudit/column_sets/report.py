@@ -70,6 +70,11 @@ def _definition(result: ColumnSets) -> str:
     return f"{kind} column sets{size} with a {measure} of at least {limit(1 - result.epsilon)}."
 
 
+_GREEDY = (
+    "Each of them is minimal; there may be others, and smaller ones: no number of restarts proves that there are none."
+)
+
+
 def _proof(result: ColumnSets) -> Words:
     if result.complete and result.find == "all":
         safe = plural(result.border_found, "safe set")
@@ -77,7 +82,7 @@ def _proof(result: ColumnSets) -> Words:
     if result.complete and result.find == "minimum":
         return f"Proven: no set of at most {plural(result.decided_size or 0, 'column')} will do{_but_this(result)}."
     if result.complete or (result.find == "greedy" and not result.open_sets):
-        return "Each of them is minimal; there may be others." if result.find == "greedy" else "Complete."
+        return _GREEDY if result.find == "greedy" else "Complete."
     decided = ""
     if result.decided_size is not None and result.decided_size >= 0:
         decided = f" Every set of at most {plural(result.decided_size, 'column')} is decided."

@@ -58,7 +58,7 @@ def test_columns_as_json(tmp_path: Path) -> None:
         (("--identifying",), "tell apart all rows that all columns together tell apart"),
         (("--identifying", "--epsilon", "10%", "--ratio", "separation"), "a separation of at least 0.9"),
         (("--find", "minimum"), "so the set is a smallest one"),
-        (("--find", "greedy", "--restarts", 3), "Each of them is minimal; there may be others."),
+        (("--find", "greedy", "--restarts", 3), "Each of them is minimal; there may be others, and smaller ones: "),
         (("--find", "ranking", "--max-size", 1), "3 column sets"),
         (("--max-size", "all", "--tolerance", "0.5"), "more than 50.0% of the rows into classes below 5"),
         (("--nulls", "wildcard"), "equal to anything"),
