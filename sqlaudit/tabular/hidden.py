@@ -17,9 +17,10 @@ from sqlaudit.tabular.secondary.intervals import CellVerdicts, Deduced, Protecti
 from sqlaudit.tabular.secondary.proofs import Prover
 from sqlaudit.tabular.secondary.rounding import rounding_base, unrounded
 from sqlaudit.tabular.secondary.structure import Integers, wrong_sums
-from sqlaudit.tabular.secondary.system import FREE, PublishedTable
+from sqlaudit.tabular.secondary.system import FREE, Contradiction, PublishedTable
 from sqlaudit.tabular.totals import AddedUp
 
+_EXACT = "numbers that can be added up exactly; give them in thousands or millions"
 SECONDS = 60.0
 """How long programs may take for the intervals of one table."""
 _MOST_ROUNDED, _ROUNDED_SECONDS = 5_000, 10.0
@@ -150,11 +151,13 @@ def _of_measure(name: str, one: CellMeasure, added: AddedUp) -> HiddenCells:
     lower = np.full(len(hidden), -FREE if bool((safe < 0).any()) else 0, dtype=np.int64)
     table = PublishedTable(added.equations, safe, hidden, lower, np.full_like(lower, FREE), whole=name == "count")
     if units is None:
-        return HiddenCells(name, cells, table, one.places, None, "numbers that can be added up exactly")
+        return HiddenCells(name, cells, table, one.places, None, _EXACT)
     try:
         return HiddenCells(name, cells, table, one.places, deduce(table, seconds=SECONDS))
-    except UsageError:  # totals that contradict each other, or too large
+    except Contradiction:
         return HiddenCells(name, cells, table, one.places, None, "totals that are the sums of their parts")
+    except UsageError:  # too large
+        return HiddenCells(name, cells, table, one.places, None, _EXACT)
 
 
 def rounded(cells: TableCells) -> Iterator[RoundedMeasure]:

@@ -24,6 +24,7 @@ from sqlaudit.tabular.secondary.structure import Booleans, Equations, Integers
 from sqlaudit.tabular.secondary.system import FREE, PublishedTable
 
 _NEAR = 1e-6
+_LEAST_WEIGHT = 1e-8
 _FARTHER = 1000
 """A cell without limit moves at most so many times as far as the farthest that a cell has to."""
 
@@ -376,7 +377,10 @@ class _Hiding:
     def _row(
         self, need: _Need, proofs: list[tuple[int, Integers, int]], amount: int
     ) -> tuple[list[tuple[int, float]], float]:
-        """One row: what hidden cells allow together is at least the amount; one alone counts at most for all of it."""
+        """One row: what hidden cells allow together is at least the amount; one alone counts at most for all of it.
+
+        Weights are shares of the amount: HiGHS refuses numbers of 10^15, and takes those below 10^-9 for nothing.
+        """
         total = np.zeros(self.hiding.equations.cells)
         for sign, multipliers, times in proofs:
             total += self.moves.weights(need.cell, sign, multipliers, times)
@@ -386,7 +390,10 @@ class _Hiding:
         sure = float(total[self.fixed].sum())
         used = np.flatnonzero((total > 0) & ~self.fixed)
         rest = max(0.0, amount - sure)
-        return [(int(one), float(min(total[one], rest))) for one in used], rest * (1 - 1e-9)
+        if not rest:
+            return [], 0.0
+        weights = np.clip(total[used] / rest, _LEAST_WEIGHT, 1.0)
+        return list(zip(used.tolist(), weights.tolist(), strict=True)), 1 - 1e-9
 
 
 def _violated(row: tuple[list[tuple[int, float]], float], chosen: Booleans) -> bool:

@@ -67,7 +67,7 @@ class PublishedTable:
             UsageError: the numbers get too large to be added up exactly.
         """
         known = np.where(self.hidden, 0, self.values)
-        if int(np.abs(known).max(initial=0)) * times * max(1, len(known)) >= _LARGEST:
+        if float(np.abs(known).astype(np.float64).sum()) * times >= _LARGEST:  # no sum of cells is larger
             raise UsageError(
                 "The values are too large to be added up exactly; round them, or give them in thousands or millions."
             )

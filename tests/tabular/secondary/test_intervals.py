@@ -148,6 +148,17 @@ def test_numbers_that_contradict_each_other_are_an_error(values: list[list[int |
         deduce(table(values))
 
 
+def test_many_cells_do_not_make_large_values_too_large() -> None:
+    """A column of 100,000 cells beside others of 10^12: only their sum has to fit."""
+    size = 100_000
+    parts = np.ones(size, dtype=np.int64)
+    parts[0] = 10**12
+    values = np.append(parts, parts.sum())
+    hidden = np.arange(size + 1) < 2
+    found = deduce(PublishedTable.of(added([size], [list(range(size))], size + 1), values, hidden, whole=False))
+    assert (found.low.tolist(), found.high.tolist()) == ([0, 0], [12 * (10**12 + 1)] * 2)
+
+
 def test_values_too_large_for_exact_sums_are_an_error() -> None:
     with pytest.raises(UsageError, match="too large to be added up exactly"):
         deduce(table([[None, None, 1 << 57], [None, None, 1], [1, 1 << 57, 1 << 57]]))

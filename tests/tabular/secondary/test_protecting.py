@@ -166,3 +166,10 @@ def test_a_square_around_somebody_alone_is_not_enough() -> None:
     assert outside.cost == 2  # the square of both columns and another row
     assert (inside.cost, inside.bound, inside.safe) == (inside.cost, inside.cost, True)
     assert inside.cost > outside.cost
+
+
+@pytest.mark.parametrize("unit", [1, 10**12, 10**15])
+def test_the_unit_of_values_changes_nothing(unit: int) -> None:
+    values = np.array([1, 9, 9, 19, 9, 9, 9, 27, 9, 9, 9, 27, 19, 27, 27, 73]) * unit
+    found = hide(hiding((3, 3), values, np.arange(16) == 0, 4 * unit))
+    assert (found.cost, found.bound, found.safe) == (3, 3, True)
