@@ -193,6 +193,7 @@ def _hiding(
         added.with_missing(upper, FREE),
         name == "count",
         None if alone is None else added.with_missing(alone, False),
+        np.concatenate([cells.keys, added.missing]).astype(np.int64),
     )
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from sqlaudit.base.errors import UsageError
 from sqlaudit.remedies.suppress.solver import Program, solve
 from sqlaudit.tabular.secondary.contributors import ask_contributors
+from sqlaudit.tabular.secondary.cubes import Cubes
 from sqlaudit.tabular.secondary.intervals import CellVerdicts, Deduced, Protection, deduce, judge, late
 from sqlaudit.tabular.secondary.moves import Moves
 from sqlaudit.tabular.secondary.programs import Floats
@@ -25,9 +26,13 @@ from sqlaudit.tabular.secondary.system import FREE, PublishedTable
 
 _NEAR = 1e-6
 _LEAST_WEIGHT = 1e-8
+_LARGE = 20_000
+"""Parts of all sums of a table from which on moves are cubes, where there are some: programs would take too long."""
 _FARTHER = 1000
 """A cell without limit moves at most so many times as far as the farthest that a cell has to."""
 
+_AUDITED = 10.0
+"""Seconds for what an attacker deduces of the answer: moves have proven already that it is open enough."""
 _PROVING = 1.0
 """Seconds that the bound of the fast answer may take at least; else as many as the answer."""
 
@@ -41,6 +46,7 @@ class Hiding:
         protection: how far these must be open. costs: of hiding each cell, whole numbers, 0 = hidden anyway.
         lower, upper: what everybody knows of cells beforehand. whole: values are whole units.
         alone: cells with one contributor, who knows the value: others must be open to them, too.
+        keys: the codes of every cell, by which large tables are searched for cubes; None = by programs alone.
     """
 
     equations: Equations
@@ -52,6 +58,7 @@ class Hiding:
     upper: Integers
     whole: bool = True
     alone: Booleans | None = None
+    keys: Integers | None = None
 
     @property
     def down(self) -> Integers:
@@ -152,6 +159,9 @@ class _Hiding:
         self.needs = _needs(hiding)
         farthest = max([need.above + need.below + need.sliding for need in self.needs], default=1)
         self.moves = Moves(hiding.equations, hiding.down, hiding.up, _FARTHER * max(1, farthest), end)
+        self.cubes: Cubes | None = None
+        if hiding.keys is not None and len(hiding.equations.parts) > _LARGE:
+            self.cubes = Cubes(hiding.keys, hiding.equations, hiding.down, hiding.up)
         self.fixed = hiding.sensitive | (hiding.costs <= 0)
         self.hidden = self.fixed.copy()
         self.best: tuple[int, Booleans, list[list[Integers]]] | None = None
@@ -213,7 +223,7 @@ class _Hiding:
                 self.stopped = solved.stopped
                 return
             chosen = self.fixed | (solved.values > 0.5)
-            rows = self._rows(chosen)
+            rows = self._rows(chosen, self.end)
             for row, least in rows:
                 program.row(row, least, math.inf)
             self._try(chosen)
@@ -225,7 +235,7 @@ class _Hiding:
         program, chosen = self.program, self.fixed
         end = time.monotonic() + seconds if self.end is None else min(self.end, time.monotonic() + seconds)
         while self.best is not None and self.bound < self.best[0]:
-            rows = self._rows(chosen, end)
+            rows = self._rows(chosen, (time.monotonic() + end) / 2)  # the other half of the time is for the program
             left = end - time.monotonic()
             if not rows or left <= 0:
                 return
@@ -245,7 +255,7 @@ class _Hiding:
         hiding = self.hiding
         cost, hidden, moves = self.best if self.best is not None else (0, self.fixed, [])
         left = None if self.end is None else max(1.0, self.end - time.monotonic())
-        deduced = deduce(hiding.published(hidden), seconds=left)
+        deduced = deduce(hiding.published(hidden), seconds=None if left is None else min(left, _AUDITED))
         for move in (one for some in moves for one in some):
             table = (hiding.values + move)[deduced.cells] * deduced.scale
             np.minimum(deduced.least, table, out=deduced.least)
@@ -288,7 +298,7 @@ class _Hiding:
             if need.known is not None:
                 costs[need.known] = np.inf
             for amount in way:
-                move = self.moves.cheapest(need.cell, amount, costs)
+                move = self._cheapest(need.cell, amount, costs)
                 if move is None:
                     break
                 moves.append(move)
@@ -300,9 +310,29 @@ class _Hiding:
                 return True
         return False
 
+    def _cheapest(self, cell: int, amount: int, costs: Floats) -> Integers | None:
+        """The cheapest move, in large tables along a cube."""
+        cube = None if self.cubes is None else self.cubes.cheapest(cell, amount, costs)
+        if cube is not None and not self.hiding.equations.residuals(cube).any():
+            return cube
+        return self.moves.cheapest(cell, amount, costs)
+
+    def _cubes_within(self, cubes: Cubes, need: _Need, hidden: Booleans) -> bool:
+        """Find cubes for a need among hidden cells."""
+        costs = np.where(hidden, 0.0, np.inf)
+        for way in need.ways(int(self.hiding.up[need.cell]), int(self.hiding.down[need.cell])):
+            found = [cubes.cheapest(need.cell, amount, costs) for amount in way]
+            moves = [one for one in found if one is not None and not self.hiding.equations.residuals(one).any()]
+            if len(moves) == len(way):
+                need.moves = moves
+                return True
+        return False
+
     def _protect_within(self, need: _Need, hidden: Booleans) -> bool:
         """Find moves for a need that move hidden cells only."""
         hidden = need.movable(hidden)
+        if self.cubes is not None:
+            return self._cubes_within(self.cubes, need, hidden)
         up, down = (math.floor(self.moves.farthest(need.cell, sign, hidden)[0] + _NEAR) for sign in (1, -1))
         above = min(up, max(need.above, need.sliding - need.below))
         below = max(need.below, need.sliding - above)
