@@ -160,7 +160,8 @@ def tables(folder: Path, sizes: Sizes, groups: Sequence[str]) -> dict[str, Path]
     }
     for name, (readers, make) in makers.items():
         if readers & set(groups) and not (folder / name).exists():
-            make(folder / name)
+            make(folder / f"part_{name}")  # a run that is stopped leaves no half table for the next one
+            (folder / f"part_{name}").rename(folder / name)
     return {name: folder / name for name in makers}
 
 
