@@ -39,8 +39,8 @@ candidates AS (
         COUNT(*) AS events,
         MIN(own.event) AS lowest,
         MAX(own.event) AS highest,
-        SUM(own.event % 1000003) AS added,
-        SUM((own.event % 1000003) * (own.event % 1000003)) AS squared
+        SUM(MOD(own.event, 1000003)) AS added,
+        SUM(MOD(own.event, 1000003) * MOD(own.event, 1000003)) AS squared
     FROM own
     JOIN people ON people.e = own.e
     WHERE people.lonely = 0

@@ -153,6 +153,12 @@ def test_a_test_finds_what_the_standalone_check_counts(
     assert classes > 0
 
 
+@pytest.mark.parametrize("name", [name for name, _ in every_test()])
+def test_no_operator_is_used_that_bigquery_lacks(name: str) -> None:
+    arguments = next(given for test, given in every_test() if test == name)
+    assert "%" not in written("bigquery", name, {"entity": "person", **arguments})
+
+
 @pytest.fixture(scope="module")
 def visitors() -> duckdb.DuckDBPyConnection:
     """40 persons with up to three rows in several places, some of which are missing; the names of columns are odd."""
