@@ -97,7 +97,7 @@ def audit_part(opened: Opened, attribute: Resolved | None, position: int, wanted
         known = alike_frame(opened.engine, frame, position)
         return _part(opened, attribute, position, replace(wanted, values=False), frame, known)
     part = _part(opened, attribute, position, wanted, frame, frame)
-    return _with_all_rows(part, opened, attribute, position, frame) if several else part
+    return _with_all_rows(part, opened, position, frame) if several else part
 
 
 def _part(
@@ -142,7 +142,7 @@ def _in(frame: Frame, attribute: Resolved | None) -> Resolved | None:
     return None if attribute is None or frame.sensitive is None else replace(attribute, sql=frame.sensitive)
 
 
-def _with_all_rows(part: Part, opened: Opened, attribute: Resolved | None, position: int, frame: Frame) -> Part:
+def _with_all_rows(part: Part, opened: Opened, position: int, frame: Frame) -> Part:
     """What was found for somebody who knows one row of a person, beside what somebody finds who knows all of them."""
     asked = of_all_rows(part.asked)
     if not asked:

@@ -143,7 +143,7 @@ def run_gate(request: GateRequest, opener: OpenEngine = open_engine, written: Se
     notes = [] if store is None else [_stored(store, request.show_values)]
     if history is None:
         return replace(result, notes=tuple(notes))
-    gone = [] if request.accept or request.select else _gone(known, policy, result)
+    gone = [] if request.accept or request.select else _gone(known, result)
     notes += _recorded(history, result, accept=request.accept)
     return replace(result, baseline=str(history.path), gone=tuple(gone), notes=tuple(notes))
 
@@ -155,7 +155,7 @@ def _stored(store: FailureStore, show_values: bool) -> str:
     return " ".join([said, *(f"Not there: {sentence}" for sentence in store.unnamed)])
 
 
-def _gone(known: Mapping[Key, Accepted], policy: Policy, result: GateResult) -> list[str]:
+def _gone(known: Mapping[Key, Accepted], result: GateResult) -> list[str]:
     """Tests of the baseline that the policy no longer has."""
     here = {test.key for test in result.tests} | {(test.table, test.requirement, "") for test in result.tests}
     gone = [key for key in known if key not in here and (key[0], key[1], "") not in here]

@@ -78,7 +78,7 @@ def by_risk(columns: Sequence[ColumnProfile]) -> tuple[ColumnProfile, ...]:
     return tuple(sorted(columns, key=key))
 
 
-def _by_shape(facts: ColumnFacts, concept: Concept | None) -> Proposal | None:
+def _by_shape(facts: ColumnFacts, _concept: Concept | None) -> Proposal | None:
     for shape, what in _IDENTIFYING_SHAPES.items():
         share = facts.shape_share(shape)
         if share >= TELLING:
@@ -100,7 +100,7 @@ def _by_direct_name(facts: ColumnFacts, concept: Concept | None) -> Proposal | N
     return Proposal(Role.DIRECT_IDENTIFIER, (*_named(concept), *_rare(facts)), concept.name)
 
 
-def _by_free_text(facts: ColumnFacts, concept: Concept | None) -> Proposal | None:
+def _by_free_text(facts: ColumnFacts, _concept: Concept | None) -> Proposal | None:
     share = facts.shape_share("free_text")
     if share < FREE_TEXT:
         return None
@@ -120,7 +120,7 @@ def _by_name(facts: ColumnFacts, concept: Concept | None) -> Proposal | None:
     return Proposal(concept.role, (*_named(concept), *_rare(facts)), concept.name)
 
 
-def _by_names_of_persons(facts: ColumnFacts, concept: Concept | None) -> Proposal | None:
+def _by_names_of_persons(facts: ColumnFacts, _concept: Concept | None) -> Proposal | None:
     share = facts.shape_share("capitalised_words")
     words = set(words_of(facts.name))
     called = bool(words & _NAME) and not words & _OF_THINGS
@@ -144,7 +144,7 @@ def _numbers_as_text(facts: ColumnFacts) -> Iterator[str]:
         )
 
 
-def _by_uniqueness(facts: ColumnFacts, concept: Concept | None) -> Proposal | None:
+def _by_uniqueness(facts: ColumnFacts, _concept: Concept | None) -> Proposal | None:
     if not facts.nearly_unique:
         return None
     if facts.kind == Kind.INTEGER and facts.width is not None and facts.width + 1 <= DENSE * facts.distinct:
@@ -154,7 +154,7 @@ def _by_uniqueness(facts: ColumnFacts, concept: Concept | None) -> Proposal | No
     return Proposal(Role.QUASI_IDENTIFIER, ("almost every row has a value of its own: who knows it finds the row",))
 
 
-def _by_dates(facts: ColumnFacts, concept: Concept | None) -> Proposal | None:
+def _by_dates(facts: ColumnFacts, _concept: Concept | None) -> Proposal | None:
     is_date = facts.kind in (Kind.DATE, Kind.TIMESTAMP) or facts.shape_share("date") >= TELLING
     if not is_date:
         return None

@@ -37,7 +37,7 @@ _OF_TABLES = ("count", "contributors", "largest", "hidden", "total", "hierarchie
 _OF_ROWS = ("person", "weight", "grouping")
 
 
-def _labels(name: str, value: Any) -> tuple[str, ...]:
+def _labels(_name: str, value: Any) -> tuple[str, ...]:
     """`region=Total`, or in Python a mapping of dimensions to such values."""
     if isinstance(value, Mapping):
         return tuple(f"{dimension}={'NULL' if label is None else label}" for dimension, label in value.items())

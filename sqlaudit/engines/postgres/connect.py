@@ -228,11 +228,11 @@ def named_parts(place: Whereabouts, given: Mapping[str, Any]) -> dict[str, str]:
         "dbname": " of that name",
         **missing,
         **parts,
-        "place": _place(place, told, given, missing),
+        "place": _place(place, told, missing),
     }
 
 
-def _place(place: Whereabouts, told: Mapping[str, str], given: Mapping[str, Any], missing: Mapping[str, str]) -> str:
+def _place(place: Whereabouts, told: Mapping[str, str], missing: Mapping[str, str]) -> str:
     """Where the server is, in words."""
     if not told:
         return f"the place that {place.source} names"

@@ -69,7 +69,8 @@ def compile_checks(
     if any(cells.values()):
         rules = requirements(checks, among=CELL_RULES)
         return compile_cells(given, rules, dialect=dialect, largest=largest, exact_names=exact_names, **cells)
-    roles = request_from(Roles, {"qi": qi, "sensitive": sensitive, "entity": entity, "joint": joint, "nulls": nulls})
+    named = {"qi": qi, "sensitive": sensitive, "entity": entity, "joint": joint, "nulls": nulls}
+    roles = request_from(Roles, {**named, "known_rows": known_rows})
     return standalone.compile_checks(
         given, roles, _checks(checks), dialect=dialect, inputs=inputs, exact_names=exact_names
     )

@@ -70,7 +70,7 @@ def _needed(constraints: Constraints, low: Node) -> bool:
 
 def _branches(constraints: Constraints, broken: int, low: Node, cap: Node) -> list[tuple[Node, Node]]:
     """The ways to satisfy one broken constraint, disjoint; a column that is raised stays where it is put."""
-    number = _narrow(constraints, broken, low, cap)
+    number = _narrow(constraints, broken, cap)
     free, found = list(cap), []
     for column, level in enumerate(constraints.nodes[number]):
         for raised in range(level + 1, cap[column] + 1):
@@ -80,7 +80,7 @@ def _branches(constraints: Constraints, broken: int, low: Node, cap: Node) -> li
     return found
 
 
-def _narrow(constraints: Constraints, broken: int, low: Node, cap: Node) -> int:
+def _narrow(constraints: Constraints, broken: int, cap: Node) -> int:
     """One of the first broken constraints: that with the fewest ways out."""
     best, fewest = -1, -1
     for _ in range(16):

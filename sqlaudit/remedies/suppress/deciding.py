@@ -85,7 +85,7 @@ def _decide(problem: Problem, how: How, seconds: float | None, watch: Watch) -> 
     start = fast(problem, watch)
     found = Decided(start, 0, "counting", "", 0, 0, start.cost)
     try:
-        found = _bounded(found, base_cost(problem), "counting", problem)
+        found = _bounded(found, base_cost(problem), "counting")
         if found.optimal:
             return found
         watch("making patterns", None)
@@ -121,7 +121,7 @@ def _exact(
     found = replace(
         found, solution=best, stopped=answer.stopped, variables=len(program.program.costs), patterns=patterns
     )
-    return _bounded(found, _whole(answer.bound, problem), method, problem)
+    return _bounded(found, _whole(answer.bound, problem), method)
 
 
 def _program(problem: Problem, chosen: PatternCandidates | None) -> tuple[PatternProgram | GroupProgram, str] | None:
@@ -140,7 +140,7 @@ def _relaxed(problem: Problem, found: Decided, chosen: PatternCandidates | None)
     solved = solver.solve(pattern_program(problem, chosen).program, step=1, seconds=RELAXED_SECONDS, relaxed=True)
     if solved.stopped == "interrupted":
         return replace(found, stopped="interrupted")
-    return _bounded(found, _whole(solved.bound, problem), "relaxed", problem)
+    return _bounded(found, _whole(solved.bound, problem), "relaxed")
 
 
 def _unwatched(step: str, share: float | None) -> None:
@@ -160,7 +160,7 @@ def _whole(bound: float, problem: Problem) -> int:
     return math.ceil((bound - 1e-6 - 1e-9 * abs(bound)) / step) * step
 
 
-def _bounded(found: Decided, bound: int, method: str, problem: Problem) -> Decided:
+def _bounded(found: Decided, bound: int, method: str) -> Decided:
     """With a further bound, if it is better; no bound is above what a solution costs."""
     if bound <= found.bound and method not in {"patterns", "groups"}:
         return found

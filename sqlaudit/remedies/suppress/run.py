@@ -102,10 +102,10 @@ def _decided(request: SuppressRequest, table: RemedyTable, problem: Problem, wat
     found = decide(problem, request.how, request.time_budget, watch)
     best = found.solution
     touched = int(best.copies[best.starred[best.groups].any(axis=1)].sum())
-    return _Answer(_pieces(best), best.cells, best.cost, found.bound, touched, _effort(request, problem, found))
+    return _Answer(_pieces(best), best.cells, best.cost, found.bound, touched, _effort(request, found))
 
 
-def _effort(request: SuppressRequest, problem: Problem, found: Decided) -> Effort:
+def _effort(request: SuppressRequest, found: Decided) -> Effort:
     stopped = found.stopped
     if not found.optimal and not stopped and request.how is How.AUTO and not solver.available():
         stopped = "solver"

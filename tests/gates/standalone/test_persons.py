@@ -105,3 +105,9 @@ def test_a_script_says_for_whom_each_statement_is() -> None:
     assert "-- k=5, for somebody who knows one row of a person\n" in text
     assert "-- k=5, for somebody who knows all rows of a person\n" in text
     assert "-- km@2=5\n" in text
+
+
+@pytest.mark.parametrize(("known", "written"), [("one", ["one"]), ("all", ["all"]), ("worse", ["one", "all"])])
+def test_python_says_how_many_rows_of_a_person_are_known(known: str, written: list[str]) -> None:
+    compiled = sqlaudit.compile_checks("visits", qi="clinic", entity="who", checks={"k": 5}, known_rows=known)
+    assert [one.known_rows for one in compiled] == written

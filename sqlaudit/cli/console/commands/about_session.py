@@ -33,7 +33,7 @@ def limit(session: Session, rest: str) -> None:
     session.screen.note(f"a SELECT shows {shown}.")
 
 
-def show_help(session: Session, rest: str) -> None:
+def show_help(session: Session, _rest: str) -> None:
     """All commands."""
     from sqlaudit.cli.console.commands import COMMANDS as ALL
     from sqlaudit.cli.console.commands import GROUPS
@@ -52,7 +52,7 @@ def show_help(session: Session, rest: str) -> None:
     session.screen.report(Reported(lambda: Document("The console", (lead,), parts), lambda: data))
 
 
-def leave(session: Session, rest: str) -> None:
+def leave(session: Session, _rest: str) -> None:
     """Leave the console."""
     session.left = True
 
