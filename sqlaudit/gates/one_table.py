@@ -24,7 +24,7 @@ from sqlaudit.gates.cells_run import CellTests
 from sqlaudit.gates.judging import blank, errored, judged
 from sqlaudit.gates.losses_run import LossTests
 from sqlaudit.gates.persons import PersonsTables
-from sqlaudit.gates.result import ColumnSetFigures, GateTest
+from sqlaudit.gates.result import ColumnSetFigures, GateTest, Mistake
 from sqlaudit.gates.spec import ColumnLimit, TableEntry, TestSpec
 from sqlaudit.models.check import Check
 from sqlaudit.models.coverage import columns_check, identifier_checks
@@ -58,6 +58,17 @@ class TableTests:
 
     def __post_init__(self) -> None:
         self._persons = PersonsTables(self.engine)
+
+    def of_nobody(self) -> tuple[Mistake, ...]:
+        """The tables of persons that no table which was tested is about: their column may be misspelled."""
+        if any(isinstance(found, SqlauditError) for found in self._found.values()):
+            return ()  # which is said already
+        given = dict.fromkeys(one for entry in self.entries for one in entry.persons)
+        return tuple(
+            Mistake(one.place, f"no table has the column {one.entity!r} of the persons in {one.target.name}.")
+            for one in given
+            if one not in self._persons.used
+        )
 
     def run(self, entry: TableEntry) -> tuple[list[GateTest], tuple[Warned, ...]]:
         """The results of a table's tests in their order, and the warnings of its audit.

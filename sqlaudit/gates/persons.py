@@ -73,10 +73,11 @@ class PersonsTables:
     """Finds over one engine the persons of tables; each table of persons is opened once.
 
     Args:
-        engine: an open engine.
+        engine: an open engine. used: those that some table is about.
     """
 
     engine: Engine
+    used: list[PersonsEntry] = field(default_factory=list)
     _opened: dict[int, Relation] = field(default_factory=dict)
 
     def of(self, entry: TableEntry) -> tuple[TableEntry, Relation | None]:
@@ -98,6 +99,7 @@ class PersonsTables:
             roles = replace(entry.roles, entity=own)
             if replace(one.target, label="") == replace(entry.target, label=""):
                 return replace(entry, roles=roles), None
+            self.used.append(one)
             missing = tuple(name for name in one.static if _named(relation, name) is None)
             joined = with_static(self.engine, relation, persons, own, one.entity, missing) if missing else None
             return replace(entry, roles=_knowing(roles, one.static)), joined

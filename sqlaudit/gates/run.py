@@ -82,7 +82,7 @@ def run_policy(policy: Policy, options: RunOptions) -> GateResult:
     return GateResult(
         policy=policy.file,
         tests=tuple(test for table in tables for test in run.results[id(table)]),
-        mistakes=tuple(dict.fromkeys(mistakes)),
+        mistakes=tuple(dict.fromkeys([*mistakes, *run.mistakes])),
         time=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         seconds=round(time.monotonic() - began, 3),
         tables=len(tables),
@@ -117,6 +117,7 @@ class _GateRun:
     began: float
     results: dict[int, list[GateTest]] = field(default_factory=dict)
     warnings: list[tuple[str, Warned]] = field(default_factory=list)
+    mistakes: list[Mistake] = field(default_factory=list)
     versions: dict[str, str] = field(default_factory=dict)
     stopped: bool = False
     tested: int = 0
@@ -179,6 +180,8 @@ class _GateRun:
             tests, warnings = runner.run(table)
             self.warnings += [(table.name, warning) for warning in warnings]
             self._keep([(table, tests)])
+        if not self.stopped and not self.options.selected:
+            self.mistakes += runner.of_nobody()
 
     def _keep(self, found: Sequence[tuple[TableEntry, list[GateTest]]]) -> None:
         for table, tests in found:
