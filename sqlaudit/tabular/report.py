@@ -253,7 +253,12 @@ def _keys(result: AggregatesResult, what: str, found: Sequence[tuple[str, Keys]]
 
 def _how(result: AggregatesResult) -> Facts:
     columns = ", ".join(f"{what.replace('_', ' ')} = {name}" for what, name in result.columns.items())
-    behind = () if result.contributors is None else (("behind all cells", plural(result.contributors, "contributor")),)
+    sum_of_cells = ", added up: who is in several cells counts in each" if result.contributors_added_up else ""
+    behind = (
+        ()
+        if result.contributors is None
+        else (("behind all cells", plural(result.contributors, "contributor") + sum_of_cells),)
+    )
     return Facts(
         (
             ("cells", count(result.cells)),

@@ -150,6 +150,8 @@ class AggregatesResult(MeasuredResult, Shown):
         totals: the dimensions in which some cells are the sum of others. subtotals: how many values are that, but
             for those of everything, by dimension.
         cells: how many. contributors: how many are behind all of them, None when nothing says it.
+        contributors_added_up: whether that is a sum over cells, as no total of all is published: who is in several
+            cells counts in each.
         unsafe_cells: those that fall short of some rule. rules: each by itself. hidden: cells that are not published.
         differences: what each two releases say together.
         deducible: hidden cells whose value follows from published ones; None when nothing is hidden, or nobody knows.
@@ -170,6 +172,7 @@ class AggregatesResult(MeasuredResult, Shown):
     by: tuple[str, ...]
     columns: Mapping[str, Any]
     totals: tuple[str, ...]
+    contributors_added_up: bool = field(default=False, metadata=IF_ANY)
     subtotals: Mapping[str, int] = field(default_factory=dict, metadata=IF_ANY)
     cells: int = field(metadata=key("aggregates.cells"))
     contributors: int | None = field(metadata=key("aggregates.contributors"))

@@ -145,6 +145,7 @@ class _JudgedCells:
             subtotals={one.name: number for one in cells.dimensions if (number := one.subtotals)},
             cells=len(cells),
             contributors=contributors_of(cells),
+            contributors_added_up=cells.contributors is not None and not bool(grand_totals(cells).any()),
             unsafe_cells=unsafe,
             rules=rules,
             hidden=int(cells.hidden.sum()),
@@ -336,11 +337,17 @@ def contributors_of(cells: TableCells) -> int | None:
     found = cells.contributors
     if found is None:
         return None
+    every = grand_totals(cells)
+    chosen = every if bool(every.any()) else ~cells.totals
+    return int(sum(found.units[chosen & found.known].tolist()))
+
+
+def grand_totals(cells: TableCells) -> Bools:
+    """The cell of everybody, where there is one."""
     every = np.ones(len(cells), dtype=np.bool_)
     for place, dimension in enumerate(cells.dimensions):
         every &= dimension.is_grand[cells.keys[:, place]]
-    chosen = every if bool(every.any()) else ~cells.totals
-    return int(sum(found.units[chosen & found.known].tolist()))
+    return every
 
 
 def _rule(requirement: Requirement) -> CellRule:

@@ -93,6 +93,19 @@ def test_missing_totals_are_told_by_cell_and_cost_no_verdict() -> None:
     assert not asked(rows, require=["threshold=5"]).problems[0].keys
 
 
+def test_contributors_without_a_grand_total_are_said_to_be_added_up() -> None:
+    rows: list[tuple[str, str, int | None]] = [("a", "s", 10), ("a", "t", 8), ("b", "s", 9)]
+    found = asked(rows)
+    assert (found.contributors, found.to_dict()["contributors_added_up"]) == (27, True)
+    whole = asked([*rows, (*GRAND, 20)], total={"region": "Total", "sector": "Total"})  # seven are in two cells
+    assert whole.contributors == 20
+    assert "contributors_added_up" not in whole.to_dict()
+    visits = pd.DataFrame({"who": [1, 1, 2], "region": ["a", "b", "a"]})
+    for grouping, behind, added in (("", 3, True), ("region;()", 2, False)):
+        made = sqlaudit.aggregates(visits, by=["region"], microdata=True, person="who", grouping=grouping)
+        assert (made.contributors, made.contributors_added_up) == (behind, added)
+
+
 def test_a_table_without_all_totals_is_protected_as_if_they_were_read(tmp_path: Any) -> None:
     rows: list[tuple[str, str, int | None]] = [
         *((region, sector, 9 + place) for place, (region, sector) in enumerate(product("abc", "st"))),
