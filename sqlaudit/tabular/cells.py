@@ -92,6 +92,7 @@ class TableCells:
         holdings: how many different holdings (households, groups) the contributors belong to.
         structural: cells in which nobody can be; None when nothing was said.
         fractional: cells one of whose counts is no whole number, and was rounded down; None without any.
+        unclear: cells that may be totals, though nothing says so for certain; None without any.
         release: of several tables read together, the number of the one that a cell is from; None of one table.
     """
 
@@ -106,6 +107,7 @@ class TableCells:
     structural: Bools | None = None
     fractional: Bools | None = None
     release: Wholes | None = None
+    unclear: Bools | None = None
 
     def __len__(self) -> int:
         return len(self.keys)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from sqlaudit.base.words import spelled
 from sqlaudit.reports.figures import plural
 from sqlaudit.tabular.cells import Bools, CellMeasure, Codes, TableCells
 from sqlaudit.tabular.hidden import broken_totals
@@ -17,12 +18,16 @@ _WRONG = (
 )
 
 
+_UNCLEAR = "may be a total, from which hidden cells follow: name totals with {}, or give such values another name"
+
+
 def problems_of(cells: TableCells, *, added_up: bool = False) -> Iterator[tuple[TableProblem, Codes]]:
     """Each mistake with the keys of the cells that have it; `added_up` when totals are known to be right."""
     for code, which, said in (
         ("duplicate_cells", _repeated(cells), "have a key that another cell has, too: give every cell one row"),
         ("negative_counts", _anywhere(cells, _negative), "have a negative count"),
         ("fractional_counts", cells.fractional, "have a count that is no whole number"),
+        ("unclear_totals", cells.unclear, _UNCLEAR.format(spelled("total", "column=value"))),
         ("wrong_totals", None if added_up else _wrong(cells), _WRONG),
     ):
         number = 0 if which is None else int(which.sum())

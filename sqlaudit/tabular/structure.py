@@ -32,7 +32,10 @@ def with_totals(engine: Engine, listed: ListedCells, cells: TableCells, request:
         return _with(cells, {place: ALL for place in range(len(listed.names)) if _has(cells, place, ALL)})
     if not listed.finished:
         return cells
-    labelled = _labelled(engine, listed, cells, request.totals())
+    named = request.totals()
+    words = _labelled(engine, listed, cells, named)
+    labelled = {place: codes[0] for place, codes in words.items() if len(codes) == 1}
+    unclear = {place: codes for place, codes in words.items() if len(codes) > 1}
     links = _listed_levels(engine, listed, cells, request.hierarchies)
     found = dict(labelled)
     for place in range(len(listed.names)):
@@ -43,7 +46,19 @@ def with_totals(engine: Engine, listed: ListedCells, cells: TableCells, request:
             cells = _linked(cells, place, subtotals_of(cells, place, left_out), labelled.get(place))
         if place not in found and _is_missing_total(cells, place):
             found[place] = MISSING
-    return _with(cells, found)
+        elif place not in words and _may_be_missing_total(cells, place):
+            unclear[place] = [MISSING]
+    return replace(_with(cells, found), unclear=_unclear(cells, unclear))
+
+
+def _unclear(cells: TableCells, codes: Mapping[int, list[int]]) -> Bools | None:
+    """Cells that may be totals; where nothing is hidden it does not matter."""
+    if not codes or not bool(cells.hidden.any()):
+        return None
+    found = np.zeros(len(cells), dtype=np.bool_)
+    for place, some in codes.items():
+        found |= np.isin(cells.keys[:, place], some)
+    return found
 
 
 def _has(cells: TableCells, place: int, code: int) -> bool:
@@ -53,6 +68,12 @@ def _has(cells: TableCells, place: int, code: int) -> bool:
 def _is_missing_total(cells: TableCells, place: int) -> bool:
     is_root = cells.dimensions[place].parents[MISSING] == NO_PARENT
     return bool(is_root) and _has(cells, place, MISSING) and adds_up(cells, place, MISSING)
+
+
+def _may_be_missing_total(cells: TableCells, place: int) -> bool:
+    """Whether a missing value may stand for all others: nothing says so, and nothing else."""
+    is_root = cells.dimensions[place].parents[MISSING] == NO_PARENT
+    return bool(is_root) and _has(cells, place, MISSING) and _tells(cells, place, MISSING) is None
 
 
 def _is_flat(cells: TableCells, place: int, total: int | None) -> bool:
@@ -83,8 +104,8 @@ def _with(cells: TableCells, totals: Mapping[int, int]) -> TableCells:
     return replace(cells, dimensions=tuple(dimensions))
 
 
-def _labelled(engine: Engine, listed: ListedCells, cells: TableCells, named: dict[str, str]) -> dict[int, int]:
-    """The code of the total of each dimension that has one as it is named, or by a usual word."""
+def _labelled(engine: Engine, listed: ListedCells, cells: TableCells, named: dict[str, str]) -> dict[int, list[int]]:
+    """The code of the total of each dimension that has one as it is named, or by a usual word; several of these."""
     by_label = {name: label for name, label in named.items() if label != "NULL"}
     places = {name: f"${number}" for number, name in enumerate(by_label, 1)}
     statement = render(
@@ -102,8 +123,8 @@ def _labelled(engine: Engine, listed: ListedCells, cells: TableCells, named: dic
         codes = [MISSING] if named.get(name) == "NULL" else labelled.get(place, [])
         if name in named and not (codes and _has(cells, place, codes[0])):
             raise UsageError(f"{spelled('total')}: no cell has the value that stands for all of {name!r}.")
-        if len(codes) == 1:
-            found[place] = codes[0]
+        if codes:
+            found[place] = codes[:1] if name in named else codes
     return found
 
 
@@ -145,6 +166,11 @@ def adds_up(cells: TableCells, dimension: int, code: int) -> bool:
     Values that are part of others count with these. Nothing may contradict, and something must say so: a group of which
     everything is known and adds up.
     """
+    return _tells(cells, dimension, code) is True
+
+
+def _tells(cells: TableCells, dimension: int, code: int) -> bool | None:
+    """Whether it adds up; None where nothing tells."""
     codes = cells.keys[:, dimension]
     roots = (cells.dimensions[dimension].parents[codes] == NO_PARENT) | (codes == code)
     group, groups = cells.groups(dimension)
@@ -155,7 +181,7 @@ def adds_up(cells: TableCells, dimension: int, code: int) -> bool:
         if agrees is False:
             return False
         said |= bool(agrees)
-    return said
+    return True if said else None
 
 
 def _agrees(one: CellMeasure, group: Wholes, groups: int, total: Bools) -> bool | None:

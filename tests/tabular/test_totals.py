@@ -119,3 +119,22 @@ def test_a_table_without_all_totals_is_protected_as_if_they_were_read(tmp_path: 
         str(tmp_path / "safe.csv"), by=["region", "sector"], count="n", require=["no_unpickable_cell=4", "threshold=5"]
     )
     assert (again.passed, again.hidden) == (True, 2)
+
+
+@pytest.mark.parametrize(
+    ("regions", "counts", "more", "codes"),
+    [
+        (["a", "b", None], [7, None, 9], {}, ["unclear_totals"]),
+        (["a", "b", "Total", "All"], [7, None, 9, 9], {}, ["unclear_totals"]),
+        (["a", "b", None], [7, None, 5], {}, []),  # less than a part: no total
+        (["a", "b", None], [7, 8, 9], {}, []),
+        (["a", "b", None], [7, None, 9], {"total": {"region": None}}, []),
+    ],
+)
+def test_what_may_be_a_total_is_no_pass_where_cells_are_hidden(
+    regions: list[Any], counts: list[Any], more: dict[str, Any], codes: list[str]
+) -> None:
+    table = pd.DataFrame({"region": regions, "n": counts})
+    found = sqlaudit.aggregates(table, by=["region"], count="n", require=["threshold=3"], **more)
+    assert [problem.code for problem in found.problems] == codes
+    assert found.status.value == ("undetermined" if codes else "fail" if more else "pass")
