@@ -86,6 +86,9 @@ def command(
             show_statements(engine, tables or (target.name,), planned, work, output)
             return ExitCode.OK
         result = find_persons(engine, target, request)
+        if result.by_hand:  # what is proven is worth telling before the way out
+            output.emit(lambda: persons_document(result), result.to_dict)
+            return ExitCode.INTERRUPTED
     output.emit(lambda: persons_document(result), result.to_dict)
     if plot is not None:
         _draw(plot, result)

@@ -7,11 +7,16 @@ Terrovitis, Mamoulis and Kalnis, *Privacy-preserving anonymization of set-valued
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import comb
+from time import monotonic
 
+from sqlaudit.base.errors import SqlauditError
 from sqlaudit.base.sql import Raw
+from sqlaudit.column_sets.budget import STOPPED, BudgetSpent, Stop, by_hand
+from sqlaudit.engines.watch import Deadline
 from sqlaudit.events.occurrences import Occurrences
 from sqlaudit.events.result import Known
 
@@ -19,6 +24,8 @@ Watcher = Callable[[int, Raw], None]
 """Who is shown the sets of a size, with the persons of each and one of them by number."""
 PART = 20_000_000
 """So many sets of single persons are grouped by one statement."""
+HURRIED = 2_000_000
+"""The same where the time may end: about a second, so that little of what was begun is lost."""
 A_SET = 160
 """Bytes of memory for each of them, twice what grouping takes: the other half is for tables."""
 FEW = 1 << 25
@@ -31,15 +38,20 @@ class Levels:
 
     Args:
         occurrences: who has which event. k: what is too few. stop: whether the time is used up.
+        ends: when it will be, by `time.monotonic()`; a statement that still runs then is cut off. None = never.
+        stoppable: whether Ctrl-C ends the search with what is proven, and sets `by_hand`; else it ends who asked.
         shared_draws: whether to count, for `unicity`, the sets of persons that others have, too.
         watchers: who is shown every set that is counted, before the figures of its size are told.
     """
 
     occurrences: Occurrences
     k: int
-    stop: Callable[[], bool]
+    stop: Stop
     shared_draws: bool = False
     watchers: Sequence[Watcher] = ()
+    ends: float | None = None
+    stoppable: bool = False
+    by_hand: bool = False
     shared: dict[int, dict[int, int]] = field(default_factory=dict)
     by_number: dict[int, int] = field(default_factory=dict)
     _fit_by_number: dict[int, int] = field(default_factory=dict)
@@ -93,10 +105,43 @@ class Levels:
     def _level(self, size: int, before: Raw | None) -> _Level:
         level = _Level()
         pieces: list[str] = []
+        try:
+            with self._in_time():
+                self._count(level, size, before, pieces)
+        except STOPPED as why:  # what was counted by then stays so
+            level.complete, self.by_hand = False, by_hand(why)
+            if self.by_hand and not self.stoppable:
+                raise
+        level.some = bool(pieces)
+        if pieces:
+            level.shared = Raw(pieces[0] if len(pieces) == 1 else "(FROM " + " UNION ALL FROM ".join(pieces) + ")")
+        return level
+
+    @contextmanager
+    def _in_time(self) -> Iterator[None]:
+        """While it lasts, the end of the time cuts off what runs.
+
+        Raises:
+            BudgetSpent: it did.
+        """
+        if self.ends is None:
+            yield
+            return
+        deadline = Deadline(self.ends - monotonic(), self.occurrences.bench.cancel)
+        try:
+            yield
+        except SqlauditError:
+            if deadline.over:
+                raise BudgetSpent from None
+            raise
+        finally:
+            deadline.stop()
+
+    def _count(self, level: _Level, size: int, before: Raw | None, pieces: list[str]) -> None:
+        """Count the sets of one size part by part, into `level` and `pieces`."""
         for low, high in self._ranges(size):
             if self.stop():
-                level.complete = False
-                break
+                raise BudgetSpent
             sets = self._keep(
                 f"sets_{size}",
                 "events_sequences" if self.occurrences.sequence else "events_sets",
@@ -119,10 +164,6 @@ class Levels:
             if shared:
                 self._count_shared(size, sets)
                 pieces.append(self._keep(f"shared_{size}_{len(pieces)}", "events_shared", size=size, sets=sets).sql)
-        level.some = bool(pieces)
-        if pieces:
-            level.shared = Raw(pieces[0] if len(pieces) == 1 else "(FROM " + " UNION ALL FROM ".join(pieces) + ")")
-        return level
 
     def _find_persons(self, size: int, sets: Raw, *, unnamed: bool) -> None:
         self._state = self._keep("state", "events_state", size=size, sets=sets, state=self._state, k=self.k, named=True)
@@ -155,7 +196,7 @@ class Levels:
     def _part(self) -> int:
         """How many sets of single persons one statement groups: what fits the memory, and no more than `PART`."""
         said = str(self.occurrences.ask("events_memory")[0][0])
-        return max(1, min(PART, bytes_of(said) // A_SET))
+        return max(1, min(PART if self.ends is None else HURRIED, bytes_of(said) // A_SET))
 
     def _known(self, size: int, smallest: int, minimal: int, *, exact: bool = True) -> Known:
         exposed, singled_out = self.occurrences.ask("events_curve", size=size, state=self._state)[0]

@@ -112,8 +112,9 @@ def _lead(result: PersonsResult) -> Iterator[Words]:
         yield from _found(result, one)
     stopped = result.curve[-1]
     if not stopped.exact:
+        why = "Somebody stopped it" if result.by_hand else "The time was up"
         yield Toned(
-            f"The time was up while sets of {count(stopped.known)} events were counted: at least "
+            f"{why} while sets of {count(stopped.known)} events were counted: at least "
             f"{_of(result, stopped.exposed_persons)} are exposed.",
             "warn",
         )

@@ -256,6 +256,12 @@ class PersonsResult(MeasuredResult, Shown):
     telling: tuple[TellingColumn, ...] = field(default=(), metadata=key("persons.telling"))
     most_at_risk: tuple[PersonAtRisk, ...] = field(default=(), metadata=key("persons.most_at_risk"))
     checks: tuple[Check, ...] = field(default=(), metadata=IF_ANY)
+    _by_hand: bool = field(default=False, repr=False, compare=False)
+
+    @property
+    def by_hand(self) -> bool:
+        """Whether somebody stopped the search."""
+        return self._by_hand
 
     @property
     @told("checks", IF_ANY)

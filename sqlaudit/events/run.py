@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.spec import NullPolicy, Target
 from sqlaudit.base.sql import Raw, render
-from sqlaudit.column_sets.budget import Stop, until
+from sqlaudit.column_sets.budget import Stop, at_once, until
 from sqlaudit.column_sets.coding import Coded
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.provenance import provenance
 from sqlaudit.events.coherence import Held, Learning, mixed_held, mixed_occurrences
 from sqlaudit.events.facts import CountedPersons
-from sqlaudit.events.levels import Levels
+from sqlaudit.events.levels import Levels, Watcher
 from sqlaudit.events.nearness import kept_spans, near_occurrences, span_name, span_statement
 from sqlaudit.events.occurrences import (
     Occurrences,
@@ -67,11 +67,12 @@ def find_persons(engine: Engine, target: Target | Relation, request: PersonsRequ
     source = source_of(engine, target, request)
     within = tolerated(source.chosen, source.events, request.tolerance)
     stop = until(begun, request.time_budget)
+    ends = None if request.time_budget is None else begun + request.time_budget
     with coded_rows(engine, source.relation, source.chosen, source.person) as (bench, coded):
         check_static(bench, coded, source.chosen, source.static)
         check_moments(coded, source.chosen, source.moment)
         values = CellsBehind(engine, bench, source.relation, coded)
-        search = _Findings(bench, coded, request, source, stop, values, asked)
+        search = _Findings(bench, coded, request, source, stop, ends, values, asked)
         try:
             search.spans |= kept_spans(engine, bench, source.relation, source.chosen, within)
             found = search.result()
@@ -117,13 +118,15 @@ class _Findings:
         request: PersonsRequest,
         source: EventSource,
         stop: Stop,
+        ends: float | None,
         values: CellsBehind,
         asked: Sequence[Asked],
     ) -> None:
         self.bench, self.coded, self.request, self.source = bench, coded, request, source
         names = tuple(one.name for one in source.chosen)
         self.names, self.sensitive = names[: source.quasi], names[source.quasi : source.told]
-        self.events, self.stop, self.asked = source.events, stop, asked
+        self.events, self.stop, self.ends, self.asked = source.events, stop, ends, asked
+        self.by_hand = False
         self.spans: dict[int, Raw] = {}
         self.values = values if request.show_values else None
 
@@ -132,30 +135,31 @@ class _Findings:
         request, every = self.request, range(len(self.names))
         occurrences = self._occurrences(every)
         helds = tuple(self._held(occurrences))
+        profile = _profile(occurrences, request.k)
         learning = self._learning(occurrences, helds)
         tally = Tally(occurrences, request.k) if request.effects else None
         watchers = tuple(one.look for one in (*learning, *([tally] if tally else ())))
-        levels = Levels(occurrences, request.k, self.stop, shared_draws=bool(request.random), watchers=watchers)
+        levels = self._levels(occurrences, watchers, shared_draws=bool(request.random))
         try:
             curve = []
             for known in levels.curve(max(request.known, 1)):
                 curve.append(known)
                 for one in learning:
                     one.take(known, levels.state)
+            self._look(levels)
             draws = tuple(self._random(occurrences, levels, curve))
             by_number = levels.by_number
             coherence = tuple(one.found() for one in learning)
             described = self.source.chosen[: self.events]
             telling = tuple(tally.columns(described, self.values)) if tally else ()
-            at_risk = tuple(self._at_risk(occurrences, levels.state)) if request.records else ()
+            at_risk = tuple(self._at_risk(occurrences, levels.state)) if request.records and not self.by_hand else ()
         finally:
             levels.close()
             for one in (*learning, *([tally] if tally else ())):
                 one.close()
-        if request.rho:
+        if request.rho and not self.by_hand:
             rows = self._uncertainty(occurrences, helds)
             coherence = tuple(replace(one, uncertainty=row) for one, row in zip(coherence, rows, strict=True))
-        profile = _profile(occurrences, request.k)
         static_k = self._static_k()
         checks = self._checks(occurrences, helds, curve, draws, profile)
         events, pairs = occurrences.events, occurrences.pairs
@@ -186,7 +190,18 @@ class _Findings:
             telling=telling,
             most_at_risk=at_risk,
             checks=checks,
+            _by_hand=self.by_hand,
         )
+
+    def _levels(self, occurrences: Occurrences, watchers: Sequence[Watcher], *, shared_draws: bool = False) -> Levels:
+        """A search that the end of the time, or somebody, ends with what is proven."""
+        asked, ends = self.request, self.ends
+        return Levels(occurrences, asked.k, self.stop, shared_draws, watchers, ends=ends, stoppable=True)
+
+    def _look(self, levels: Levels) -> None:
+        """Ask for nothing more when somebody stopped the search."""
+        if levels.by_hand:
+            self.by_hand, self.stop = True, at_once
 
     def close(self) -> None:
         """Release what was kept."""
@@ -238,11 +253,12 @@ class _Findings:
         mixed = mixed_occurrences(occurrences, helds, self.request.k)
         values = [(place, mixed_held(mixed, place, held)) for place, held in helds]
         learning = self._learning(mixed, values, mixed=True)
-        levels = Levels(mixed, self.request.k, self.stop, watchers=tuple(one.look for one in learning))
+        levels = self._levels(mixed, tuple(one.look for one in learning))
         try:
             for known in levels.curve(self.request.known):
                 for one in learning:
                     one.take(known, levels.state)
+            self._look(levels)
             return [one.curve for one in learning]
         finally:
             levels.close()
@@ -252,7 +268,7 @@ class _Findings:
     def _random(
         self, occurrences: Occurrences, levels: Levels, curve: Sequence[Known]
     ) -> Iterator[tuple[Drawn, Fraction]]:
-        if not self.coded.persons:
+        if not self.coded.persons or self.by_hand:
             return
         for size in range(1, self.request.random + 1):
             yield singled_out(occurrences, levels, curve, size, self.request.draws, self.request.seed)
@@ -266,7 +282,7 @@ class _Findings:
         profile: Profile,
     ) -> tuple[Check, ...]:
         """What is required, judged; what was counted already is not counted again."""
-        if not self.asked:
+        if not self.asked or self.by_hand:
             return ()
         from sqlaudit.events.required import checks_of
 
@@ -319,9 +335,10 @@ class _Findings:
         if self.stop():
             return None
         occurrences = self._occurrences(columns)
-        levels = Levels(occurrences, self.request.k, self.stop)
+        levels = self._levels(occurrences, ())
         try:
             curve = list(levels.curve(known))
+            self._look(levels)
         finally:
             levels.close()
         return (curve[-1], _profile(occurrences, self.request.k)) if curve[-1].exact else None

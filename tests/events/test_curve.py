@@ -17,11 +17,15 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.relation import Statement
 from sqlaudit.base.spec import Limits, NullPolicy, Target
 from sqlaudit.base.sql import Raw, render
+from sqlaudit.column_sets.budget import BudgetSpent
 from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
+from sqlaudit.events.occurrences import Occurrences
+from sqlaudit.events.report import persons_document
 from sqlaudit.events.request import PersonsRequest
 from sqlaudit.events.result import PersonsResult
 from sqlaudit.events.run import find_persons
+from sqlaudit.reports.text import render_text
 from tests.audit_values import values_query
 from tests.events import oracle
 from tests.strategies import run
@@ -174,6 +178,57 @@ def test_when_time_is_up_the_curve_ends_with_what_is_proven(monkeypatch: pytest.
     assert [(one.known, one.exact) for one in found.curve] == [(1, True), (2, False)]
     assert not found.complete
     assert (found.curve[1].smallest, found.curve[1].exposed_persons) == (4, 4)
+
+
+@pytest.mark.parametrize("ends", [KeyboardInterrupt, BudgetSpent])
+def test_what_ends_a_search_keeps_what_was_counted_before(
+    monkeypatch: pytest.MonkeyPatch, ends: type[BaseException]
+) -> None:
+    monkeypatch.setattr("sqlaudit.events.levels.PART", 100)
+    keep, parts = Occurrences.keep, iter(range(100))
+
+    def stopped(asked: Occurrences, name: str, template: str, **given: Any) -> Raw:
+        if template == "events_sets" and next(parts) == 3:
+            raise ends
+        return keep(asked, name, template, **given)
+
+    chance = Random(3)
+    table = [(who, "may", clinic) for who in range(60) for clinic in chance.sample(range(30), 5)]
+    request = asked(known=3, k=3, random=2, records=2)
+    with connect() as engine:
+        whole = found_in(engine, table, request)
+        monkeypatch.setattr(Occurrences, "keep", stopped)
+        found = found_in(engine, table, request)
+        assert engine.run(Statement("tables", "SELECT COUNT(*) FROM duckdb_tables() WHERE NOT internal")) == [(0,)]
+    assert (found.curve[0], found.profile) == (whole.curve[0], whole.profile)
+    part = found.curve[1]
+    assert (len(found.curve), part.exact, found.complete) == (2, False, False)
+    assert 0 < part.exposed_persons < whole.curve[1].exposed_persons
+    assert 0 < part.minimal_sets < whole.curve[1].minimal_sets
+    assert found.by_hand == (ends is KeyboardInterrupt)
+    assert len(found.random) == (0 if found.by_hand else 2)
+    assert found.by_hand == ("Somebody stopped it while sets of 2" in shown(found))
+
+
+def test_the_end_of_the_time_cuts_off_what_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    keep = Occurrences.keep
+    endless = "SELECT COUNT(*) AS n FROM RANGE(10000000) AS a(x), RANGE(10000000) AS b(y) WHERE x % 7 = y % 5"
+
+    def slow(asked: Occurrences, name: str, template: str, **given: Any) -> Raw:
+        if template == "events_sets":
+            asked.bench.run(Statement("endless", endless))
+        return keep(asked, name, template, **given)
+
+    monkeypatch.setattr(Occurrences, "keep", slow)
+    table = [(who, "may", clinic) for who in range(1, 5) for clinic in (1, 2)]
+    with connect() as engine:
+        found = found_in(engine, table, asked(known=3, k=5, time_budget=0.5))
+    assert [(one.known, one.exact, one.exposed_persons) for one in found.curve] == [(1, True, 4), (2, False, 4)]
+    assert not found.by_hand
+
+
+def shown(found: PersonsResult) -> str:
+    return " ".join(render_text(persons_document(found)).split())
 
 
 def test_an_empty_table_has_nobody(engine: Engine) -> None:
