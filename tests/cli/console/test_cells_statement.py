@@ -11,8 +11,8 @@ from prompt_toolkit.document import Document
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.cli.console.cells_statement import parse_cells
-from sqlaudit.cli.console.command import code_of
 from sqlaudit.cli.console.completion import ConsoleCompleter
+from sqlaudit.cli.console.run import code_of
 from sqlaudit.cli.console.splitting import split
 from sqlaudit.cli.console.words import StatementError
 from sqlaudit.cli.console.workspace import Workspace
