@@ -82,14 +82,14 @@ def _blocks(console: Console, blocks: tuple[Shown, ...]) -> None:
     for position, block in enumerate(blocks):
         if position and not (isinstance(block, Bullets) and isinstance(blocks[position - 1], Paragraph)):
             console.print()
-        _print(console, Padding(_laid_out(block, console.width - _INDENT), (0, 0, 0, _INDENT)))
+        _print(console, Padding(_laid_out(block, console), (0, 0, 0, _INDENT)))
 
 
 def _print(console: Console, renderable: RenderableType) -> None:
     console.print(renderable, overflow="fold", soft_wrap=False)
 
 
-def _laid_out(block: Shown, width: int) -> RenderableType:
+def _laid_out(block: Shown, console: Console) -> RenderableType:
     if isinstance(block, list):
         return _plot(block)
     if isinstance(block, Paragraph):
@@ -98,7 +98,14 @@ def _laid_out(block: Shown, width: int) -> RenderableType:
         return _pairs([("•", item) for item in block.items])
     if isinstance(block, Facts):
         return _pairs([(visible(name), words) for name, words in block.pairs])
-    widths = _widths(block, width)
+    grid = _table(block, [None] * len(block.columns))
+    room = console.width - _INDENT
+    own = grid._calculate_column_widths(console, console.options.update_width(room - grid._extra_width))
+    last = len(own) - 1
+    bare = [width - (2 if 0 < place < last else 1) for place, width in enumerate(own)]
+    if not last or all(width >= _longest_word(block, place) for place, width in enumerate(bare)):
+        return grid
+    widths = _widths(block, room)
     return _row_by_row(block) if widths is None else _table(block, widths)
 
 
