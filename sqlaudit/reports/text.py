@@ -131,8 +131,9 @@ def _texts(table: Table, place: int) -> list[str]:
 
 
 def _longest_word(table: Table, place: int) -> int:
-    """The room that a column needs so that no word of it, such as a column's name, is broken."""
-    return max((cell_len(word) for text in _texts(table, place) for word in text.split()), default=1)
+    """The room that a column needs so that no name in it is broken; a requirement (`l=3,c:2`) may be."""
+    words = (word for text in _texts(table, place) for word in text.split())
+    return max((cell_len(word) for word in words if "=" not in word and ":" not in word), default=1)
 
 
 def _row_by_row(table: Table) -> RenderableType:
