@@ -20,6 +20,8 @@ CELLS = [
     ("Total", "Total", 26, 230, 75, 60),
 ]
 BEFORE = [("north", "s", 11), ("north", "t", 3), ("south", "t", None), ("west", "t", 2), ("Total", "t", 15)]
+ZEROS = [("north", "s", 5), ("north", "t", None), ("north", "u", None), ("north", "Total", 5)]
+ZEROS += [("south", "s", 4), ("south", "t", None), ("south", "u", None), ("south", "Total", 5)]
 BY = ["region", "sector"]
 
 
@@ -57,7 +59,9 @@ def tested(project: Project) -> Ran:
     """One build with every test."""
     model = {"name": "may", "data_tests": TESTS}
     april = select(BEFORE, "region sector n")
-    project.models({"models": [model]}, may=select(CELLS, "region sector n x x1 x2"), april=april)
+    zeros = {"name": "june", "data_tests": [test("no_unpickable_cell", "zeros", by=BY, count="n")]}
+    june = select(ZEROS, "region sector n")
+    project.models({"models": [model, zeros]}, may=select(CELLS, "region sector n x x1 x2"), april=april, june=june)
     return project.dbt("build")
 
 
@@ -74,6 +78,8 @@ def tested(project: Project) -> Ran:
         ("of_two", 1),
         # south s, of south and its total; Total s, of the total of all
         ("unpicked", 2),
+        # north t and u, which the published cells leave nothing
+        ("zeros", 2),
         # north s by 1, west t by 2
         ("changed", 2),
         ("changed_more", 3),

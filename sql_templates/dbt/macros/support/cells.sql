@@ -40,8 +40,9 @@ FROM (
 WHERE top_value * {{ 100 * limit.denominator }} > cell_value * {{ limit.numerator }}
 {%- endmacro %}
 
-{# No hidden cell is the only one that is missing from a sum: then it is the total without the others. One sum at a time is
-   looked at; what several sums tell together, `sqlaudit aggregates` finds. #}
+{# No hidden cell is the only one that is missing from a sum: then it is the total without the others. Nor are the published
+   parts the whole total: then all hidden ones are 0. One sum at a time is looked at; what several sums tell together,
+   `sqlaudit aggregates` finds. #}
 {% test no_unpickable_cell(model, by, count=none, total='Total', show_values=false, column_name=none) -%}
 {{ adapter.dispatch('no_unpickable_cell_sql', 'sqlaudit')(model, by, sqlaudit.column_of_cells(count, column_name, 'count'), total, show_values) }}
 {%- endtest %}
@@ -72,7 +73,9 @@ sums AS (
         ,
         SUM(CASE WHEN is_total_{{ place }} = 0 THEN 1 ELSE 0 END) OVER ({{ apart }}) AS parts_{{ place }},
         SUM(CASE WHEN is_total_{{ place }} = 1 THEN 1 ELSE 0 END) OVER ({{ apart }}) AS totals_{{ place }},
-        SUM(CASE WHEN cell_count IS NULL THEN 1 ELSE 0 END) OVER ({{ apart }}) AS hidden_{{ place }}
+        SUM(CASE WHEN cell_count IS NULL THEN 1 ELSE 0 END) OVER ({{ apart }}) AS hidden_{{ place }},
+        SUM(CASE WHEN is_total_{{ place }} = 1 THEN cell_count END) OVER ({{ apart }}) AS total_{{ place }},
+        SUM(CASE WHEN is_total_{{ place }} = 0 THEN COALESCE(cell_count, 0) ELSE 0 END) OVER ({{ apart }}) AS published_{{ place }}
         {%- endfor %}
     FROM cells
 )
@@ -82,7 +85,7 @@ WHERE
     cell_count IS NULL
     AND (
         {%- for _ in by -%}
-        {{ ' OR ' if not loop.first }}(totals_{{ loop.index }} = 1 AND parts_{{ loop.index }} > 0 AND hidden_{{ loop.index }} = 1)
+        {{ ' OR ' if not loop.first }}(totals_{{ loop.index }} = 1 AND parts_{{ loop.index }} > 0 AND (hidden_{{ loop.index }} = 1 OR is_total_{{ loop.index }} = 0 AND total_{{ loop.index }} = published_{{ loop.index }}))
         {%- endfor -%}
     )
 {%- endmacro %}
