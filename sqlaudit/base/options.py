@@ -37,7 +37,7 @@ class OptionKind:
     words: tuple[str, ...] = ()
 
 
-def split_list(text: str, option: str = "--qi") -> tuple[str, ...]:
+def split_list(text: str, option: str = "names") -> tuple[str, ...]:
     """The items of a list at top-level commas: not inside parentheses, brackets or quotes.
 
     A name in double quotes is taken as it stands between them (a doubled quote is one), so that a column whose name
@@ -83,7 +83,7 @@ def _unquoted(item: str) -> str:
     return inner.replace('""', '"') if whole else item
 
 
-def several(names: Iterable[str] | str, option: str = "") -> tuple[str, ...]:
+def several(names: Iterable[str] | str, option: str = "names") -> tuple[str, ...]:
     """Names as Python gives them: several, or a text, which has one or more, as on the command line.
 
     Raises:

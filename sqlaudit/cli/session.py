@@ -11,7 +11,8 @@ from types import FrameType, TracebackType
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, Task, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.text import Text
 
 from sqlaudit.base.errors import Interrupted, SqlauditError
 from sqlaudit.base.spec import Limits, Target
@@ -129,6 +130,13 @@ def _what_was_finished(executed: list[Executed], failed: bool) -> str:
     return f"{ENDING.word}; the running statement was cancelled and nothing was changed. {finished}"
 
 
+class _TimeLeft(TimeRemainingColumn):
+    """How long it still takes; nothing where nobody knows."""
+
+    def render(self, task: Task) -> Text:
+        return Text() if task.time_remaining is None else Text("left: ").append_text(super().render(task))
+
+
 class ProgressBar:
     """A bar on stderr, only on a terminal and only when the work takes longer than `PATIENCE`."""
 
@@ -164,8 +172,7 @@ class ProgressBar:
         with self._lock:
             if not self._wanted:
                 return
-            left = TimeRemainingColumn(compact=True)
-            columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TextColumn("left:"), left)
+            columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), _TimeLeft(compact=True))
             self._bar = Progress(
                 *columns, console=self._console, transient=True, redirect_stdout=False, redirect_stderr=False
             )

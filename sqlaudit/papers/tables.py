@@ -92,7 +92,7 @@ def find_table(name: str) -> PaperTable:
     if name not in every:
         close = difflib.get_close_matches(name, every, n=1, cutoff=0.4)
         hint = f" Did you mean {close[0]}?" if close else ""
-        raise UsageError(f"No table of the papers is called {name!r}.{hint} sqlaudit demo --paper lists them.")
+        raise UsageError(f"No table of the papers is called {name!r}.{hint} `sqlaudit demo --paper` lists them.")
     return every[name]
 
 

@@ -123,15 +123,15 @@ def test_outside_the_main_thread_signals_are_left_alone() -> None:
     assert seen == [before]
 
 
-def drawn(terminal: bool, patience: float, monkeypatch: pytest.MonkeyPatch) -> str:
+def drawn(terminal: bool, patience: float, monkeypatch: pytest.MonkeyPatch, *shares: float | None) -> str:
     """What a bar writes while a step runs for a moment."""
     monkeypatch.setattr(session, "PATIENCE", patience)
     target = io.StringIO()
     console = Console(file=target, force_terminal=terminal, width=80, _environ={"TERM": "xterm"})
     with ProgressBar(console) as bar:
-        bar.update("equivalence_classes\x1b[2J", 0.25)
-        time.sleep(0.15)
-        bar.update("equivalence_classes\x1b[2J", 0.5)
+        for share in shares or (0.25, 0.5):
+            bar.update("equivalence_classes\x1b[2J", share)
+            time.sleep(0.15)
     return target.getvalue()
 
 
@@ -139,6 +139,11 @@ def test_a_bar_appears_on_a_terminal_when_work_takes_long(monkeypatch: pytest.Mo
     shown = drawn(True, 0.01, monkeypatch)
     assert "equivalence classes\\x1b[2J" in shown
     assert shown.rstrip().endswith("\x1b[2K")  # gone again afterwards
+
+
+def test_time_that_is_left_is_told_where_it_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "left: " in drawn(True, 0.01, monkeypatch, 0.25, 0.5)
+    assert "left" not in drawn(True, 0.01, monkeypatch, None, None)
 
 
 def test_no_bar_for_short_work_or_in_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -159,7 +159,7 @@ def test_weights_must_make_sense() -> None:
     light = Target(frame=pd.DataFrame({"zip": [1, 1], "weight": [0.5, 0.25], "name": ["a", "b"]}))
     missing = Target(frame=pd.DataFrame({"zip": [1, 1], "weight": [2, None]}))
     with connect() as engine:
-        with pytest.raises(UsageError, match="In 1 classes the weights add up to fewer people than rows"):
+        with pytest.raises(UsageError, match="In 1 class the weights add up to fewer people than rows"):
             find_records(engine, light, RecordRequest(qi=["zip"], weights="weight"))
         with pytest.raises(UsageError, match="missing, 0 or negative in 1 of 2 rows"):
             find_records(engine, missing, RecordRequest(qi=["zip"], weights="weight"))
