@@ -27,19 +27,20 @@ from sqlaudit.models.requirements import requirements
 from tests.audit_values import values_query
 from tests.cli.runner import run as command
 from tests.events import oracle
-from tests.events.test_curve import COLUMNS, EVENT, rows
+from tests.events.test_curve import COLUMNS, rows
 from tests.reports.schemas import validator
 from tests.strategies import run
 
 CLINICS = pd.DataFrame({"who": [1, 1, 2, 2, 3, 3], "clinic": list("abacbc"), "ill": list("xyxyzy")})
 KINDS = COLUMNS | {"ill": "text"}
+EVENT = ('the "month"', "clinic")  # as names: in Spark's SQL double quotes are around texts
 ILL = st.sampled_from(["x", "y", None])
 
 
 def found_in(engine: Engine, table: list[tuple[Any, ...]], require: list[str], **more: Any) -> PersonsResult:
     kinds = dict(list(KINDS.items())[: len(table[0])])
     query = values_query([dict(zip(kinds, one, strict=True)) for one in table], kinds)
-    given = {"entity": "person", "qi": tuple(EVENT), "requirements": requirements(require, OF_PERSONS)} | more
+    given = {"entity": "person", "qi": EVENT, "requirements": requirements(require, OF_PERSONS)} | more
     return find_persons(engine, Target(query=query), PersonsRequest(**given))
 
 
