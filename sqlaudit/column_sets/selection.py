@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
 
 from sqlaudit.base.division import kinds_of, remark_on, warn
 from sqlaudit.base.errors import UsageError
@@ -61,7 +63,12 @@ def choose_column(relation: Relation, dialect: str, text: str) -> Chosen:
         return _plain(info, dialect)
     if text.replace("_", "a").replace("-", "a").isalnum():
         raise _unknown(relation, text)
+    quoted = _named(relation, text[1:-1].replace('""', '"')) if text[:1] == text[-1:] == '"' else None
+    if quoted is not None:  # also where the engine's SQL has texts between double quotes
+        return replace(_plain(quoted, dialect), name=text)
     expression = guard_expression(text, dialect, about("columns"))
+    if expression.find(exp.Column) is None:  # the same for every row: nobody could be told apart by it
+        raise _unknown(relation, text)
     warn(remark_on(expression, kinds_of(relation.columns), dialect, text))
     return Chosen(text, expression.sql(dialect=dialect), Kind.OTHER)
 

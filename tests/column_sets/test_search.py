@@ -14,11 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlaudit.base.errors import Interrupted, UsageError
+from sqlaudit.base.relation import ColumnInfo, Kind, Relation
 from sqlaudit.base.spec import NullPolicy, Target
 from sqlaudit.column_sets import budget, coding, counting, hitting_sets, identify, search
 from sqlaudit.column_sets.request import ColumnRequest, FindSets, RankBy, Ratio
 from sqlaudit.column_sets.result import ColumnSets
 from sqlaudit.column_sets.search import find_columns
+from sqlaudit.column_sets.selection import choose_column
 from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.duckdb.engine import DuckDBEngine
@@ -437,3 +439,17 @@ def test_identifying_sets_of_adult_are_those_of_hpivalid() -> None:
         found = find_columns(engine, Target(frame=table), ColumnRequest(identifying=True, effects=False))
     assert {one.columns for one in found.sets} == expected
     assert found.complete
+
+
+@pytest.mark.parametrize("text", ["'zip'", "1", "current_date"])
+def test_what_is_the_same_for_every_row_is_no_column(text: str) -> None:
+    relation = Relation("t", (ColumnInfo("zip", "INTEGER", Kind.INTEGER),), "t")
+    with pytest.raises(UsageError, match="t has no column"):
+        choose_column(relation, "duckdb", text)
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "postgres", "spark"])
+def test_a_name_in_double_quotes_is_that_column_on_every_engine(dialect: str) -> None:
+    relation = Relation("t", (ColumnInfo('a "zip"', "INTEGER", Kind.INTEGER),), "t")
+    found = choose_column(relation, dialect, '"a ""zip"""')
+    assert (found.name, found.sql) == ('"a ""zip"""', choose_column(relation, dialect, 'a "zip"').sql)
