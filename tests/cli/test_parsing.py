@@ -44,7 +44,7 @@ def test_lists_split_at_top_level_commas(text: str, items: tuple[str, ...]) -> N
 )
 def test_broken_lists_are_told(text: str, sentence: str) -> None:
     with pytest.raises(UsageError) as caught:
-        split_list(text)
+        split_list(text, "--qi")
     assert str(caught.value) == sentence
 
 
