@@ -122,7 +122,7 @@ def _taking_part(
 ) -> tuple[Chosen | None, tuple[Chosen, ...]]:
     """Whom rows are about, and the columns that are searched."""
     entity = request.entity
-    person = choose_column(relation, engine.dialect, entity) if entity else None
+    person = choose_column(relation, engine.dialect, entity, "entity") if entity else None
     left_out = (*request.exclude, *((entity,) if entity and not request.columns else ()))
     chosen = choose_columns(relation, engine.dialect, request.columns, left_out)
     _refuse_for_persons(request, person, chosen)

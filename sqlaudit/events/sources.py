@@ -12,7 +12,7 @@ from sqlaudit.base.relation import Kind, Relation
 from sqlaudit.base.spec import Target
 from sqlaudit.base.sql import Raw, environment, render
 from sqlaudit.base.words import spelled
-from sqlaudit.column_sets.selection import Chosen, choose_column, choose_columns, find_column
+from sqlaudit.column_sets.selection import Chosen, choose_column, choose_columns, each_once, named_column
 from sqlaudit.engines.contract import Engine
 from sqlaudit.events.request import PersonsRequest
 
@@ -77,19 +77,19 @@ def source_of(engine: Engine, target: Target | Relation, request: PersonsRequest
 
 def _source(engine: Engine, target: Target | Relation, request: PersonsRequest, *, check: bool) -> EventSource:
     relation = engine.open(target) if isinstance(target, Target) else target
-    person = choose_column(relation, engine.dialect, request.entity)
+    person = choose_column(relation, engine.dialect, request.entity, "entity")
     events, quasi = len(request.qi), len(request.qi) + len(request.static)
     if request.static_from is None:
-        chosen = choose_columns(relation, engine.dialect, [*request.qi, *request.static, *request.sensitive])
+        chosen = _told(engine, relation, request, ("qi", "static", "sensitive"))
         chosen += _moment(engine, relation, request)
         _not_the_person(person, chosen)
         return EventSource(relation, relation.label, chosen, person, events, quasi, "", _last(chosen, request))
-    chosen = choose_columns(relation, engine.dialect, [*request.qi, *request.sensitive])
+    chosen = _told(engine, relation, request, ("qi", "sensitive"))
     chosen += _moment(engine, relation, request)
     _not_the_person(person, chosen)
     persons = engine.open(request.static_from)
-    static = choose_columns(persons, engine.dialect, request.static)
-    key = choose_column(persons, engine.dialect, request.entity)
+    static = choose_columns(persons, engine.dialect, request.static, field="static")
+    key = choose_column(persons, engine.dialect, request.entity, "entity")
     _not_the_person(key, static)
     _comparable(relation, person, persons, key)
     joined = _JoinedSources(engine, relation, chosen, person, persons, static, key)
@@ -120,8 +120,9 @@ def with_static(
     Raises:
         UsageError: an unknown column; a person who is missing in the table of persons, or has several rows there.
     """
-    told, known = choose_columns(persons, engine.dialect, static), choose_column(persons, engine.dialect, key)
-    own, whom = choose_columns(events, engine.dialect), choose_column(events, engine.dialect, person)
+    told = choose_columns(persons, engine.dialect, static, field="static")
+    known = choose_column(persons, engine.dialect, key, "entity")
+    own, whom = choose_columns(events, engine.dialect), choose_column(events, engine.dialect, person, "entity")
     _not_the_person(known, told)
     _comparable(events, whom, persons, known)
     joined = _JoinedSources(engine, events, own, whom, persons, told, known)
@@ -130,15 +131,22 @@ def with_static(
     places = [*((one, f"c{place}") for place, one in enumerate(own)), *((one, f"s{at}") for at, one in enumerate(told))]
     columns = [(Raw(quote(one.name, engine.dialect)), Raw(place)) for one, place in places]
     statement = render("events/events_named.sql", engine.dialect, columns=columns, joined=Raw(relation.sql))
-    infos = (*events.columns, *(find_column(persons, one.name) for one in told))
+    infos = (*events.columns, *(named_column(persons, one.name, "static") for one in told))
     return replace(relation, sql="(" + statement.sql + ")", columns=infos)
+
+
+def _told(engine: Engine, relation: Relation, request: PersonsRequest, fields: Sequence[str]) -> tuple[Chosen, ...]:
+    """The columns that these fields of the request name, none of them twice."""
+    named = [(field, getattr(request, field)) for field in fields]
+    several = [choose_columns(relation, engine.dialect, names, field=field) for field, names in named if names]
+    return each_once([one for chosen in several for one in chosen])
 
 
 def _moment(engine: Engine, relation: Relation, request: PersonsRequest) -> tuple[Chosen, ...]:
     """The column that orders the events of a person, when there is one."""
     if not request.sequence:
         return ()
-    column = choose_column(relation, engine.dialect, request.sequence)
+    column = choose_column(relation, engine.dialect, request.sequence, "sequence")
     if column.kind not in _ORDERED:
         raise UsageError(
             f"{spelled('sequence')} orders events by a column of dates, times or numbers; {column.name!r} is "

@@ -9,7 +9,7 @@ from pathlib import Path
 from sqlaudit.base.nodes import Node
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.spec import Roles
-from sqlaudit.column_sets.selection import find_column
+from sqlaudit.column_sets.selection import named_column
 from sqlaudit.engines.contract import Engine
 from sqlaudit.events.sources import with_static
 from sqlaudit.gates.nodes import NO_NODES, NO_TEXTS, Mistakes, chosen, place_of, text, texts
@@ -109,7 +109,7 @@ class PersonsTables:
         if id(one) not in self._opened:
             found = self.engine.open(one.target)
             for name in (one.entity, *one.static):
-                find_column(found, name)
+                named_column(found, name, "entity" if name == one.entity else "static")
             self._opened[id(one)] = found
         return self._opened[id(one)]
 

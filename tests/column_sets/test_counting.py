@@ -43,7 +43,7 @@ def frame(rows: list[tuple[Any, ...]], names: list[str]) -> pd.DataFrame:
 
 def counter(engine: Engine, relation: Relation, k: int, nulls: str, entity: bool) -> SetCounter:
     chosen = choose_columns(relation, engine.dialect, exclude=["person"])
-    person = choose_column(relation, engine.dialect, "person") if entity else None
+    person = choose_column(relation, engine.dialect, "person", "entity") if entity else None
     return SetCounter(engine, code_columns(engine, relation, chosen, person), k, NullPolicy(nulls))
 
 

@@ -445,11 +445,11 @@ def test_identifying_sets_of_adult_are_those_of_hpivalid() -> None:
 def test_what_is_the_same_for_every_row_is_no_column(text: str) -> None:
     relation = Relation("t", (ColumnInfo("zip", "INTEGER", Kind.INTEGER),), "t")
     with pytest.raises(UsageError, match="t has no column"):
-        choose_column(relation, "duckdb", text)
+        choose_column(relation, "duckdb", text, "columns")
 
 
 @pytest.mark.parametrize("dialect", ["duckdb", "postgres", "spark"])
 def test_a_name_in_double_quotes_is_that_column_on_every_engine(dialect: str) -> None:
     relation = Relation("t", (ColumnInfo('a "zip"', "INTEGER", Kind.INTEGER),), "t")
-    found = choose_column(relation, dialect, '"a ""zip"""')
-    assert (found.name, found.sql) == ('"a ""zip"""', choose_column(relation, dialect, 'a "zip"').sql)
+    found = choose_column(relation, dialect, '"a ""zip"""', "columns")
+    assert found == choose_column(relation, dialect, 'a "zip"', "columns")

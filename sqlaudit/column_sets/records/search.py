@@ -57,11 +57,11 @@ def find_records(engine: Engine, target: Target | Relation, request: RecordReque
         raise UsageError(f"Name the quasi-identifiers with {spelled('qi')}.")
     already = len(engine.executed)
     relation = engine.open(target) if isinstance(target, Target) else target
-    chosen = choose_columns(relation, engine.dialect, request.qi)
+    chosen = choose_columns(relation, engine.dialect, request.qi, field="qi")
     size = min(request.max_size, len(chosen))
     kept = _kept(relation, engine, chosen, request.key) if request.show_values else ()
-    weight = choose_column(relation, engine.dialect, request.weights) if request.weights else None
-    home = choose_column(relation, engine.dialect, request.household) if request.household else None
+    weight = choose_column(relation, engine.dialect, request.weights, "weights") if request.weights else None
+    home = choose_column(relation, engine.dialect, request.household, "household") if request.household else None
     try:
         coded = code_columns(engine, relation, chosen, None, kept)
         if weight is not None:
@@ -83,7 +83,7 @@ def plan_records(engine: Engine, relation: Relation, request: RecordRequest) -> 
     Raises:
         UsageError: an unknown column.
     """
-    chosen = choose_columns(relation, engine.dialect, request.qi)
+    chosen = choose_columns(relation, engine.dialect, request.qi, field="qi")
     width = len(chosen)
     coded = Coded(Raw(relation.sql), tuple(Raw(one.sql) for one in chosen), None, 0, 0, (1,) * width)
     return [
@@ -92,7 +92,7 @@ def plan_records(engine: Engine, relation: Relation, request: RecordRequest) -> 
 
 
 def _kept(relation: Relation, engine: Engine, chosen: Sequence[Chosen], key: Sequence[str]) -> tuple[Chosen, ...]:
-    return choose_columns(relation, engine.dialect, key) if key else tuple(chosen)
+    return choose_columns(relation, engine.dialect, key, field="key") if key else tuple(chosen)
 
 
 def _records(
