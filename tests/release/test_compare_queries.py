@@ -251,3 +251,39 @@ def test_a_text_without_a_query_has_none(text: str) -> None:
     assert read_queries([text], "duckdb") == []
     (found,) = read_queries([text, "SELECT COUNT(*) FROM t WHERE age > 30"], "duckdb")
     assert (found.number, found.columns) == (1, (("age",),))
+
+
+def _emd(case: oracle.Case, distance: str, one: dict[Any, Fraction], other: dict[Any, Fraction]) -> Fraction:
+    """The earth mover's distance of two distributions of diseases, from the definition of each."""
+    moved = {value: one.get(value, Fraction(0)) - other.get(value, Fraction(0)) for value in cases.DISEASES}
+    if distance == "equal":
+        return sum((abs(part) for part in moved.values()), Fraction(0)) / 2
+    ends = [sum((moved[value] for value in cases.DISEASES[: end + 1]), Fraction(0)) for end in range(2)]
+    return sum((abs(end) for end in ends), Fraction(0)) / 2
+
+
+@pytest.mark.parametrize("options", DISTANCES[:2], ids=lambda options: options["distance"])
+def test_answers_of_counting_queries_are_distributions_with_a_distance(engine: Engine, options: dict[str, Any]) -> None:
+    @few(engine, 7)
+    @given(cases.cases(rows=8), st.data())
+    def agree(drawn: Drawn, data: st.DataObject) -> None:
+        case = drawn.case
+        query = data.draw(queries(list(case.qi)))
+        where = f" WHERE {text_of(query)}" if query else ""
+        text = f"SELECT s, COUNT(*) FROM t{where} GROUP BY s"
+        (answer,) = compared(engine, drawn, measures=["tree"], queries=text, show_values=True, **options).queries
+        assert answer.distribution_of == "s"
+        wanted = {value: oracle.count_query(case, query, _keeps(value)) for value in cases.DISEASES}
+        totals = [sum((counts[i] for counts in wanted.values()), Fraction(0)) for i in range(4)]
+        shares = [{v: counts[i] / totals[i] for v, counts in wanted.items()} if totals[i] else {} for i in range(4)]
+        for group in answer.groups:
+            assert group.key is not None
+            assert group.shares is not None
+            expected = [float(one[group.key[0]]) if one else None for one in shares]
+            assert list(group.shares.values()) == [w if w is None else pytest.approx(w, abs=1e-12) for w in expected]
+        for found in answer.distances:
+            for name, other in zip(METHODS, shares[1:], strict=True):
+                apart = float(_emd(case, options["distance"], shares[0], other)) if shares[0] and other else None
+                assert found.answers[name] == (apart if apart is None else pytest.approx(apart, abs=1e-12))
+
+    agree()

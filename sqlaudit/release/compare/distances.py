@@ -31,13 +31,22 @@ class Distance:
     weight: Fraction
 
 
+def groups_of(attribute: PairedAttribute, name: str, inputs: Mapping[str, Any]) -> Groups:
+    """The groups of lanes of a distance, and what each difference weighs.
+
+    Raises:
+        UsageError: as `distance_of`.
+    """
+    return _GROUPS[name](attribute, inputs_of(inputs, attribute.label, attribute.table))
+
+
 def distance_of(bench: Bench, attribute: PairedAttribute, name: str, inputs: Mapping[str, Any]) -> Distance:
     """The distance of that name for one attribute.
 
     Raises:
         UsageError: the values have no order, or there is no tree.
     """
-    groups, weight = _GROUPS[name](attribute, inputs_of(inputs, attribute.label, attribute.table))
+    groups, weight = groups_of(attribute, name, inputs)
     totals = attribute.table.totals
     rows = [(number, lane, sum(totals[one] for one in lanes)) for number, lanes in enumerate(groups) for lane in lanes]
     columns = [("grp", "BIGINT"), ("lane", "BIGINT"), ("part", "BIGINT")]

@@ -126,8 +126,26 @@ def _query(query: QueryAnswer) -> Iterator[Block]:
     yield Table(tuple(columns), rows, f"Query {query.number} ({query.aggregate}){more}:")
     if query.total > 1:
         yield _errors(query.errors)
+    if query.distances:
+        yield from _distribution(query)
     if query.why:
         yield Paragraph(f"conditional: {query.why}.")
+
+
+def _distribution(query: QueryAnswer) -> Iterator[Block]:
+    """How far the answers as shares are from the original's: of the worst groups of the other columns."""
+    shown = sorted(query.distances, key=lambda one: -max(value or 0.0 for value in one.answers.values()))
+    keys = max((len(one.key or ()) for one in shown), default=0)
+    columns = [Column(f"group {place}") for place in range(1, keys + 1)]
+    rows = tuple(
+        (
+            *("" if part is None else str(part) for part in one.key or ()),
+            *(_answer(one.answers.get(name)) for name in METHODS),
+        )
+        for one in shown[:SHOWN_GROUPS]
+    )
+    yield Paragraph(f"Query {query.number}: how far the shares of {query.distribution_of} are from the original's:")
+    yield Table((*columns, *(Column(name, True) for name in METHODS)), rows)
 
 
 def _answer(value: float | None) -> str:

@@ -7,8 +7,9 @@ shares under its cells (independently corrected). A cell can satisfy a condition
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from sqlglot import exp
 
@@ -18,15 +19,18 @@ from sqlaudit.base.names import quote
 from sqlaudit.base.relation import Kind, Relation, Row
 from sqlaudit.base.sql import Raw, expression, render
 from sqlaudit.base.words import about
+from sqlaudit.classes.opening import MAX_VALUES_READ
 from sqlaudit.hierarchies.cell_reader import CellReader, reader_of
 from sqlaudit.hierarchies.cells import AnyValue, Cell
+from sqlaudit.release.compare.answer_shares import Between, Distributed, as_distribution, equally_far, in_lanes
 from sqlaudit.release.compare.bench import Bench
-from sqlaudit.release.compare.coding import CodedPair, packed
+from sqlaudit.release.compare.coding import CodedPair, PairedAttribute, packed
 from sqlaudit.release.compare.covers import MOST_CELLS, Covered
+from sqlaudit.release.compare.distances import groups_of
 from sqlaudit.release.compare.pairing import Side
 from sqlaudit.release.compare.query_text import AggregateQuery
 from sqlaudit.release.compare.regions import Regions
-from sqlaudit.release.compare.result import METHODS, Errors, Group, QueryAnswer
+from sqlaudit.release.compare.result import METHODS, AnswerDistance, Errors, Group, QueryAnswer
 from sqlaudit.release.compare.satisfying import TYPES, Tried, can_satisfy, tried_values
 from sqlaudit.release.losses.views import NO_REGIONS
 
@@ -46,6 +50,8 @@ class QueriedTables:
     original: Side
     release: Side
     show_values: bool = False
+    distance: str = "equal"
+    inputs: Mapping[str, Any] = field(default_factory=dict)
 
     def answer(self, query: AggregateQuery) -> QueryAnswer:
         """One query on both tables.
@@ -92,19 +98,56 @@ class QueriedTables:
         return self._answer(query, rows, bool(inside) or not parts.places)
 
     def _answer(self, query: AggregateQuery, rows: Sequence[Row], conditional: bool) -> QueryAnswer:
-        groups = []
+        found = []
         for row in rows:
             *key, truth, plain, by_region, independent = row
             answers = (plain, by_region if conditional else None, independent)
             named = tuple(key) if self.show_values and key else None
-            groups.append(Group(truth, dict(zip(METHODS, answers, strict=True)), named))
+            found.append((tuple(key), Group(truth, dict(zip(METHODS, answers, strict=True)), named)))
+        groups = [group for _, group in found]
+        distances: list[AnswerDistance] = []
+        distributed = self._distributed(query)
+        if distributed is not None:
+            groups, distances = as_distribution(found, distributed)
         errors = {
             name: Errors.of(relative_errors(groups, name)) for name in METHODS if conditional or name != METHODS[1]
         }
         shown = _in_order(groups, query)[:SHOWN_GROUPS]
         return QueryAnswer(
-            query.number, query.aggregate, tuple(shown), len(groups), errors, "" if conditional else NO_REGIONS
+            query.number,
+            query.aggregate,
+            tuple(shown),
+            len(groups),
+            errors,
+            "" if conditional else NO_REGIONS,
+            "" if distributed is None else distributed.name,
+            tuple(distances[:SHOWN_GROUPS]),
         )
+
+    def _distributed(self, query: AggregateQuery) -> Distributed | None:
+        """The column whose values a counting query distributes: a sensitive one, else the last that it groups by."""
+        if query.aggregate != "COUNT" or not query.groups:
+            return None
+        opened = self.original.opened
+        columns = sorted(query.groups, key=lambda name: self._place(name) is None)
+        by_column = {find_column(one.label, opened): one for one in self.coded.sensitive}
+        places = [place for place, name in enumerate(columns) if find_column(name, opened) in by_column]
+        place = places[-1] if places else len(columns) - 1
+        if not places:
+            return Distributed(columns[place], place, equally_far)
+        return Distributed(columns[place], place, self._between(by_column[find_column(columns[place], opened)]))
+
+    def _between(self, attribute: PairedAttribute) -> Between:
+        """The distance that was asked for, between shares of the values of a sensitive attribute."""
+        groups, weight = groups_of(attribute, self.distance, self.inputs)
+        rows = self.bench.ask(
+            "release/compare/release_lane_rows.sql",
+            f"values of {attribute.label}",
+            lanes=attribute.lanes,
+            limit=MAX_VALUES_READ,
+        )
+        lanes = {text: lane for lane, (_, text, _) in enumerate(rows)}
+        return in_lanes(lanes, groups, [float(weight)] * len(groups))
 
     def _parts(self, query: AggregateQuery) -> _QueryParts:
         own = {name: self._place(name) for name in _all_names(query)}

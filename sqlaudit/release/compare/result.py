@@ -166,9 +166,27 @@ class Errors(Documented):
 
 @dataclass(frozen=True)
 class Group(Documented):
-    """One answer of a query: on the original, and on the release by method (None = cannot be given)."""
+    """One answer of a query: on the original, and on the release by method (None = cannot be given).
+
+    Args:
+        shares: the same of a counting query as shares of what it selects, "original" and by method; None for others.
+    """
 
     truth: float | None
+    answers: Mapping[str, float | None]
+    key: tuple[Any, ...] | None = field(default=None, metadata=AS_TEXT)
+    shares: Mapping[str, float | None] | None = None
+
+
+@dataclass(frozen=True)
+class AnswerDistance(Documented):
+    """How far the distribution of a query's answers on the release is from that on the original, by method.
+
+    Args:
+        answers: the earth mover's distance by method; None where one of the two tables answers nothing.
+        key: the values of the other columns that the query groups by, where they may be named.
+    """
+
     answers: Mapping[str, float | None]
     key: tuple[Any, ...] | None = field(default=None, metadata=AS_TEXT)
 
@@ -181,6 +199,8 @@ class QueryAnswer(Documented):
         number: 1, 2, … in the file. aggregate: COUNT, SUM or AVG. groups: the first answers. total: how many there are.
         errors: relative errors by method; what only one of the two tables answers is an error of 1.
         why: why the answer by conditional probability cannot be given, empty when it can.
+        distribution_of: the column whose values a counting query distributes; empty for other queries.
+        distances: of these distributions, one for each combination of the other columns (the first ones).
     """
 
     number: int
@@ -189,6 +209,8 @@ class QueryAnswer(Documented):
     total: int = field(metadata=key("groups_total"))
     errors: Mapping[str, Errors] = field(metadata=key("relative_errors"))
     why: str = field(default="", metadata=key("why_not_given") | OR_NULL)
+    distribution_of: str = field(default="", metadata=OR_NULL)
+    distances: tuple[AnswerDistance, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -148,7 +148,15 @@ class _Comparison:
         opened = open_tables(bench, request, original, release, pairing)
         beside = None if request.other is None else self._beside(request.other, original, opened)
         asked = QueriedTables(
-            bench, opened.coded, opened.covered, opened.regions, original, release, request.show_values
+            bench,
+            opened.coded,
+            opened.covered,
+            opened.regions,
+            original,
+            release,
+            request.show_values,
+            request.distance,
+            read_inputs(request.inputs),
         )
         return CompareResult(
             original=request.original.name,
