@@ -29,6 +29,7 @@ def columns(
     tolerance: Share = 0,
     identifying: bool = False,
     epsilon: Share = 0,
+    delta: Share = 0,
     ratio: Ratio | str = Ratio.DISTINCT,
     max_size: int | None = None,
     find: FindSets | str = FindSets.ALL,
@@ -53,9 +54,11 @@ def columns(
         columns, exclude: which columns take part. entity: the person of a row; sizes then count persons.
         k, tolerance: a set violates when more than `tolerance` times all rows lie in classes below k.
         identifying, epsilon, ratio: search sets whose distinct ratio or separation is at least 1 - epsilon instead.
+        delta: search a random sample, so large that with a chance of at least 1 - delta every set that separates all
+            its pairs of rows separates at least 1 - epsilon of all pairs; with identifying, and ratio="separation".
         max_size: the largest size; None = 4 for all violating sets and rankings, else any.
         find: all, minimum, greedy or ranking. rank_by: the figure of a ranking. limit: how many sets are reported.
-        start, restarts, seed: of the greedy search.
+        start, restarts: of the greedy search. seed: of its random orders, and of a sample.
         nulls: how a missing value is read: equal, distinct or wildcard.
         time_budget: seconds; the result then says what is proven. effects: count what changing each column would save.
         db, query, where, read, limits: as for `sqlaudit.audit`.

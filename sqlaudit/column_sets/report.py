@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from sqlaudit.base.words import spelled
 from sqlaudit.column_sets.pictures import sets_picture
-from sqlaudit.column_sets.result import ColumnSet, ColumnSets
+from sqlaudit.column_sets.result import ColumnSet, ColumnSets, Sampled
 from sqlaudit.models.phrases import listing
-from sqlaudit.reports.document import Bullets, Column, Document, Facts, Table, Toned, Words, section
+from sqlaudit.reports.document import Bullets, Column, Document, Facts, Picture, Table, Toned, Words, section
 from sqlaudit.reports.figures import count, limit, percent, plural
 from sqlaudit.reports.moments import made
 from sqlaudit.reports.statements import statements_code
@@ -28,11 +28,13 @@ READS = {
 def columns_document(result: ColumnSets) -> Document:
     """A search as a document for any layout."""
     found = plural(result.sets_found, "column set")
+    if result.sample is not None:
+        found += f" in a sample of {count(result.sample.drawn)} rows"
     return Document(
         Toned(f"{result.target}: {found}", "bad" if result.sets_found and result.find != "ranking" else "plain"),
         (Bullets(tuple(_lead(result))),),
         (
-            *section("Column sets", _sets(result), _grouped(result), sets_picture(result)),
+            *section("Column sets", *_found(result)),
             *section("What each column adds", Bullets(tuple(_effects(result)))),
             *section("How it was measured", _how(result)),
             *section("The SQL that ran", *statements_code(result.statements)),
@@ -42,6 +44,9 @@ def columns_document(result: ColumnSets) -> Document:
 
 def _lead(result: ColumnSets) -> Iterator[Words]:
     yield _definition(result)
+    if result.sample is not None:
+        yield from _sampled(result, result.sample)
+        return
     if not result.sets:
         yield Toned("No such set exists.", "good") if result.complete else "No such set was found so far."
     elif result.repair:
@@ -50,6 +55,37 @@ def _lead(result: ColumnSets) -> Iterator[Words]:
             f"form is enough, a search with that form among {spelled('columns')} tells."
         )
     yield _proof(result)
+
+
+def _sampled(result: ColumnSets, sample: Sampled) -> Iterator[Words]:
+    """What follows from a sample; nothing that was found in one is called identifying."""
+    if sample.alike:
+        yield (
+            "Two drawn rows are equal in all columns, so that no set separates all of them, and none is told. Search "
+            f"the different rows, SELECT DISTINCT as {spelled('query')}, or all rows: leave out {spelled('delta')}."
+        )
+        return
+    if not result.sets:
+        yield "No such set exists in the sample, so none tells all rows apart." if result.complete else _proof(result)
+        return
+    if sample.drawn == sample.rows:
+        yield "All rows were drawn; fewer would not have been enough here. So all pairs of rows are separated."
+    else:
+        yield (
+            f"With a chance of at least {limit(1 - sample.delta)} in drawing, each of them separates at least "
+            f"{limit(1 - result.epsilon)} of all pairs of rows. None is called identifying: the other rows were not "
+            "compared."
+        )
+    yield _in_all_rows(result)
+
+
+def _in_all_rows(result: ColumnSets) -> Words:
+    """What follows for certain: what tells all rows apart tells those of the sample apart."""
+    if result.complete and result.find == "all":
+        return f"For certain: every set{_size(result)} that tells all rows apart contains one of these."
+    if result.complete and result.find == "minimum":
+        return f"For certain: no set of at most {plural(result.decided_size or 0, 'column')} tells all rows apart."
+    return _proof(result)
 
 
 def _size(result: ColumnSets) -> str:
@@ -64,6 +100,9 @@ def _definition(result: ColumnSets) -> str:
     if result.wanted == "violating":
         allowed = f"more than {percent(result.tolerance)} of the" if result.tolerance else "some"
         return f"{kind} column sets{size} that put {allowed} {result.unit} into classes below {result.k}."
+    if result.sample is not None:
+        drawn = f"{count(result.sample.drawn)} rows, drawn at random from {count(result.sample.rows)}"
+        return f"{kind} column sets{size} that separate all pairs of {drawn} (seed {result.sample.seed})."
     if not result.epsilon:
         return f"{kind} column sets{size} that tell apart all {result.unit} that all columns together tell apart."
     measure = "distinct ratio" if result.ratio == "distinct" else "separation"
@@ -110,6 +149,15 @@ def _effects(result: ColumnSets) -> Iterator[Words]:
         )
         often = [f"{effect.column} in {count(effect.in_sets)}" for effect in staying[:_OFTEN]]
         yield f"Of these, {listing(often)} of the {plural(result.sets_found, 'set')}."
+
+
+def _found(result: ColumnSets) -> tuple[Table | Picture | None, ...]:
+    if result.sample is None:
+        return (_sets(result), _grouped(result), sets_picture(result))
+    rows = tuple((", ".join(one.columns) or "(none)", count(len(one.columns))) for one in result.sets[:_SHOWN])
+    more = result.sets_found - len(rows)
+    caption = f"The first {count(len(rows))}; {count(more)} more were found." if more else ""
+    return (Table((Column("Columns"), Column("How many", True)), rows, caption),)
 
 
 def _sets(result: ColumnSets) -> Table:
@@ -160,7 +208,7 @@ def _how(result: ColumnSets) -> Facts:
     size = "any size" if result.max_size is None else f"at most {plural(result.max_size, 'column')}"
     return Facts(
         (
-            (result.unit, count(result.total)),
+            ("rows drawn" if result.sample is not None else result.unit, count(result.total)),
             ("columns", f"{count(len(result.columns))}: {', '.join(result.columns)}"),
             ("candidate sets", f"{count(counts.candidates)} of {size}"),
             ("decided", f"{count(counts.decided)}, of which {count(counts.counted)} were counted in the database"),

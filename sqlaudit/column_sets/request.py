@@ -10,6 +10,7 @@ from typing import Any
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.options import FLAG, MOST, NAMES, ORDERED, SECONDS, SHARE, TEXT, WHOLE, check_bounds, choice, option
 from sqlaudit.base.spec import NullPolicy
+from sqlaudit.base.words import spelled
 
 
 class FindSets(StrEnum):
@@ -61,12 +62,14 @@ class ColumnRequest:
         k: rows (or persons) a class must have at least.
         tolerance: share of rows that may lie in smaller classes, between 0 and 1.
         epsilon: how far below 1 the ratio may lie, between 0 and 1 (1 excluded).
+        delta: above 0, sets that separate all pairs of a random sample are searched, one so large that with a chance of
+            at least 1 - delta each of them separates at least 1 - epsilon of all pairs of rows.
         ratio: which ratio; only with epsilon.
         max_size: the largest size of a set, None = any.
         find: which sets are wanted. rank_by: the figure of a ranking.
         limit: how many sets are reported; all are counted.
         start: the columns a greedy walk starts from, in order; empty = all.
-        restarts: further greedy walks from random orders. seed: of those orders.
+        restarts: further greedy walks from random orders. seed: of those orders, and of a sample.
         nulls: how missing values are read.
         time_budget: seconds, None = no limit.
         effects: whether to count what leaving out or coarsening each column would save.
@@ -106,6 +109,15 @@ class ColumnRequest:
         least=0,
         below=1,
     )
+    delta: Fraction = option(
+        Fraction(0),
+        SHARE,
+        "Search a random sample; the chance that a set found there leaves more pairs of rows than epsilon unseparated.",
+        _SETS,
+        metavar="SHARE",
+        least=0,
+        below=1,
+    )
     ratio: Ratio = option(Ratio.DISTINCT, choice(Ratio), "Of different values, or of row pairs.", _SETS)
     find: FindSets = option(FindSets.ALL, choice(FindSets), "Which sets are wanted.", _SETS, shown="all")
     rank_by: RankBy = option(RankBy.AT_RISK, choice(RankBy), "The figure that a ranking sorts by.", _SETS)
@@ -113,7 +125,7 @@ class ColumnRequest:
         (), ORDERED, "The columns that the greedy search starts from, in order.", _SETS, metavar="COLUMNS"
     )
     restarts: int = option(0, WHOLE, "Further greedy searches from random orders.", _SETS, metavar="N", least=0)
-    seed: int = option(0, WHOLE, "The seed of random orders.", _SETS, metavar="N")
+    seed: int = option(0, WHOLE, "The seed of random orders and samples.", _SETS, metavar="N")
     nulls: NullPolicy = missing_values(_SETS)
     max_size: int | None = option(
         None,
@@ -141,10 +153,29 @@ class ColumnRequest:
             raise UsageError(
                 f"With wildcards there are no classes to rank by {self.rank_by}; rank by at-risk or unique."
             )
+        if self.delta:
+            self._check_sample()
         if self.start and self.find is not FindSets.GREEDY:
             raise UsageError("A start order is for the greedy search.")
         if self.restarts and self.find is not FindSets.GREEDY:
             raise UsageError("Restarts are for the greedy search.")
+
+    def _check_sample(self) -> None:
+        needed = (
+            (spelled("identifying", True), self.identifying),
+            (spelled("epsilon"), bool(self.epsilon)),
+            (spelled("ratio", "separation"), self.ratio is Ratio.SEPARATION),
+        )
+        missing = [said for said, given in needed if not given]
+        if missing:
+            raise UsageError(
+                "A sample tells which share of the pairs of rows a set separates at least, and nothing of small "
+                f"classes; with {spelled('delta')} give {' and '.join(missing)}, too."
+            )
+        if self.find is FindSets.RANKING:
+            raise UsageError("A sample cannot rank sets: what it tells of each of them is the same.")
+        if self.entity is not None:
+            raise UsageError("A sample is of pairs of rows; leave out the entity or delta.")
 
     def size_limit(self, width: int) -> int | None:
         """The size limit that applies; violating sets of any size are searched only when asked for by a large limit."""

@@ -79,6 +79,24 @@ class Effect(Documented):
 
 
 @dataclass(frozen=True)
+class Sampled(Documented):
+    """What was drawn for a search in a sample.
+
+    Args:
+        rows: of the table. drawn: rows of the sample, without replacement. seed: of the drawing.
+        delta: at most this is the chance, in drawing, that some set that separates all drawn rows leaves more than a
+            share epsilon of all pairs of rows unseparated.
+        alike: whether two drawn rows are equal in all columns, so that no set separates all of them.
+    """
+
+    rows: int
+    drawn: int
+    delta: Fraction = field(metadata=AS_FLOAT)
+    seed: int
+    alike: bool = False
+
+
+@dataclass(frozen=True)
 class Explanation:
     """Why a column set re-identifies: its figures, and those of the set without each of its columns."""
 
@@ -132,7 +150,7 @@ class ColumnSets(MeasuredResult, Shown):
 
     Args:
         target: what was searched. columns: the columns that took part.
-        wanted: `violating` or `identifying`. find: all, minimum, greedy or ranking.
+        wanted: `violating`, `identifying`, or `separating` in a sample. find: all, minimum, greedy or ranking.
         k, tolerance: a set violates when more than tolerance times all rows lie in classes below k.
         epsilon, ratio: a set identifies when its ratio is at least 1 - epsilon.
         max_size: the largest size searched, None = any.
@@ -147,6 +165,8 @@ class ColumnSets(MeasuredResult, Shown):
         repair: a smallest group of columns without which no set (of up to max_size columns) violates; None when there
             is no such, when it does not follow, since not all minimal sets are known or identifying ones were searched,
             or when the time budget ended before it was proven to be a smallest one.
+        sample: what was drawn, where only a sample was searched: the sets then separate all drawn rows, and all figures
+            are of these; None when all rows were.
         engine, time, statements, versions: as in an audit.
     """
 
@@ -178,6 +198,7 @@ class ColumnSets(MeasuredResult, Shown):
     effects: tuple[Effect, ...] = ()
     whole: ColumnSet | None = None
     repair: tuple[str, ...] | None = None
+    sample: Sampled | None = None
     _by_hand: bool = field(default=False, repr=False, compare=False)
     _figures: Callable[[Sequence[str]], ColumnSet] | None = field(default=None, repr=False, compare=False)
 

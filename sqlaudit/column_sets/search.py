@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
+from fractions import Fraction
 from itertools import islice
 
 from sqlaudit.base.errors import UsageError
@@ -20,7 +22,8 @@ from sqlaudit.column_sets.hitting_sets import minimum_hitting_set
 from sqlaudit.column_sets.identify import identifying_sets
 from sqlaudit.column_sets.masks import count_subsets, mask_of, names, subsets_up_to
 from sqlaudit.column_sets.request import ColumnRequest, FindSets, RankBy, Ratio
-from sqlaudit.column_sets.result import ColumnSet, ColumnSets, Counts
+from sqlaudit.column_sets.result import ColumnSet, ColumnSets, Counts, Sampled
+from sqlaudit.column_sets.sample import counted, drawn_rows
 from sqlaudit.column_sets.selection import Chosen, choose_column, choose_columns
 from sqlaudit.column_sets.walks import Decide, Tell, all_by_border, all_by_levels, greedy_restarts, minimum, silent
 from sqlaudit.engines.contract import Engine
@@ -85,22 +88,40 @@ def search_columns(
     """
     began, already = time.monotonic(), len(engine.executed)
     limit = request.size_limit(len(chosen))
-    try:
-        coded = code_columns(engine, relation, chosen, person)
+    with _rows(engine, relation, request, chosen, person) as (coded, sample):
         counter = SetCounter(engine, coded, request.k, request.nulls)
-        search = _SetSearch(request, counter, [one.name for one in chosen], limit, began, tell)
+        asked = request if sample is None else replace(request, epsilon=Fraction(0), delta=Fraction(0))
+        search = _SetSearch(asked, counter, [one.name for one in chosen], limit, began, tell)
         counter.stop = search.stop
         try:
-            found, sampled = search.run()
+            alike = sample is not None and search.rows_alike()
+            found, sampled = (search.none(), 0) if alike else search.run()
             if found.by_hand:
                 counter.stop = at_once
         finally:
             counter.close()
-        later = _Later(search, engine, relation, chosen, person)
-        result = replace(search.result(relation.label, found, sampled), _figures=later)
+        result = search.result(relation.label, found, sampled)
+        if sample is not None:
+            drawn = replace(sample, alike=alike)
+            made = provenance(engine, already)
+            return replace(result, wanted="separating", epsilon=request.epsilon, sample=drawn, **made)
+        result = replace(result, _figures=_Later(search, engine, relation, chosen, person))
         if request.effects:
             result = column_effects(result, found.minimal, counter, relation, chosen, person)
         return replace(result, **provenance(engine, already))
+
+
+@contextmanager
+def _rows(
+    engine: Engine, relation: Relation, request: ColumnRequest, chosen: Sequence[Chosen], person: Chosen | None
+) -> Iterator[tuple[Coded, Sampled | None]]:
+    """What is searched, for as long as it is: all rows, or a sample."""
+    if request.delta:
+        with drawn_rows(engine, relation, request, chosen) as drawn:
+            yield drawn
+        return
+    try:
+        yield code_columns(engine, relation, chosen, person), None
     finally:
         drop_codes(engine)
 
@@ -112,6 +133,8 @@ def plan_columns(engine: Engine, relation: Relation, request: ColumnRequest) -> 
         UsageError: an unknown column, or a combination that has no meaning.
     """
     person, chosen = _taking_part(engine, relation, request)
+    if request.delta:
+        return [counted(engine, relation)]
     nothing = Coded(Raw(relation.sql), None, None, 0, 0, (1,) * len(chosen))
     counter = SetCounter(engine, on_target(nothing, relation, chosen, person), request.k, request.nulls)
     return counter.statements([1 << position for position in range(len(chosen))])
@@ -175,6 +198,14 @@ class _SetSearch:
             expect = self.counter.expect
             return all_by_levels(self.width, self.limit, decide, stop, self.tell, expect=expect), 0
         return all_by_border(self.width, self.limit, decide, stop, self.tell, seed=request.seed), 0
+
+    def rows_alike(self) -> bool:
+        """Whether two rows are equal in all columns."""
+        return bool(self.counter.figures([(1 << self.width) - 1])[0].pairs)
+
+    def none(self) -> FoundSets:
+        """The answer where not even all columns together separate all rows."""
+        return FoundSets((), ((1 << self.width) - 1,), True, 1, self.limit)
 
     def _start(self) -> list[int]:
         if not self.request.start:

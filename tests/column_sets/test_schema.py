@@ -27,6 +27,7 @@ SEARCHES: list[dict[str, Any]] = [
     {"find": "ranking", "limit": 2},
     {"identifying": True},
     {"identifying": True, "epsilon": "0.2", "ratio": "separation"},
+    {"identifying": True, "epsilon": "0.2", "ratio": "separation", "delta": "0.1"},
     {"nulls": "wildcard", "k": 2},
     {"nulls": "distinct", "max_size": 1},
     {"time_budget": 0},
