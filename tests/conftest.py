@@ -14,6 +14,7 @@ import pytest
 
 import sqlaudit
 from sqlaudit.audits.result import AuditResult
+from sqlaudit.base.spec import Limits
 from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
 from tests.audit_values import values_query
@@ -143,6 +144,20 @@ def pytest_unconfigure() -> None:
     gc.unfreeze()
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """A module runs in one process, but for the pages: the minutes of their commands are shared among all of them."""
+    if config.getoption("dist") != "loadscope":
+        return None
+    from xdist.scheduler import LoadScopeScheduling
+
+    class PagesApart(LoadScopeScheduling):  # type: ignore[misc]
+        def _split_scope(self, nodeid: str) -> str:
+            return nodeid if "/test_docs.py::" in nodeid else super()._split_scope(nodeid)
+
+    return PagesApart(config, log)
+
+
 def _thinned(items: list[pytest.Item]) -> list[pytest.Item]:
     """Of the many cases of one test, every third on Spark, where each takes seconds; all where a mark says so."""
     many = Counter(_without_case(item) for item in items)
@@ -190,7 +205,7 @@ def engine(engine_name: str, request: pytest.FixtureRequest) -> Iterator[Engine]
     if engine_name == "postgres":
         # in a database of its own: its snapshot, open to the end, keeps VACUUM from removing rows of the others
         url = request.getfixturevalue("postgres_server").url(database="postgres") + "&application_name=lasting"
-    with connect(url) as opened:
+    with connect(url, Limits(threads=1)) as opened:  # more than one only wait for each other over a few rows
         yield opened
 
 

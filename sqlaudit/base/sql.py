@@ -8,6 +8,8 @@ as a placeholder identifier, and is put in unchanged afterwards.
 from __future__ import annotations
 
 import functools
+import os
+import sys
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -41,7 +43,7 @@ def template_folder() -> Path:
 @functools.cache
 def environment() -> jinja2.Environment:
     """The Jinja environment of all templates: undefined names are errors, blocks leave no blank lines."""
-    return _environment(_loader(_HERE / "sql_compiled"))
+    return _environment(_loader(_HERE / "sql_compiled"), _kept())
 
 
 def compile_templates(folder: Path) -> None:
@@ -66,9 +68,24 @@ def _loader(compiled: Path) -> jinja2.BaseLoader:
     return jinja2.ChoiceLoader([jinja2.ModuleLoader(compiled), texts])
 
 
-def _environment(loader: jinja2.BaseLoader) -> jinja2.Environment:
+def _kept() -> jinja2.BytecodeCache | None:
+    """In a checkout, what Jinja makes of a text is kept beside it, as Python keeps modules; a wheel is compiled."""
+    folder = template_folder()
+    if sys.dont_write_bytecode or folder.parent == _HERE or not os.access(folder, os.W_OK):
+        return None
+    kept = folder / "__pycache__"
+    kept.mkdir(exist_ok=True)
+    return jinja2.FileSystemBytecodeCache(str(kept))
+
+
+def _environment(loader: jinja2.BaseLoader, kept: jinja2.BytecodeCache | None = None) -> jinja2.Environment:
     env = jinja2.Environment(
-        loader=loader, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
+        loader=loader,
+        bytecode_cache=kept,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        autoescape=False,
     )
     env.globals["zip"] = zip
     return env

@@ -1,5 +1,6 @@
 """Templates that a wheel has compiled: the same statements, and never those of another Jinja."""
 
+import sys
 from pathlib import Path
 
 import jinja2
@@ -38,3 +39,23 @@ def test_templates_of_another_jinja_are_read_as_texts(compiled: Path, tmp_path: 
     (tmp_path / "jinja2_version").write_text("2.0", encoding="utf-8")
     for other in (tmp_path, tmp_path / "not there"):
         assert isinstance(sql._loader(other), jinja2.FileSystemLoader)
+
+
+def test_what_a_checkout_compiled_is_kept_beside_its_texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = tmp_path / "sql_templates"
+    texts.mkdir()
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    monkeypatch.setattr(sql, "template_folder", lambda: texts)
+    made = sql._environment(jinja2.DictLoader({"a.sql": "SELECT {{ n }}"}), sql._kept())
+    assert made.get_template("a.sql").render(n=1) == "SELECT 1"
+    assert len(list((texts / "__pycache__").iterdir())) == 1
+    changed = sql._environment(jinja2.DictLoader({"a.sql": "SELECT {{ n }} + 1"}), sql._kept())
+    assert changed.get_template("a.sql").render(n=1) == "SELECT 1 + 1"
+
+
+def test_nothing_is_kept_of_an_installed_package_or_where_python_may_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    assert sql._kept() is None
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    monkeypatch.setattr(sql, "_HERE", sql.template_folder().parent)
+    assert sql._kept() is None
