@@ -14,9 +14,11 @@ from sqlaudit.base.errors import EngineError, ExitCode, Incomplete, UsageError
 from sqlaudit.base.spec import AuditSpec, Coverage, Limits, Roles, Sampling, Target
 from sqlaudit.cli.exits import say, tell, worst
 from sqlaudit.cli.options import (
+    CertificateOptions,
     Demands,
     FailingOptions,
     Work,
+    certificate_options,
     coverage_options,
     failing_options,
     limit_options,
@@ -31,6 +33,9 @@ from sqlaudit.cli.output import Output
 from sqlaudit.cli.sections import Sectioned
 
 if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    from sqlaudit.audits.auditor import Auditor
     from sqlaudit.audits.result import AuditResult
     from sqlaudit.classes.failing import AllFailing
     from sqlaudit.classes.found import FailingClass
@@ -45,6 +50,7 @@ if TYPE_CHECKING:
 @coverage_options
 @failing_options
 @output_options
+@certificate_options
 @work_options
 @limit_options
 def command(
@@ -56,6 +62,7 @@ def command(
     coverage: Coverage,
     failing: FailingOptions,
     output: Output,
+    certified: CertificateOptions,
     work: Work,
     limits: Limits,
 ) -> int:
@@ -79,13 +86,19 @@ def command(
     declared = with_accepted(roles.identifiers, coverage.accepted_identifiers)
     roles = replace(roles, identifiers=declared, sampling=sampling)
     spec = AuditSpec(target, roles, asked.requirements, asked.inputs, coverage)
-    return run_audit(spec, db, limits, failing, work, output)
+    return run_audit(spec, db, limits, failing, work, output, certified)
 
 
 def run_audit(
-    spec: AuditSpec, db: str | None, limits: Limits, failing: FailingOptions, work: Work, output: Output
+    spec: AuditSpec,
+    db: str | None,
+    limits: Limits,
+    failing: FailingOptions,
+    work: Work,
+    output: Output,
+    certified: CertificateOptions = CertificateOptions(),
 ) -> ExitCode:
-    """Audit, report, export; the exit code of it all.
+    """Audit, report, export, certify; the exit code of it all.
 
     Raises:
         SqlauditError: what keeps the audit from being done.
@@ -98,13 +111,14 @@ def run_audit(
 
     if failing.file is not None:
         check_destination(failing.file, TABLE_SUFFIXES)
+    certifier = _Certifier.of(certified, failing, db) if certified.file is not None else None
     with session(db, limits, work, spec.target, *_further(spec)) as engine:
         if work.dry_run or work.explain:
             show_plan(engine, spec, work, output)
             return ExitCode.OK
         usual = WORST_CLASSES if output.format in ("html", "json") else 0  # a statement more
         worst_classes = usual if failing.worst is None else failing.worst
-        result, exported = _audit(engine, spec, failing, worst_classes)
+        result, exported = _audit(engine, spec, failing, worst_classes, certifier)
     output.emit(lambda: audit_document(result), result.to_dict)
     return worst(code_of(result), exported)
 
@@ -142,12 +156,51 @@ def code_of(result: AuditResult) -> ExitCode:
     return verdict if result.complete else worst(verdict, ExitCode.INCOMPLETE)
 
 
+@dataclass(frozen=True)
+class _Certifier:
+    """Audits and writes the certificate of that; the key that signs it was read before any work began."""
+
+    file: Path
+    key: Ed25519PrivateKey | None
+    db: bool
+
+    @classmethod
+    def of(cls, asked: CertificateOptions, failing: FailingOptions, db: str | None) -> _Certifier:
+        """What writes it.
+
+        Raises:
+            UsageError: it cannot be written, or the audit would run statements that nobody can run again.
+        """
+        from sqlaudit.base.files import check_destination
+        from sqlaudit.certificates.signing import private_key
+
+        assert asked.file is not None
+        check_destination(asked.file, (".json",))
+        if failing.file is not None:
+            raise UsageError(
+                "--certificate and --failing-classes-to are two runs: classes are no part of what it holds."
+            )
+        return cls(asked.file, None if asked.key is None else private_key(asked.key), db is not None)
+
+    def audit(self, auditor: Auditor, spec: AuditSpec) -> AuditResult:
+        """Audit, and write the certificate."""
+        from sqlaudit.certificates.certificate import write_certificate
+        from sqlaudit.certificates.making import audit_certified
+
+        result, certificate = audit_certified(auditor, spec, self.db, self.key)
+        write_certificate(self.file, certificate)
+        tell(f"wrote the certificate to {str(self.file)!r}{'' if self.key is None else ', signed'}.")
+        return result
+
+
 def _audit(
-    engine: Engine, spec: AuditSpec, failing: FailingOptions, worst_classes: int
+    engine: Engine, spec: AuditSpec, failing: FailingOptions, worst_classes: int, certifier: _Certifier | None
 ) -> tuple[AuditResult, ExitCode]:
     from sqlaudit.audits.auditor import Auditor
 
     auditor = Auditor(engine, failing.number, failing.show_values, worst_classes=worst_classes)
+    if certifier is not None:
+        return certifier.audit(auditor, spec), ExitCode.OK
     export = _Export(failing.file, failing.show_values) if failing.file is not None else None
     auditor.export = export
     return auditor.audit(spec), export.code if export is not None else ExitCode.OK

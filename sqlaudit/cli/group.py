@@ -45,6 +45,7 @@ COMMANDS = {
     "records": "Tell which records are special, with SUDA scores and individual risk.",
     "suppress": "Find the fewest cells to suppress so that a release is safe, and write it.",
     "test": "Test a policy's tables: the gate before publication.",
+    "verify": "Run the certificate of an audit again, and say what differs.",
 }
 """The commands with their line in the overview. Each lives in the module of its name, as an object called `command`."""
 

@@ -52,6 +52,32 @@ class Work:
 
 
 @dataclass(frozen=True)
+class CertificateOptions:
+    """The certificate of an audit: which file it is written to, and the file of the private key that signs it."""
+
+    file: Path | None = option(
+        None,
+        FILE,
+        "Write what was asked and found, for `sqlaudit verify` to run again.",
+        "Output",
+        name="certificate",
+        metavar="FILE",
+    )
+    key: Path | None = option(
+        None,
+        FILE,
+        "Sign the certificate with this private Ed25519 key (PEM).",
+        "Output",
+        name="certificate_key",
+        metavar="FILE",
+    )
+
+    def __post_init__(self) -> None:
+        if self.key is not None and self.file is None:
+            raise UsageError("--certificate-key signs what --certificate writes; name that file.")
+
+
+@dataclass(frozen=True)
 class FailingOptions:
     """Which failing classes are told: how many (None = all), with their values or without, and into which file.
 
@@ -107,7 +133,7 @@ def read_from(values: Mapping[str, Any]) -> ReadOptions:
 
 
 def _asked(*, require: tuple[str, ...], preset: tuple[str, ...], inputs: Path | None) -> dict[str, Any]:
-    return {"asked": Demands((*_presets(preset), *_requirements(require)), _inputs(inputs))}
+    return {"asked": Demands((*_presets(preset), *_requirements(require)), inputs_from(inputs))}
 
 
 def _requirements(texts: tuple[str, ...]) -> tuple[Requirement, ...]:
@@ -130,7 +156,8 @@ def _presets(names: tuple[str, ...]) -> tuple[Requirement, ...]:
     return _requirements(tuple(text for name in names for text in PRESETS[name].requirements))
 
 
-def _inputs(path: Path | None) -> Mapping[str, Any]:
+def inputs_from(path: Path | None) -> Mapping[str, Any]:
+    """What the file of `--inputs` holds, nothing without one."""
     if path is None:
         return {}
     from sqlaudit.classes.inputs import load_inputs
@@ -211,6 +238,9 @@ output_options = shared(
     _out("-o", "--output", "output_file", type=_PATH, metavar="FILE", help="Write the report to a file."),
 )
 """Adds format and file of the report; the command gets `output: Output`."""
+
+certificate_options = request_options(CertificateOptions, "certified")
+"""Adds what makes a certificate; the command gets `certified: CertificateOptions`."""
 
 work_options = request_options(Work, "work")
 """Adds what is shown of the work; the command gets `work: Work`."""

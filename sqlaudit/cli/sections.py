@@ -19,6 +19,7 @@ from sqlaudit.engines.overwriting import files_read, refuse_overwriting
 
 WRITTEN = {
     "--output",
+    "--certificate",
     "--to",
     "--failing-classes-to",
     "--plot",
