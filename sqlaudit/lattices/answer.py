@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
+from sqlaudit.audits.disclosure.attribute import Disclosure
 from sqlaudit.classes.opening import shown_roles
+from sqlaudit.column_sets.budget import STOPPED, BudgetSpent, Stop, by_hand, never
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.provenance import provenance
 from sqlaudit.hierarchies.dictionary import Dictionary
@@ -16,7 +18,7 @@ from sqlaudit.lattices.costs import CostTable
 from sqlaudit.lattices.evaluate import Evaluator
 from sqlaudit.lattices.losses import Losses
 from sqlaudit.lattices.request import Find, LatticeRequest
-from sqlaudit.lattices.result import LatticeColumn, LatticeNode, LatticeResult, Shortfall
+from sqlaudit.lattices.result import DisclosedNode, LatticeColumn, LatticeNode, LatticeResult, Shortfall
 from sqlaudit.lattices.search.along import climb
 from sqlaudit.lattices.search.found import Found
 from sqlaudit.lattices.search.loss import NodeLoss
@@ -95,16 +97,20 @@ def node_of(verdict: Verdict, loss: float | None = None) -> LatticeNode:
     return LatticeNode(verdict.node, verdict.safe, verdict.classes, verdict.smallest, verdict.failing_rows, fails, loss)
 
 
-def result_of(engine: Engine, searched: Searched, found: Found | None, already: int) -> LatticeResult:
+def result_of(
+    engine: Engine, searched: Searched, found: Found | None, already: int, stop: Stop = never
+) -> LatticeResult:
     """The result.
 
     Args:
         engine: where the table lies. searched: what was searched. found: None for a table without rows.
-        already: how many statements had run before.
+        already: how many statements had run before. stop: whether the time for what is told besides is over.
     """
     request, evaluator = searched.request, searched.evaluator
     nodes = _Nodes(searched, found.walk if found else ())
     answers = _answers(request.find, searched, found, nodes) if found else _nothing(evaluator)
+    if found and found.complete and request.knowledge:
+        answers |= _disclosed(searched, stop)
     return LatticeResult(
         target=request.target.name,
         rows=evaluator.rows,
@@ -168,6 +174,25 @@ def _answers(find: Find, searched: Searched, found: Found, nodes: _Nodes) -> dic
         "walk": tuple(node_of(verdict) for verdict in found.walk) if show else (),
         "why": tuple(_why(searched, top[0])) if top else (),
     }
+
+
+def _disclosed(searched: Searched, stop: Stop) -> dict[str, object]:
+    """What can be learnt at every node, or why that is not told."""
+    asked = searched.request.knowledge
+    labels = searched.request.roles.sensitive
+    every = list(product(*(range(height + 1) for height in searched.evaluator.heights)))
+    found = []
+    try:
+        for classes in searched.evaluator.classes(every, asked[-1]):
+            if stop():
+                raise BudgetSpent
+            label = labels[classes.attribute]
+            points = Disclosure(label, asked[-1], classes.signatures).points
+            told = tuple(points[k] for k in asked)
+            found.append(DisclosedNode(classes.node, label, math.log(classes.entropy), told))
+    except STOPPED as why:
+        return {"complete": False, "stopped": "interrupted" if by_hand(why) else "budget"}
+    return {"disclosures": tuple(sorted(found, key=lambda one: (labels.index(one.sensitive), one.levels)))}
 
 
 def _verdicts(found: Found) -> tuple[bool | None, ...]:

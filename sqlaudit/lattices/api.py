@@ -46,6 +46,7 @@ def lattice(
     weights: Mapping[str, Share] | None = None,
     algorithm: str = "auto",
     chain: Sequence[Sequence[int]] = (),
+    knowledge: Sequence[int] | int | str = (),
     time_budget: float | None = None,
     walk: bool = True,
     identifier: Sequence[str] = (),
@@ -80,7 +81,9 @@ def lattice(
         suppress: the share of the rows that may be left out, in classes that fall short.
         find: `best`, `minimal`, `all` or `chain`. measure: the loss that is minimized. weights: of columns in it.
         algorithm: `auto`, `bounds`, `best-first`, `ola`, `incognito`, `exhaustive` or `chain`.
-        chain: with `chain`: nodes from fine to coarse. time_budget: seconds. walk: keep every node that was counted.
+        chain: with `chain`: nodes from fine to coarse. knowledge: with `all`: for how many pieces of knowledge the
+            maximum disclosure of every node is told, as numbers or as "0..12".
+        time_budget: seconds. walk: keep every node that was counted.
         publish_view: write the view of the best node; with `execute` make it in the database, over a connection of its
             own, replacing a view only with `replace_view`. to: write the release to a .parquet or .csv file instead, or
             its SELECT to a .sql file.

@@ -33,25 +33,28 @@ class Attribute:
         position: its place among the attributes.
         table: the attribute over the whole table.
         asked: the models, each with the requirement that it stands for.
+        every_count: whether all counts are wanted, whatever the models look at.
     """
 
     position: int
     resolved: Resolved | None
     table: SensitiveTable | None
     asked: tuple[Asked, ...]
+    every_count: bool = False
 
     @property
     def counted(self) -> bool:
         """Whether any model looks at sensitive values, and not at sizes alone."""
         models = [item.model for item in self.asked]
-        return self.table is not None and (bool(merged_facts(models)) or not all(m.facts_tell for m in models))
+        looked_at = self.every_count or bool(merged_facts(models)) or not all(m.facts_tell for m in models)
+        return self.table is not None and looked_at
 
     @property
     def presence_only(self) -> bool:
         """Whether it is enough to know which values occur in a class."""
         models = [item.model for item in self.asked]
         only = {fact.macro for fact in merged_facts(models)} <= _OF_PRESENCE
-        return only and all(model.facts_tell for model in models)
+        return only and not self.every_count and all(model.facts_tell for model in models)
 
     @property
     def packing(self) -> Packing:
@@ -79,8 +82,14 @@ def read_attributes(
     given: Roles,
     requirements: Sequence[Requirement],
     inputs: Mapping[str, Any],
+    *,
+    every_count: bool = False,
 ) -> list[Attribute]:
     """Every sensitive attribute of the roles (or one for none) with its models, made for a search.
+
+    Args:
+        engine, relation, roles, given, requirements, inputs: as of `open_evaluator`.
+        every_count: whether all counts are wanted, whatever the models look at.
 
     Raises:
         UsageError: a requirement that does not fit the roles, or an attribute that can't be audited.
@@ -100,7 +109,7 @@ def read_attributes(
             frozenset(requirement.model for requirement in requirements),
         )
         asked = asked_models(requirements, context, given, attribute, position)
-        found.append(Attribute(position, attribute, table, tuple(asked)))
+        found.append(Attribute(position, attribute, table, tuple(asked), every_count))
     return found
 
 

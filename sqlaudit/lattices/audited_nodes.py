@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,7 +23,7 @@ from sqlaudit.lattices.coded_rows import CodedSource, coded_rows
 from sqlaudit.lattices.coding import KeyColumn, KeyLayout, code_values
 from sqlaudit.lattices.parts import NodeLosses
 from sqlaudit.lattices.rollup import Chunk
-from sqlaudit.lattices.verdicts import CellWeight, LossParts, Node, Verdict
+from sqlaudit.lattices.verdicts import CellWeight, LossParts, Node, NodeClasses, Verdict
 from sqlaudit.models.base import Population
 
 _FAILING = "sqlaudit_lattice_failing"
@@ -85,6 +85,10 @@ class AuditedNodes:
         if node not in self._known:
             self._known[node] = self._audits.verdict(node)
         return self._known[node]
+
+    def classes(self, node: Node, knowledge: int) -> Iterator[NodeClasses]:
+        """The classes of a node for up to so many pieces of knowledge, one by one for each sensitive attribute."""
+        return self._audits.node_classes(node, knowledge)
 
     def parts(self, node: Node, weights: Sequence[CellWeight], bits: bool) -> LossParts:
         """What losses need to know of a node; without a suppression limit no row is suppressed.

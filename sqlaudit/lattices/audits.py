@@ -7,7 +7,7 @@ anything, for joint classes and for attributes with very many values; and in the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -27,9 +27,10 @@ from sqlaudit.events.facts import count_persons
 from sqlaudit.lattices.attributes import Attribute, decides, inherited
 from sqlaudit.lattices.coded_rows import node_keys
 from sqlaudit.lattices.coding import KeyLayout
-from sqlaudit.lattices.verdicts import Failure, Node, Verdict
-from sqlaudit.models.base import Population
+from sqlaudit.lattices.verdicts import Failure, Node, NodeClasses, Verdict
+from sqlaudit.models.base import Context, Population
 from sqlaudit.models.check import Check
+from sqlaudit.models.diversity import EntropyDiversity
 from sqlaudit.models.judge import Asked, judge, merged_facts
 from sqlaudit.models.persons import persons_wanted
 from sqlaudit.reports.figures import plural
@@ -207,6 +208,20 @@ class NodeAudits:
             words=words,
         )
 
+    def node_classes(self, node: Node, knowledge: int) -> Iterator[NodeClasses]:
+        """The classes of a node for up to so many pieces of knowledge, one by one for each sensitive attribute."""
+        for attribute in self._attributes:
+            frame = self._frame(node, attribute)
+            if attribute.table is None:
+                continue
+            builder = HistogramBuilder(self._engine, frame, NullPolicy.EQUAL, attribute.position)
+            histogram = builder.build(frame.sensitive, attribute.table)
+            model = EntropyDiversity({}, Context(attribute.table, 0))
+            level = model.levels()["l"]
+            found = histogram.figures(model.facts(), [("least", level.fold, level.expression)], [])
+            signatures = histogram.signatures(min(knowledge, attribute.table.distinct))
+            yield NodeClasses(node, attribute.position, signatures, min(float(one["least"]) for one in found))
+
     def sizes(self, node: Node) -> tuple[int, int]:
         """How many classes a node has, and the sum of their squared rows."""
         keys = node_keys(self._layout, node, NullPolicy.EQUAL if self._wild else self._table.nulls)
@@ -249,13 +264,15 @@ class NodeAudits:
         for attribute in self._attributes:
             wanting = [item for item in attribute.asked if decides(item) and item.model.one_value_per_person]
             frame = self._frame(finest, attribute)
-            if not wanting or frame.entity is None or frame.sensitive is None:
+            if not (wanting or attribute.every_count) or frame.entity is None or frame.sensitive is None:
                 continue
             persons = HistogramBuilder(self._engine, frame).persons_in_several_places(frame.sensitive)
             if persons:
+                label = attribute.resolved.label if attribute.resolved else None
+                asked = repr(wanting[0].requirement.text) if wanting else "Worst-case disclosure of every node"
                 raise UsageError(
-                    f"{wanting[0].requirement.text!r} needs one class and one value of {wanting[0].sensitive} for each "
-                    f"person; {plural(persons, 'person has', 'persons have')} more."
+                    f"{asked} needs one class and one value of {label} for each person; "
+                    f"{plural(persons, 'person has', 'persons have')} more."
                 )
 
     def _failing_rows(self, parts: Sequence[_Share], wanted: Sequence[_Judged]) -> int:

@@ -7,7 +7,7 @@ population, an entity, NULLs that match anything), every node is audited on its 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -25,7 +25,7 @@ from sqlaudit.lattices.coding import KeyColumn, KeyLayout, code_values
 from sqlaudit.lattices.figures import NodeFigures
 from sqlaudit.lattices.parts import NodeLosses
 from sqlaudit.lattices.rollup import Rollup
-from sqlaudit.lattices.verdicts import CellWeight, LossParts, Node, Verdict
+from sqlaudit.lattices.verdicts import CellWeight, LossParts, Node, NodeClasses, Verdict
 
 
 class Evaluator:
@@ -115,6 +115,15 @@ class Evaluator:
             found.update((part.node, part) for part in self._losses.parts(chunk, given, bits))
         return [found[node] for node in nodes]
 
+    def classes(self, nodes: Sequence[Node], knowledge: int) -> Iterator[NodeClasses]:
+        """The classes of nodes for up to so many pieces of knowledge, one by one for each sensitive attribute."""
+        if self._audited is not None:
+            for node in nodes:
+                yield from self._audited.classes(node, knowledge)
+        else:
+            for chunk in self._rollup.walk(nodes):
+                yield from self._figures.classes(chunk, knowledge)
+
     def release(self) -> None:
         """Drop what was kept between questions."""
         self._rollup.release()
@@ -192,6 +201,7 @@ def open_evaluator(
     inputs: Mapping[str, Any] | None = None,
     limit: Fraction = Fraction(0),
     population: Relation | None = None,
+    every_count: bool = False,
 ) -> Evaluator:
     """What decides the nodes of a lattice.
 
@@ -201,11 +211,12 @@ def open_evaluator(
         columns: the quasi-identifiers that take part, with their dictionaries, in the order of a node's levels.
         requirements: what the table must satisfy. inputs: further inputs, as `read_inputs` gives them.
         limit: the share of the rows that may be suppressed. population: the population table, if a model needs one.
+        every_count: whether `classes` is going to be asked.
 
     Raises:
         UsageError: requirements that do not fit the roles, or a limit that has no meaning with them.
     """
-    attributes = read_attributes(engine, relation, roles, given, requirements, inputs or {})
+    attributes = read_attributes(engine, relation, roles, given, requirements, inputs or {}, every_count=every_count)
     refuse_limit(attributes, given, limit)
     layout = code_values(workbench, columns)
     one_by_one = needs_audits(attributes, given)

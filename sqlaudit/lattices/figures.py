@@ -7,7 +7,7 @@ table (average risk, say) are judged from the sizes of a node's classes, worst-c
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,9 +16,9 @@ from sqlaudit.classes.found import ClassSizes
 from sqlaudit.engines.contract import Engine
 from sqlaudit.lattices.attributes import Attribute, decides, inherited
 from sqlaudit.lattices.checks import AttributeBlock, ClassCheck, blocks_of, placed, prepared, wide_type
-from sqlaudit.lattices.node_disclosure import NodeDisclosure
+from sqlaudit.lattices.node_disclosure import NodeDisclosure, entropies_of, signatures_of
 from sqlaudit.lattices.rollup import Chunk
-from sqlaudit.lattices.verdicts import Failure, Node, Verdict
+from sqlaudit.lattices.verdicts import Failure, Node, NodeClasses, Verdict
 from sqlaudit.models.base import expression
 from sqlaudit.models.judge import Asked, compares
 from sqlaudit.models.kinds import MAX_COMBINATIONS
@@ -85,6 +85,16 @@ class NodeFigures:
         """The names of the verdicts that make a class fail; of those alone that coarser nodes inherit."""
         checks = [check for block in self.blocks for check in block.checks]
         return [check.name for check in checks if not prunable or inherited(check.model, self.limit_rows)]
+
+    def classes(self, chunk: Chunk, knowledge: int) -> Iterator[NodeClasses]:
+        """The classes of a chunk's nodes, attribute by attribute, for up to so many pieces of knowledge."""
+        for attribute in self.attributes:
+            if attribute.table is None:
+                continue
+            least = entropies_of(self.workbench, attribute, self.wide, chunk)
+            depth = min(knowledge, attribute.table.distinct)
+            for place, signatures in signatures_of(self.workbench, attribute, self.wide, chunk, depth):
+                yield NodeClasses(chunk.nodes[place], attribute.position, signatures, least[place])
 
     # --- classes ---
 

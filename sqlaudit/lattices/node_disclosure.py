@@ -21,9 +21,9 @@ from sqlaudit.engines.contract import Engine
 from sqlaudit.lattices.attributes import Attribute
 from sqlaudit.lattices.checks import AttributeBlock, placed, prepared
 from sqlaudit.lattices.rollup import Chunk
-from sqlaudit.models.base import expression
+from sqlaudit.models.base import Context, expression
 from sqlaudit.models.disclosure.program import maximum_disclosure
-from sqlaudit.models.diversity import DISTINCT, LARGEST, head
+from sqlaudit.models.diversity import DISTINCT, LARGEST, EntropyDiversity, head
 from sqlaudit.models.judge import Asked
 
 
@@ -94,24 +94,49 @@ class NodeDisclosure:
     def _signatures(self, chunk: Chunk, places: Sequence[int]) -> list[tuple[int, Signatures]]:
         if not places:
             return []
-        knowledge = self.knowledge
-        depth = min(knowledge + 1, self.attribute.table.distinct if self.attribute.table else 1)
-        top = Fact("top_counts", "top", {"count": depth})
-        statement = prepared(
-            "lattices/lattice_signatures.sql",
-            "signatures of nodes",
-            block=self._block((top,)),
-            ids=list(places),
-            depth=depth,
-        )
-        place, n, *counts, classes = self.workbench.columns_as_arrays(placed(statement, chunk.sql)).values()
-        counts += [np.zeros_like(n)] * (knowledge + 1 - depth)
-        starts = np.flatnonzero(np.concatenate([[True], place[1:] != place[:-1]]))
-        ends = [*starts[1:], len(place)]
-        return [
-            (int(place[a]), Signatures.from_columns([column[a:b] for column in (n, *counts, classes)]))
-            for a, b in zip(starts, ends, strict=True)
-        ]
+        of_chunk = {place: chunk.nodes[place] for place in places}
+        return signatures_of(self.workbench, self.attribute, self.wide, Chunk(chunk.sql, of_chunk), self.knowledge)
 
     def _block(self, facts: Sequence[Fact]) -> dict[str, object]:
         return AttributeBlock(self.attribute, tuple(facts), ()).shown(self.wide)
+
+
+def signatures_of(
+    workbench: Engine, attribute: Attribute, wide: str, chunk: Chunk, knowledge: int
+) -> list[tuple[int, Signatures]]:
+    """The signatures of the nodes of a chunk by their ids, for up to so many pieces of knowledge.
+
+    Args:
+        workbench: where the classes lie. attribute: the sensitive attribute. wide: the type in which products of counts
+            fit. chunk: the nodes. knowledge: not more than the attribute has values.
+    """
+    depth = min(knowledge + 1, attribute.table.distinct if attribute.table else 1)
+    top = Fact("top_counts", "top", {"count": depth})
+    statement = prepared(
+        "lattices/lattice_signatures.sql",
+        "signatures of nodes",
+        block=AttributeBlock(attribute, (top,), ()).shown(wide),
+        ids=list(chunk.nodes),
+        depth=depth,
+    )
+    place, n, *counts, classes = workbench.columns_as_arrays(placed(statement, chunk.sql)).values()
+    counts += [np.zeros_like(n)] * (knowledge + 1 - depth)
+    starts = np.flatnonzero(np.concatenate([[True], place[1:] != place[:-1]]))
+    ends = [*starts[1:], len(place)]
+    return [
+        (int(place[a]), Signatures.from_columns([column[a:b] for column in (n, *counts, classes)]))
+        for a, b in zip(starts, ends, strict=True)
+    ]
+
+
+def entropies_of(workbench: Engine, attribute: Attribute, wide: str, chunk: Chunk) -> dict[int, float]:
+    """exp(entropy) of the class that has the least, by the ids of a chunk's nodes."""
+    model = EntropyDiversity({}, Context(attribute.table, 0))
+    statement = prepared(
+        "lattices/lattice_entropies.sql",
+        "entropies of nodes",
+        block=AttributeBlock(attribute, model.facts(), ()).shown(wide),
+        ids=list(chunk.nodes),
+        level=model.levels()["l"].expression,
+    )
+    return {int(place): float(least) for place, least in workbench.run(placed(statement, chunk.sql))}

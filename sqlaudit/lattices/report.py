@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from sqlaudit.base.result import MEANING
 from sqlaudit.base.words import spelled
+from sqlaudit.lattices.disclosure_report import disclosure_blocks
 from sqlaudit.lattices.pictures import grid_picture, grid_table, heights_table, losses_picture, nodes_picture
 from sqlaudit.lattices.result import LatticeNode, LatticeResult, Published, Shortfall
 from sqlaudit.models.phrases import listing
@@ -47,6 +48,7 @@ def lattice_document(result: LatticeResult) -> Document:
             *section("Minimal safe nodes", *_minimal(result)),
             *section("Safe nodes", *_safe(result)),
             *section("Nodes along the chain", _chain(result)),
+            *section("What knowledge can reveal at the nodes", *disclosure_blocks(result)),
             *section("The release", *_release(result.published)),
             *section("Nodes in the order they were checked", *_walk(result)),
             *section("The lattice", _columns(result), *_map(result)),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
+from numbers import Integral
 from typing import Any
 
 from sqlaudit.base.errors import UsageError
@@ -23,8 +24,8 @@ from sqlaudit.base.options import (
     option,
 )
 from sqlaudit.base.publication import RELEASE, Publication, Suppressed
-from sqlaudit.base.spec import Requirement, Roles, Target
-from sqlaudit.base.words import spelled
+from sqlaudit.base.spec import NullPolicy, Requirement, Roles, Target
+from sqlaudit.base.words import about, spelled
 from sqlaudit.lattices.search.choice import AUTO, FITS
 from sqlaudit.lattices.verdicts import Node
 from sqlaudit.models.measures import OF_NODES, find_measure
@@ -66,6 +67,7 @@ class LatticeRequest:
         find, measure, algorithm: which nodes, by which loss, in which way (`auto`: what fits best).
         weights: of columns in the loss, by name.
         chain: the nodes of the chain, from fine to coarse; empty = one that the search takes.
+        knowledge: for how many pieces of knowledge each node's maximum disclosure is told; empty = not.
         time_budget: seconds, None = no limit. walk: whether every decided node is kept in the result.
 
     Raises:
@@ -102,6 +104,13 @@ class LatticeRequest:
         _NODES,
         metavar="NODES",
     )
+    knowledge: Sequence[int] = option(
+        (),
+        OptionKind("text", lambda _, value: _knowledge(value)),
+        "With --find all: what so many pieces of knowledge can reveal at every node: 1,3,5 or 0..12.",
+        _NODES,
+        metavar="K,…",
+    )
     time_budget: float | None = option(
         None, SECONDS, "Stop after this time with the best node so far.", _NODES, metavar="TIME", least=0
     )
@@ -126,6 +135,28 @@ class LatticeRequest:
         if self.chain and self.find is not Find.CHAIN:
             raise UsageError(
                 f"{spelled('chain')} names the nodes of a chain; it belongs to {spelled('find', 'chain')}."
+            )
+        if self.knowledge:
+            self._check_knowledge()
+
+    def _check_knowledge(self) -> None:
+        from sqlaudit.models.worst_case import MAX_KNOWLEDGE
+
+        if not 0 <= self.knowledge[0] <= self.knowledge[-1] <= MAX_KNOWLEDGE:
+            raise UsageError(f"{spelled('knowledge')} takes numbers from 0 to {MAX_KNOWLEDGE}.")
+        if self.find is not Find.ALL:
+            raise UsageError(f"{spelled('knowledge')} tells of every node; it belongs to {spelled('find', 'all')}.")
+        if not self.roles.sensitive:
+            raise UsageError(f"{spelled('knowledge')} needs a sensitive attribute; name one with {about('sensitive')}.")
+        if self.suppression:
+            raise UsageError(
+                f"{spelled('knowledge')}: maximum disclosure is about the whole table and names no rows to leave out; "
+                f"search without {spelled('suppress')}."
+            )
+        if self.roles.nulls is NullPolicy.WILDCARD:
+            raise UsageError(
+                f"{spelled('knowledge')}: maximum disclosure has no meaning with {spelled('nulls', 'wildcard')}, where "
+                f"classes overlap. Use {spelled('nulls', 'equal')} or distinct."
             )
 
 
@@ -183,6 +214,36 @@ def _chain(value: str | Sequence[Sequence[int]]) -> tuple[Node, ...]:
     if isinstance(value, str):
         return parse_chain(value) if value else ()
     return tuple(tuple(node) for node in value)
+
+
+def _knowledge(value: int | str | Iterable[int]) -> tuple[int, ...]:
+    """Numbers of pieces of knowledge as the command line or Python gives them, ascending; an empty text is none."""
+    if isinstance(value, str):
+        return parse_knowledge(value) if value else ()
+    given = tuple(value) if isinstance(value, Iterable) else (value,)
+    if not all(isinstance(one, Integral) and not isinstance(one, bool) for one in given):
+        raise UsageError(f"{spelled('knowledge')} takes whole numbers, for instance {spelled('knowledge', '1,3,5')}.")
+    return tuple(sorted({int(one) for one in given}))
+
+
+def parse_knowledge(text: str) -> tuple[int, ...]:
+    """Numbers of pieces of knowledge from `1,3,5`, `0..12` or both, ascending.
+
+    Raises:
+        UsageError: no such text.
+
+    Example:
+        >>> parse_knowledge("7,0..3")
+        (0, 1, 2, 3, 7)
+    """
+    found: set[int] = set()
+    for part in text.split(","):
+        first, _, last = part.strip().partition("..")
+        ends = (first, last or first)
+        if not all(end.isascii() and end.isdecimal() and len(end) < 5 for end in ends) or int(ends[0]) > int(ends[1]):
+            raise UsageError(f"{spelled('knowledge')} takes numbers such as 1,3,5 or 0..12, not {text[:60]!r}.")
+        found |= set(range(int(ends[0]), int(ends[1]) + 1))
+    return tuple(sorted(found))
 
 
 def parse_chain(text: str) -> tuple[Node, ...]:

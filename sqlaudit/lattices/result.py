@@ -8,13 +8,16 @@ from fractions import Fraction
 from itertools import product
 from typing import Any, ClassVar
 
-from sqlaudit.base.documents import HERE, LEFT_OUT, OR_NULL, Documented, after, key, plain, shown, told
+from sqlaudit.base.documents import HERE, IF_ANY, LEFT_OUT, OR_NULL, Documented, after, key, plain, shown, told
 from sqlaudit.base.result import MeasuredResult, Number
+from sqlaudit.models.disclosure.curve import DisclosurePoint
 from sqlaudit.reports.notebook import Shown
 
 Levels = tuple[int, ...]
 _SIGNS: Mapping[bool | None, str] = {True: "s", False: "u", None: "?"}
 """Verdicts in the JSON: safe, unsafe, unknown."""
+_SAME_ENTROPY = 10
+"""Entropies that agree to so many decimals are one: the same classes may be added up in another order."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,22 @@ class LatticeNode(Documented):
     def suppressed_rows(self) -> int | None:
         """Rows that a release of this node leaves out; None for a node that is not safe."""
         return self.failing_rows if self.safe else None
+
+
+@dataclass(frozen=True)
+class DisclosedNode(Documented):
+    """What can be learnt at a node about one sensitive attribute.
+
+    Args:
+        levels: in the order of the columns. sensitive: the attribute.
+        entropy: of the class in which it is least, in nats.
+        curve: the maximum disclosure for each number of pieces of knowledge that was asked for.
+    """
+
+    levels: Levels
+    sensitive: str
+    entropy: float = field(metadata=key("smallest_entropy"))
+    curve: tuple[DisclosurePoint, ...]
 
 
 @dataclass(frozen=True)
@@ -157,6 +176,7 @@ class LatticeResult(MeasuredResult, Shown):
         verdicts: whether each node of the lattice is safe, None where that is not known, in the order of `every_node`;
             empty for a chain, and for more nodes than a result tells of one by one.
         walk: every node that was counted, in order, when that was asked for.
+        disclosures: what can be learnt at every node, safe or not, when that was asked for with `knowledge`.
         why: why there is no safe node, in sentences. published: the release, if one was asked for.
         statements: what ran in the database. versions: of programs.
     """
@@ -193,6 +213,7 @@ class LatticeResult(MeasuredResult, Shown):
     chain: tuple[Levels, ...] = field(default=(), metadata=key("lattice.chain"))
     safe_nodes: tuple[LatticeNode, ...] = field(default=(), metadata=key("lattice.safe_nodes"))
     walk: tuple[LatticeNode, ...] = field(default=(), repr=False, metadata=key("lattice.walk"))
+    disclosures: tuple[DisclosedNode, ...] = field(default=(), repr=False, metadata=key("lattice.disclosures") | IF_ANY)
     why: tuple[str, ...] = ()
     published: Published | None = None
 
@@ -224,6 +245,27 @@ class LatticeResult(MeasuredResult, Shown):
     def named(self, levels: Levels) -> dict[str, str]:
         """What a node does to each column: `{"age": "width 10", "sex": "values"}`."""
         return {column.name: column.levels[level] for column, level in zip(self.searched, levels, strict=True)}
+
+    def least_disclosure(self, k: int, sensitive: str = "", *, negated: bool = False) -> list[tuple[float, Fraction]]:
+        """For each value that the smallest entropy of a class takes, the least disclosure of the nodes with it.
+
+        Args:
+            k: pieces of knowledge, one of those asked for. sensitive: the attribute; the first one when not said.
+            negated: whether the attacker knows negated atoms only.
+
+        Returns:
+            (entropy in nats, disclosure), ascending by entropy. Source: Martin et al., Worst-Case Background Knowledge,
+            section 4 and Figure 6.
+        """
+        least: dict[float, Fraction] = {}
+        for node in self.disclosures:
+            if node.sensitive == (sensitive or self.disclosures[0].sensitive):
+                point = next((point for point in node.curve if point.k == k), None)
+                if point is not None:
+                    share = point.negated if negated else point.maximum
+                    place = round(node.entropy, _SAME_ENTROPY)
+                    least[place] = min(least.get(place, share), share)
+        return sorted(least.items())
 
     def rows_of_frame(self) -> list[dict[str, Any]]:
         """The safe nodes that are known, one a row: minimal ones, else all that were found, else the best."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,6 +14,7 @@ from sqlaudit.base.columns_of import Resolved
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.sql import Raw, render
+from sqlaudit.base.words import spelled
 from sqlaudit.classes.attribute_inputs import refuse_unclear
 from sqlaudit.classes.facts import Frame
 from sqlaudit.classes.histogram import HistogramBuilder
@@ -25,7 +27,7 @@ from sqlaudit.hierarchies.dictionary import NAME, Dictionary, dictionary, held, 
 from sqlaudit.hierarchies.hierarchy import Hierarchy
 from sqlaudit.hierarchies.levels import MappedLevel
 from sqlaudit.hierarchies.read import read_hierarchies
-from sqlaudit.lattices.answer import Searched, result_of
+from sqlaudit.lattices.answer import MOST_PRICED, Searched, result_of
 from sqlaudit.lattices.attributes import read_attributes
 from sqlaudit.lattices.coding import KeyColumn
 from sqlaudit.lattices.costs import CostedColumn, CostTable, Listed, cost_table, labels_of
@@ -88,7 +90,7 @@ def find_nodes(
         UsageError: a request that does not fit the table.
         EngineError: the database refused, failed or went away.
     """
-    already, started = len(engine.executed), time.monotonic()
+    already, stop = len(engine.executed), until(time.monotonic(), request.time_budget)
     table = table or open_table(engine, request)
     inputs = read_inputs(request.inputs)
     population = engine.open(population_target(inputs, request.target)) if "population" in inputs else None
@@ -106,7 +108,9 @@ def find_nodes(
             inputs=inputs,
             limit=request.suppression,
             population=population,
+            every_count=bool(request.knowledge),
         )
+        _refuse_many(request, evaluator.heights)
         values = partial(_distinct, engine, relation, roles)
         losses, costs = _losses(request, _costed(workbench, dictionaries), evaluator.rows)
         searched = Searched(request, table.hierarchies, dictionaries, evaluator, losses, costs, values)
@@ -118,10 +122,10 @@ def find_nodes(
                 loss=searched.node_loss(),
                 algorithm=request.algorithm,
                 chain=request.chain,
-                stop=until(started, request.time_budget),
+                stop=stop,
                 tell=tell,
             )
-        result = result_of(engine, searched, found, already)
+        result = result_of(engine, searched, found, already, stop)
         evaluator.release()
     return result
 
@@ -161,6 +165,20 @@ def opened_for_release(engine: Engine, request: LatticeRequest, table: SearchedT
         tuple(held(engine, table.relation, column) for column in columns),
         tuple(attributes),
     )
+
+
+def _refuse_many(request: LatticeRequest, heights: Sequence[int]) -> None:
+    """Refuse to tell what can be learnt at each of very many nodes.
+
+    Raises:
+        UsageError: there are too many.
+    """
+    nodes = math.prod(height + 1 for height in heights)
+    if request.knowledge and nodes > MOST_PRICED:
+        raise UsageError(
+            f"{spelled('knowledge')} tells of every node, of {MOST_PRICED:,} at most; this lattice has {nodes:,}. "
+            "Leave out levels of the hierarchies, or quasi-identifiers."
+        )
 
 
 @contextmanager

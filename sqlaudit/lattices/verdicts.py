@@ -8,8 +8,12 @@ Knowledge, section 3.4; LeFevre, DeWitt, Ramakrishnan: Incognito, SIGMOD 2005.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from sqlaudit.base.result import Number
+
+if TYPE_CHECKING:
+    from sqlaudit.classes.signatures import Signatures
 
 Node = tuple[int, ...]
 
@@ -94,3 +98,18 @@ class LossParts:
     failing_weights: tuple[float, ...] = ()
     failing_bits: tuple[float, ...] = ()
     failing_bits_at_top: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class NodeClasses:
+    """The classes of a node as worst-case disclosure sees them.
+
+    Args:
+        node: its levels. attribute: the place of the sensitive attribute among all. signatures: of the classes.
+        entropy: exp(entropy) of the class in which it is least.
+    """
+
+    node: Node
+    attribute: int
+    signatures: Signatures
+    entropy: float

@@ -48,6 +48,17 @@ _STYLE: Any = {
     "text.parse_math": False,
 }
 _WIDTH, _HEIGHT = 6.6, 3.0
+_MARKS = [
+    (FIRST, "-", "o"),
+    (SECOND, "--", "s"),
+    (THIRD, ":", "^"),
+    (QUIET, "-.", "D"),
+    (FIRST, ":", "v"),
+    (SECOND, "-", "P"),
+    (THIRD, "--", "X"),
+    (QUIET, "-", "*"),
+]
+"""How curves are told apart: colour, stroke and mark."""
 _UNKNOWN = "A picture in this file is of a kind that this version cannot draw."
 
 Draw = Callable[[Any, Mapping[str, Any]], None]
@@ -165,8 +176,7 @@ def _sizes(axes: Any, data: Mapping[str, Any]) -> None:
 
 def _steps(axes: Any, data: Mapping[str, Any]) -> None:
     """Curves over one another: each a list of (x, y) with a name."""
-    marks = [(FIRST, "-", "o"), (SECOND, "--", "s"), (THIRD, ":", "^")]
-    for (name, points), (colour, line, mark) in zip(data["curves"].items(), marks, strict=False):
+    for (name, points), (colour, line, mark) in zip(data["curves"].items(), _MARKS, strict=False):
         dense = len(points) > 40
         axes.plot(
             [x for x, _ in points],

@@ -105,7 +105,7 @@ def _curves(data: Mapping[str, Any]) -> tuple[float, list[str]]:
     low, high = min(xs), max(*xs, min(xs) + 1e-9)
     most = 1.0 if data.get("share", True) else max([y for points in curves.values() for _, y in points] + [1e-9])
     height = 280.0
-    bottom, top = height - _BOTTOM, _TOP + 18
+    bottom, top = height - _BOTTOM, _TOP + 18 * max(1, math.ceil(len(curves) / 4))
 
     def at(x: float, y: float) -> tuple[float, float]:
         across = (scale(x) - low) / (high - low)
@@ -132,8 +132,14 @@ def _path(points: Sequence[tuple[float, float]], number: int, steps: bool) -> st
     x, y = points[0]
     drawn = [f"M{x:.1f} {y:.1f}"]
     drawn += [f"H{x:.1f}V{y:.1f}" if steps else f"L{x:.1f} {y:.1f}" for x, y in points[1:]]
-    dash = f' stroke-dasharray="{_DASHES[number % 4]}"' if number % 4 else ""
+    stroke = _stroke(number)
+    dash = f' stroke-dasharray="{stroke}"' if stroke else ""
     return f'<path d="{"".join(drawn)}" fill="none" stroke="{SERIES[number % 4]}" stroke-width="2"{dash}/>'
+
+
+def _stroke(number: int) -> str:
+    """The stroke of a curve: those of one colour have different ones."""
+    return _DASHES[(number + number // 4) % 4]
 
 
 def _ticks(low: float, high: float, logarithmic: bool) -> list[float]:
@@ -210,10 +216,10 @@ def _graph(data: Mapping[str, Any]) -> tuple[float, list[str]]:
 def _legend(names: Sequence[str], y: float) -> Iterator[str]:
     """Colours and strokes by name, when there are several."""
     room = 205.0 if len(names) < 4 else 155.0
-    for number, name in enumerate(names[:4] if len(names) > 1 else ()):
-        x = 20 + number * room
-        yield _line(x, y - 4, x + 20, y - 4, SERIES[number % 4], _DASHES[number % 4], 3)
-        yield _text(x + 26, y, _short(name)[: int((room - 30) / 6.5)], colour=INK)
+    for number, name in enumerate(names if len(names) > 1 else ()):
+        x, line = 20 + number % 4 * room, y + number // 4 * 18
+        yield _line(x, line - 4, x + 20, line - 4, SERIES[number % 4], _stroke(number), 3)
+        yield _text(x + 26, line, _short(name)[: int((room - 30) / 6.5)], colour=INK)
 
 
 def _number(value: float) -> str:

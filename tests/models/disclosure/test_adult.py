@@ -1,19 +1,21 @@
-"""The numbers of docs/disclosure_paper.md, from the example that prints them."""
+"""The numbers of docs/disclosure_paper.md, from the two commands of that page."""
 
 from __future__ import annotations
 
-import importlib.util
 from fractions import Fraction
 from itertools import pairwise
-from types import ModuleType
+from pathlib import Path
 
 import pytest
 
-from sqlaudit.classes.signatures import Signatures
-from sqlaudit.models.disclosure.by_class import class_disclosure
+import sqlaudit
+from sqlaudit.lattices.disclosure_report import disclosure_blocks
+from sqlaudit.reports.document import Paragraph
 from tests.places import REPOSITORY
 
 ADULT = REPOSITORY.parent / "shared" / "data" / "adult.csv"
+PAGE = REPOSITORY / "docs" / "disclosure_paper.md"
+LEVELS = (1, 3, 5, 7, 9, 11)
 
 pytestmark = [
     pytest.mark.shared_data,
@@ -21,44 +23,50 @@ pytestmark = [
 ]
 
 
-@pytest.fixture(scope="module")
-def example() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("worst_case_adult", REPOSITORY / "examples" / "worst_case_adult.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def table_rows(heading: str) -> list[list[float]]:
     """The numbers of the table under a heading of the page."""
-    section = (REPOSITORY / "docs" / "disclosure_paper.md").read_text(encoding="utf-8").split(f"## {heading}")[1]
+    section = PAGE.read_text(encoding="utf-8").split(f"## {heading}")[1]
     lines = [line for line in section.split("\n## ")[0].splitlines() if line.startswith("|")]
     return [[float(cell) for cell in line.strip("|").split("|")] for line in lines[2:]]
 
 
-def test_figure_5(example: ModuleType) -> None:
-    counts = example.classes(example.load(ADULT), (3, 2, 1, 1))
-    assert sorted(map(sum, counts)) == [143, 2052, 3103, 16569, 23355]
-    found = example.curve(counts)
+def test_figure_5() -> None:
+    found = sqlaudit.disclosure_curve(str(ADULT), qi=["age // 20"], sensitive="occupation", knowledge=12).disclosure
+    assert sorted(found.signatures.n.tolist()) == [143, 2052, 3103, 16569, 23355]
     printed = [[point.k, round(float(point.maximum), 4), round(float(point.negated), 4)] for point in found.points]
     assert printed == table_rows("Figure 5")
     assert found.smallest_certain_k == 12
-    assert found[0].maximum == Fraction(648, 2052)
-    failing = class_disclosure(Signatures.from_classes(counts, 1), 1)
-    assert (failing.failing_classes(Fraction(2, 5)), failing.failing_rows(Fraction(2, 5))) == (1, 2052)
+    assert found.curve[0] == Fraction(648, 2052)
+    failing = found.failing(Fraction(2, 5), 1)
+    assert (failing.classes, failing.rows) == (1, 2052)
 
 
-def test_figure_6(example: ModuleType) -> None:
-    releases = list(example.all_releases(example.load(ADULT)))
-    assert len(releases) == 72
-    curves = {k: example.least_by_entropy(releases, k) for k in example.FIGURE_6_LEVELS}
+def test_figure_6(tmp_path: Path) -> None:
+    levels = tmp_path / "paper.yml"
+    levels.write_text(PAGE.read_text(encoding="utf-8").split("```yaml\n")[1].split("```")[0], encoding="utf-8")
+    found = sqlaudit.lattice(
+        str(ADULT),
+        qi=["age", "marital-status", "race", "sex"],
+        sensitive="occupation",
+        hierarchies=levels,
+        require="k=1",
+        find="all",
+        knowledge=LEVELS,
+    )
+    assert len(found.disclosures) == 72
+    curves = {k: found.least_disclosure(k) for k in LEVELS}
     rows = [
-        [round(curves[1][place][0], 4), *(round(curve[place][1], 4) for curve in curves.values())]
-        for place in range(len(curves[1]))
+        [round(entropy, 4), *(round(float(curve[place][1]), 4) for curve in curves.values())]
+        for place, (entropy, _) in enumerate(curves[1])
     ]
     assert len(rows) == 24
     assert all(row in rows for row in table_rows("Figure 6"))
-    rises = {k: sum(after[1] > before[1] for before, after in pairwise(curve)) for k, curve in curves.items()}
-    assert rises == {1: 6, 3: 4, 5: 3, 7: 2, 9: 2, 11: 3}
+    (said,) = [block.words for block in disclosure_blocks(found) if isinstance(block, Paragraph)][:1]
+    assert said == (
+        "Of the 23 steps from one entropy to the next larger one, disclosure goes up in 6 for k = 1, 4 for k = 3, "
+        "3 for k = 5, 2 for k = 7, 2 for k = 9 and 3 for k = 11."
+    )
+    negated = {k: found.least_disclosure(k, negated=True) for k in LEVELS}
+    rises = {k: sum(after > before for (_, before), (_, after) in pairwise(curve)) for k, curve in negated.items()}
+    assert rises == {1: 4, 3: 4, 5: 3, 7: 2, 9: 2, 11: 3}
+    assert [round(float(least), 4) for _, least in negated[3]][-3:] == [0.3372, 0.3101, 0.2174]
