@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from fractions import Fraction
 from typing import Any
@@ -285,5 +286,94 @@ def test_answers_of_counting_queries_are_distributions_with_a_distance(engine: E
             for name, other in zip(METHODS, shares[1:], strict=True):
                 apart = float(_emd(case, options["distance"], shares[0], other)) if shares[0] and other else None
                 assert found.answers[name] == (apart if apart is None else pytest.approx(apart, abs=1e-12))
+
+    agree()
+
+
+@st.composite
+def formulas(draw: st.DrawFn, qi: list[str], depth: int = 2) -> tuple[Any, ...]:
+    """Conditions that link columns: what no row of the original has is found for these, see `may_be` of the oracle."""
+    kind = draw(st.sampled_from(["in", "and", "or", "not"] if depth else ["in"]))
+    if kind in ("and", "or"):
+        return (kind, draw(formulas(qi, depth - 1)), draw(formulas(qi, depth - 1)))
+    if kind == "not":
+        column = draw(st.sampled_from(["s", *(["town"] if "town" in qi else [])]))
+        return ("not", ("in", column, _values(draw, column)))
+    column = draw(st.sampled_from([*qi, "s"]))
+    return ("in", column, _values(draw, column))
+
+
+def _values(draw: st.DrawFn, column: str) -> frozenset[Any]:
+    pool: list[Any] = cases.DISEASES if column == "s" else POOLS[column]
+    return frozenset(draw(st.lists(st.sampled_from(pool), min_size=1, max_size=3)))
+
+
+def sql_of(formula: tuple[Any, ...]) -> str:
+    kind, *parts = formula
+    if kind == "in":
+        return text_of({parts[0]: parts[1]})
+    if kind == "not":
+        return f"NOT ({sql_of(parts[0])})"
+    return f" {kind} ".join(f"({sql_of(part)})" for part in parts)
+
+
+def holds(formula: tuple[Any, ...], row: Any) -> bool | None:
+    kind, *parts = formula
+    if kind == "in":
+        return None if row[parts[0]] is None else row[parts[0]] in parts[1]
+    found = [holds(part, row) for part in parts]
+    if kind == "not":
+        return None if found[0] is None else not found[0]
+    decisive = kind == "or"
+    return decisive if decisive in found else None if None in found else not decisive
+
+
+def linked_weights(case: oracle.Case, formula: tuple[Any, ...], place: int) -> list[Fraction]:
+    """As `weights` of the oracle, over all combinations of values."""
+    other = case.release[place]
+
+    def met(values: Any) -> bool:
+        return holds(formula, {**other, **dict(zip(case.qi, values, strict=True))}) is True
+
+    plain = any(met(values) for values in itertools.product(*(case.may_be(c, place) for c in case.qi)))
+    region = case.region(place)
+    inside = [i for i in region if met([case.original[i][c] for c in case.qi])]
+    covered = [case.covered(c, place) for c in case.qi]
+    independent = sum(
+        (
+            math.prod(
+                (
+                    Fraction(case.rows_with(c, frozenset([value])), case.rows_with(c, cover))
+                    for c, value, cover in zip(case.qi, values, covered, strict=True)
+                ),
+                start=Fraction(1),
+            )
+            for values in itertools.product(*covered)
+            if met(values)
+        ),
+        Fraction(0),
+    )
+    return [Fraction(int(plain)), Fraction(len(inside), len(region)) if region else Fraction(0), independent]
+
+
+def test_conditions_that_link_columns(engine: Engine) -> None:
+    @few(engine, 14)
+    @given(cases.cases(rows=8), st.data())
+    def agree(drawn: Drawn, data: st.DataObject) -> None:
+        case = drawn.case
+        formula = ("or", data.draw(formulas(list(case.qi))), data.draw(formulas(list(case.qi))))
+        texts = [f"SELECT {head} FROM t WHERE {sql_of(formula)}" for head in ("COUNT(*)", "SUM(w)")]
+        counted, summed = compared(engine, drawn, measures=["tree"], queries=texts).queries
+        found = [(linked_weights(case, formula, place), row["w"]) for place, row in enumerate(case.release)]
+        truth = [row for row in case.original if holds(formula, row)]
+        counts = [Fraction(len(truth)), *(sum((w[i] for w, _ in found), Fraction(0)) for i in range(3))]
+        sums = [
+            Fraction(sum(r["w"] for r in truth)),
+            *(sum((w[i] * x for w, x in found), Fraction(0)) for i in range(3)),
+        ]
+        for answer, wanted in ((counted, counts), (summed, sums)):
+            (group,) = answer.groups
+            given = [group.truth or 0.0, *(group.answers[name] or 0.0 for name in METHODS)]
+            assert given == [pytest.approx(float(one), abs=1e-12) for one in wanted], sql_of(formula)
 
     agree()

@@ -1,5 +1,6 @@
 {# The answers of a query on both tables, group by group: a released row counts 1 where its cells can satisfy the query,
-   or the share of the original that does under its cells, or in the region of its class. #}
+   or the share of the original that does under its cells, or in the region of its class. Of linked conditions it
+   counts the signatures in `met` together. #}
 {% macro answer(weight) %}{% if aggregate == "COUNT" %}SUM(n * {{ weight }}){% elif aggregate == "SUM" %}SUM(total * NULLIF({{ weight }}, 0)){% else %}SUM(total * {{ weight }}) / NULLIF(SUM(present * {{ weight }}), 0){% endif %}{% endmacro %}
 WITH coded AS (
     SELECT
@@ -9,6 +10,9 @@ WITH coded AS (
         {% for number in further %}
         released.k{{ all_cells | length + number }} AS o{{ number }},
         {% endfor %}
+        {% if met %}
+        CAST(released.k{{ all_cells | length + further | length + 1 }} AS BIGINT) AS others,
+        {% endif %}
         released.n, released.total, released.present
     FROM {{ released }} AS released
     {% for cells in all_cells %}
@@ -16,7 +20,7 @@ WITH coded AS (
     {% endfor %}
 ),
 keyed AS (
-    SELECT *, {{ cell_key }} AS c
+    SELECT *, {{ "ROW_NUMBER() OVER () AS id, " if met }}{{ cell_key }} AS c
     FROM coded
 ),
 weighed AS (
@@ -27,7 +31,7 @@ weighed AS (
         {% for number in further %}
         keyed.o{{ number }},
         {% endfor %}
-        keyed.n, keyed.total, keyed.present,
+        {{ "keyed.id, " if met }}keyed.n, keyed.total, keyed.present,
         1{% for place in places_of %} * shares_{{ place }}.share{% endfor %} AS independent,
         {{ "COALESCE(inside.share, 0)" if inside and places_of else "CAST(1 AS DOUBLE)" if not places_of else "CAST(NULL AS DOUBLE)" }} AS conditional
     FROM keyed
@@ -36,10 +40,25 @@ weighed AS (
     {% endfor %}
     {% if inside and places_of %}
     LEFT JOIN {{ inside }} AS inside
-        ON keyed.c = inside.c{% for place in places_of %} AND shares_{{ place }}.u = inside.u{{ place }}{% endfor %}
+        ON keyed.c = inside.c{% for place in places_of %} AND shares_{{ place }}.u = inside.u{{ place }}{{ " AND shares_" ~ place ~ ".x = inside.x" ~ place if place in linked }}{% endfor %}
+
+    {% endif %}
+    {% if met %}
+    JOIN {{ met }} AS met
+        ON keyed.others = met.others{% for place in linked %} AND shares_{{ place }}.x = met.x{{ place }}{% endfor %}
 
     {% endif %}
 ),
+{% if met %}
+together AS (
+    SELECT
+        id, {% for place in grouped %}u{{ place }}, {% endfor %}{% for number in further %}o{{ number }}, {% endfor %}n, total, present,
+        SUM(independent) AS independent,
+        SUM(conditional) AS conditional
+    FROM weighed
+    GROUP BY id, {% for place in grouped %}u{{ place }}, {% endfor %}{% for number in further %}o{{ number }}, {% endfor %}n, total, present
+),
+{% endif %}
 answered AS (
     SELECT
         {% for place in grouped %}
@@ -51,9 +70,9 @@ answered AS (
         {{ answer("1") }} AS plain,
         {{ answer("conditional") }} AS conditional,
         {{ answer("independent") }} AS independent
-    FROM weighed
+    FROM {{ "together" if met else "weighed" }}
     {% for place in grouped %}
-    JOIN {{ grouped_words[loop.index0] }} AS words_{{ place }} ON weighed.u{{ place }} = words_{{ place }}.id
+    JOIN {{ grouped_words[loop.index0] }} AS words_{{ place }} ON {{ "together" if met else "weighed" }}.u{{ place }} = words_{{ place }}.id
     {% endfor %}
     {% if grouped or further %}
     GROUP BY {% for place in grouped %}words_{{ place }}.key{{ ", " if further or not loop.last }}{% endfor %}{% for number in further %}o{{ number }}{{ ", " if not loop.last }}{% endfor %}

@@ -1,5 +1,5 @@
 {# Which of some values satisfy conditions: constants of the query and values near them, none that was read. #}
-SELECT number
+SELECT number{{ ", " ~ signature ~ " AS x" if signature }}
 FROM (
     {% for value in tried %}
     SELECT {{ loop.index0 }} AS number, CAST({{ value }} AS {{ type }}) AS {{ column }}

@@ -2,6 +2,6 @@
 SELECT readings.code, readings.t, readings.reading, readings.level
 FROM {{ readings }} AS readings
 LEFT JOIN (SELECT DISTINCT cell FROM {{ shares }}) AS shares ON readings.code = shares.cell
-WHERE shares.cell IS NULL AND readings.reading <> 'value'
+WHERE {{ "shares.cell IS NULL AND " if not everything }}readings.reading <> 'value'
 ORDER BY readings.code
 LIMIT {{ limit }}

@@ -27,6 +27,7 @@ from sqlaudit.release.compare.bench import Bench
 from sqlaudit.release.compare.coding import CodedPair, PairedAttribute, packed
 from sqlaudit.release.compare.covers import MOST_CELLS, Covered
 from sqlaudit.release.compare.distances import groups_of
+from sqlaudit.release.compare.linked import OTHERS, Linked, link
 from sqlaudit.release.compare.pairing import Side
 from sqlaudit.release.compare.query_text import AggregateQuery
 from sqlaudit.release.compare.regions import Regions
@@ -71,6 +72,7 @@ class QueriedTables:
                 cover=self.covered[place - 1].cover,
                 cells=self.covered[place - 1].cells,
                 words=one,
+                signed=place in parts.linked_places,
             )
             for place, one in zip(parts.places, words, strict=True)
         ]
@@ -91,6 +93,8 @@ class QueriedTables:
             floats=[self._is_float(place) for place in parts.grouped],
             grouped_words=[self.covered[place - 1].column.words.relation for place in parts.grouped],
             further=list(range(1, len(parts.further) + 1)),
+            linked=list(parts.linked_places),
+            met=self._met(query, parts, shares, released),
             limit=MOST_GROUPS + 1,
         )
         if len(rows) > MOST_GROUPS:
@@ -155,21 +159,22 @@ class QueriedTables:
             raise UsageError(f"{query.option}: cells of a quasi-identifier are ranges and cannot be added up.")
         by_place: dict[int, list[str]] = {}
         elsewhere = []
+        linking = []
         for condition, columns in zip(query.conditions, query.columns, strict=True):
             places = {own[name] for name in columns}
-            if len(places) != 1:
-                raise UsageError(
-                    f"{query.option}: a condition is about one quasi-identifier, or about other columns; one of them "
-                    "mixes them, or is about no column. Write conditions that are joined by AND."
-                )
-            place = places.pop()
+            if len(places) > 1:
+                linking.append(condition)
+                continue
+            place = places.pop() if places else None
             if place is None:
                 elsewhere.append(condition)
             else:
                 by_place.setdefault(place, []).append(condition)
         grouped = tuple(place for name in query.groups if (place := own[name]) is not None)
         further = tuple(name for name in query.groups if own[name] is None)
-        return _QueryParts(by_place, tuple(elsewhere), grouped, further, tuple(sorted({*by_place, *grouped})))
+        linked = link(linking, self.bench.engine.dialect, own.get, query.option)
+        places_of = {*by_place, *grouped, *(linked.places if linked else ())}
+        return _QueryParts(by_place, tuple(elsewhere), grouped, further, tuple(sorted(places_of)), linked)
 
     def _place(self, name: str) -> int | None:
         """The place of the quasi-identifier that a query calls by a name, None for another column.
@@ -216,8 +221,37 @@ class QueriedTables:
         side = self.release
         keys = [self._sql(side, one.column.label, query) for one in self.covered]
         keys += [self._sql(side, name, query) for name in parts.further]
+        if parts.linked is not None:
+            others = parts.linked.atoms.get(OTHERS, ())
+            keys.append(self._signature(side, others, query) if others else Raw("0"))
         conditions = [self._sql(side, text, query) for text in parts.elsewhere]
         return self._counted("query_released", side, query, keys, conditions)
+
+    def _signature(self, side: Side, atoms: Sequence[str], query: AggregateQuery) -> Raw:
+        """What the atoms of linked conditions say of a row of one table."""
+        found = [self._sql(side, text, query) for text in atoms]
+        return Raw(expression("release/compare/release_query_signature.sql", self.bench.engine.dialect, atoms=found))
+
+    def _met(
+        self, query: AggregateQuery, parts: _QueryParts, shares: Sequence[Relation], released: Relation
+    ) -> Relation | None:
+        """The combinations of signatures for which the linked conditions hold."""
+        if parts.linked is None:
+            return None
+        others = f"k{len(self.covered) + len(parts.further) + 1}"
+        sources = {place: (one, "x") for place, one in zip(parts.places, shares, strict=True)}
+        asked = {place: sources[place] for place in parts.linked.places} | {OTHERS: (released, others)}
+        occurring = {
+            place: [
+                int(x)
+                for (x,) in self.bench.ask(
+                    "release/compare/release_query_occurring.sql", "linked conditions", source=source, column=column
+                )
+            ]
+            for place, (source, column) in asked.items()
+        }
+        columns = [*((f"x{place}", "BIGINT") for place in parts.linked.places), ("others", "BIGINT")]
+        return self.bench.rows("query_met", columns, parts.linked.met(occurring, query.option))
 
     def _counted(
         self, name: str, side: Side, query: AggregateQuery, keys: Sequence[Raw], conditions: Sequence[Raw]
@@ -239,7 +273,19 @@ class QueriedTables:
         """The values of a column that a query asks for."""
         column = self.covered[place - 1].column
         allowed = None
-        if place in parts.conditions:
+        if parts.linked is not None and place in parts.linked.places:
+            statement = render(
+                "release/compare/release_query_signed.sql",
+                self.bench.engine.dialect,
+                step=f"query {query.number}",
+                column=self._sql(self.original, column.label, query),
+                kind=column.kind.value,
+                signature=self._signature(self.original, parts.linked.atoms[place], query),
+                source=Raw(self.original.opened.sql),
+                conditions=[self._sql(self.original, text, query) for text in parts.conditions.get(place, ())],
+            )
+            allowed = self.bench.count(f"allowed_{place}", statement, [("key", "VARCHAR"), ("x", "VARCHAR")])
+        elif place in parts.conditions:
             statement = render(
                 "release/compare/release_query_allowed.sql",
                 self.bench.engine.dialect,
@@ -257,13 +303,15 @@ class QueriedTables:
             words=column.words.relation,
             allowed=allowed,
             grouped=place in parts.grouped,
+            signed=place in parts.linked_places,
             float=self._is_float(place),
         )
 
     def _reached(self, query: AggregateQuery, parts: _QueryParts, place: int, shares: Relation) -> Relation:
         """The shares of a column's cells, with none for cells that satisfy the query only by values that no original
         row has. A group is a value of the original, so this is about conditions alone."""
-        if place not in parts.conditions or place in parts.grouped:
+        signed = place in parts.linked_places
+        if not (signed or place in parts.conditions) or place in parts.grouped:
             return shares
         column = self.covered[place - 1].column
         rows = self.bench.ask(
@@ -271,6 +319,7 @@ class QueriedTables:
             f"query {query.number}",
             readings=self.bench.kept[f"readings_{place}"],
             shares=shares,
+            everything=signed,
             limit=MOST_CELLS,
         )
         reader = reader_of(column.words, self.bench.workbench) if rows else None
@@ -279,27 +328,35 @@ class QueriedTables:
         read = {int(code): _read(reader, text, reading, level) for code, text, reading, level in rows}
         cells = {code: cell for code, cell in read.items() if cell is not None}
         satisfying = self._satisfying(query, parts, place, reader, cells.values())
-        can = [(code,) for code, cell in cells.items() if can_satisfy(cell, satisfying, reader)]
+        can = [
+            (code, signature)
+            for signature, some in satisfying.items()
+            for code, cell in cells.items()
+            if can_satisfy(cell, some, reader)
+        ]
         if not can:
             return shares
-        codes = self.bench.rows(f"can_{place}", [("code", "INTEGER")], can)
+        codes = self.bench.rows(f"can_{place}", [("code", "INTEGER"), ("x", "BIGINT")], can)
         return self.bench.make(
             f"reached_{place}",
             "release/compare/release_query_reached.sql",
             "cells that can satisfy a query",
             shares=shares,
             can=codes,
+            signed=signed,
         )
 
     def _satisfying(
         self, query: AggregateQuery, parts: _QueryParts, place: int, reader: CellReader, cells: Collection[Cell]
-    ) -> list[Tried]:
-        """Of the values that are tried those that satisfy the conditions on a column."""
+    ) -> dict[int, list[Tried]]:
+        """Of the values that are tried those that satisfy the conditions on a column, by signature (0 without one)."""
         dialect, column = self.bench.engine.dialect, self.covered[place - 1].column
-        tried = tried_values(parts.conditions[place], dialect, reader, cells)
+        conditions = parts.conditions.get(place, [])
+        atoms = parts.linked.atoms.get(place, ()) if parts.linked is not None else ()
+        tried = tried_values([*conditions, *atoms], dialect, reader, cells)
         found = find_column(column.label, self.original.opened)
         if not tried or found is None:
-            return []
+            return {}
         statement = render(
             "release/compare/release_query_tried.sql",
             dialect,
@@ -307,9 +364,13 @@ class QueriedTables:
             column=quote(found.name, "duckdb"),
             type=TYPES[reader.kind],
             tried=[Raw(exp.Literal.string(one.key).sql(dialect=dialect)) for one in tried],
-            conditions=[self._sql(self.original, text, query) for text in parts.conditions[place]],
+            conditions=[self._sql(self.original, text, query) for text in conditions],
+            signature=self._signature(self.original, atoms, query) if atoms else None,
         )
-        return [tried[int(number)] for (number,) in self.bench.engine.run(statement)]
+        satisfying: dict[int, list[Tried]] = {}
+        for number, *signature in self.bench.engine.run(statement):
+            satisfying.setdefault(int(signature[0]) if signature else 0, []).append(tried[int(number)])
+        return satisfying
 
     def _inside(self, parts: _QueryParts, words: Sequence[Relation]) -> Relation | None:
         regions = self.regions
@@ -321,6 +382,7 @@ class QueriedTables:
             "shares of regions",
             places_of=list(parts.places),
             words=list(words),
+            linked=list(parts.linked_places),
             tuples=regions.tuples,
             places=regions.places,
             inside=regions.inside,
@@ -331,13 +393,19 @@ class QueriedTables:
 @dataclass(frozen=True)
 class _QueryParts:
     """A query by columns: conditions by the place of their quasi-identifier and about other columns; groups of both
-    kinds; the places of all quasi-identifiers in it."""
+    kinds; the places of all quasi-identifiers in it; what links columns by OR."""
 
     conditions: dict[int, list[str]]
     elsewhere: tuple[str, ...]
     grouped: tuple[int, ...]
     further: tuple[str, ...]
     places: tuple[int, ...]
+    linked: Linked | None
+
+    @property
+    def linked_places(self) -> tuple[int, ...]:
+        """The places of the quasi-identifiers in conditions that link columns."""
+        return () if self.linked is None else self.linked.places
 
 
 def relative_errors(groups: Sequence[Group], method: str) -> list[float]:

@@ -1,6 +1,7 @@
 /* sqlaudit: release_query_reached */
-SELECT cell, u, share
+SELECT cell, u, x, share
 FROM patients
 UNION ALL
-SELECT CAST(code AS INTEGER), 0, CAST(0 AS DOUBLE)
-FROM patients
+SELECT CAST(can.code AS INTEGER), 0, can.x, CAST(0 AS DOUBLE)
+FROM patients AS can
+WHERE NOT EXISTS (SELECT 1 FROM patients AS shares WHERE shares.cell = can.code AND shares.x = can.x)
