@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from sqlaudit.audits.auditor import Auditor
@@ -10,7 +11,17 @@ from sqlaudit.audits.distribution import WORST_CLASSES
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.numbers import Share
 from sqlaudit.base.options import request_from, several
-from sqlaudit.base.spec import AuditSpec, Coverage, KnownRows, Limits, NullPolicy, ReadOptions, Roles, Sampling
+from sqlaudit.base.spec import (
+    AuditSpec,
+    Coverage,
+    KnownRows,
+    Limits,
+    NullPolicy,
+    ReadOptions,
+    Roles,
+    Sampling,
+    roles_from,
+)
 from sqlaudit.base.targets import make_target
 from sqlaudit.classes.inputs import further_targets
 from sqlaudit.engines import opened
@@ -39,6 +50,7 @@ def audit(
     inputs: Mapping[str, Any] | None = None,
     read: ReadOptions | Mapping[str, Any] | None = None,
     limits: Limits | Mapping[str, Any] | None = None,
+    roles: Roles | Mapping[str, Any] | None = None,
     failing_classes: int | None = 10,
     worst_classes: int = WORST_CLASSES,
     show_values: bool = False,
@@ -67,6 +79,7 @@ def audit(
             `sqlaudit.classes.inputs.load_inputs` reads from a file, or the same as a mapping.
         read: how files are read.
         limits: time, memory and threads.
+        roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
         failing_classes: how many failing classes to read, None = all.
         worst_classes: of how many of the worst classes to read how each sensitive attribute is spread, 0 = of none,
             which saves a statement.
@@ -88,10 +101,10 @@ def audit(
         (False, [('k_anonymity', 2), ('distinct_l_diversity', 1)])
     """
     accepted = several(accept_identifier)
-    declared = with_accepted(several(identifier), accepted)
+    asked = roles_from(locals(), sampling=request_from(Sampling, locals()))
     spec = AuditSpec(
         make_target(target, query=query, where=where, read=read),
-        request_from(Roles, {**locals(), "identifier": declared}, sampling=request_from(Sampling, locals())),
+        replace(asked, identifiers=with_accepted(asked.identifiers, accepted)),
         requirements(require),
         inputs or {},
         request_from(Coverage, locals()),

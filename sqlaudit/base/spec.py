@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
 from typing import Any
@@ -25,8 +25,11 @@ from sqlaudit.base.options import (
     WHOLE,
     check_bounds,
     choice,
+    made,
     one_of,
     option,
+    options_of,
+    request_from,
 )
 from sqlaudit.base.words import spelled
 
@@ -245,6 +248,32 @@ class Roles:
             "entity": (self.entity,) if self.entity else (),
             "sampling weights": (self.sampling.weights,) if self.sampling.weights else (),
         }
+
+
+def roles_from(given: Mapping[str, Any], **more: Any) -> Roles:
+    """The roles from what a function was given: by its parameters, or whole as `roles`.
+
+    Args:
+        given: the function's parameters; `roles` among them is a `Roles`, a mapping of its fields, or None.
+        more: further fields.
+
+    Raises:
+        UsageError: a role in both ways, one that the function does not take, or a value that does not fit.
+
+    Example:
+        >>> roles_from({"roles": {"qi": "age,sex"}, "qi": (), "entity": None}).quasi_identifiers
+        ('age', 'sex')
+    """
+    if given.get("roles") is None:
+        return request_from(Roles, given, **more)
+    known: Roles = made(Roles, given["roles"], "roles")
+    for field_name, one in options_of(Roles):
+        if one.name in given and given[one.name] not in (None, one.default, [], ""):
+            raise UsageError(f"{spelled('roles')} and {spelled(one.name)} both name columns; give one of them.")
+        if one.name not in given and getattr(known, field_name) != one.default:
+            raise UsageError(f"{spelled('roles')} holds {field_name}, which is not asked here.")
+    sampling = more.get("sampling", Sampling())
+    return replace(known, sampling=sampling if sampling.given else known.sampling)
 
 
 @dataclass(frozen=True)

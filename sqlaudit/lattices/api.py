@@ -13,7 +13,17 @@ from sqlaudit.base.errors import EngineError, UsageError
 from sqlaudit.base.numbers import Share
 from sqlaudit.base.options import made, request_from
 from sqlaudit.base.publication import Suppressed
-from sqlaudit.base.spec import AuditSpec, KnownRows, Limits, NullPolicy, ReadOptions, Roles, Sampling, Target
+from sqlaudit.base.spec import (
+    AuditSpec,
+    KnownRows,
+    Limits,
+    NullPolicy,
+    ReadOptions,
+    Roles,
+    Sampling,
+    Target,
+    roles_from,
+)
 from sqlaudit.base.targets import make_target
 from sqlaudit.base.words import spelled
 from sqlaudit.classes.inputs import further_targets
@@ -68,6 +78,7 @@ def lattice(
     inputs: Mapping[str, Any] | None = None,
     read: ReadOptions | Mapping[str, Any] | None = None,
     limits: Limits | Mapping[str, Any] | None = None,
+    roles: Roles | Mapping[str, Any] | None = None,
 ) -> LatticeResult:
     """Find out how little a table must be coarsened to be safe (`sqlaudit lattice`).
 
@@ -90,6 +101,7 @@ def lattice(
         suppressed: `drop` or `star`: what a release does with rows in classes that fall short.
         keep_column: columns that are written though they look like direct identifiers.
         db, query, where, read, limits: as for `audit`.
+        roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
 
     Raises:
         UsageError: a column, hierarchy, requirement or option that does not fit.
@@ -106,8 +118,7 @@ def lattice(
         LatticeRequest,
         locals(),
         target=make_target(target, query=query, where=where, read=read),
-        roles=request_from(
-            Roles,
+        roles=roles_from(
             locals(),
             sampling=request_from(
                 Sampling, {"sampling_fraction": sampling_fraction, "population_size": population_size}

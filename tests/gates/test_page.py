@@ -62,8 +62,9 @@ def test_the_requirements_of_the_page_can_be_read(tmp_path: Path) -> None:
 
 def test_the_action_and_the_hooks_of_the_page_are_there() -> None:
     blocks = [yaml.safe_load(text) for text in re.findall(r"^```yaml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)]
-    action, hooks = blocks[:2]
+    action, gitlab, hooks = blocks[:3]
     inputs = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))["inputs"]
-    assert action["steps"][1]["with"].keys() <= inputs.keys()
+    assert action["steps"][-1]["with"].keys() <= inputs.keys()
+    assert gitlab["privacy"]["artifacts"]["reports"] == {"junit": "gate.xml"}
     offered = {hook["id"] for hook in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))}
     assert {hook["id"] for hook in hooks["repos"][0]["hooks"]} == offered

@@ -34,6 +34,7 @@ LICENCES = frozenset(
         "ISC",
         "LGPL-3.0-only",
         "MIT",
+        "MIT-0",
         "MIT-CMU",
         "PSF-2.0",
         "Python-2.0",

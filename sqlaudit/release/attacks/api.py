@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlaudit.base.options import made, request_from
-from sqlaudit.base.spec import Limits, NullPolicy, ReadOptions, Roles, Target
+from sqlaudit.base.spec import Limits, NullPolicy, ReadOptions, Roles, Target, roles_from
 from sqlaudit.base.targets import make_target
 from sqlaudit.engines import opened
 from sqlaudit.engines.contract import Database, Engine
@@ -54,6 +54,7 @@ def attack(
     where: str = "",
     read: ReadOptions | Mapping[str, Any] | None = None,
     limits: Limits | Mapping[str, Any] | None = None,
+    roles: Roles | Mapping[str, Any] | None = None,
 ) -> AttackResult:
     """Try attacks on a release and tell how many persons each exposes, and how surely (`sqlaudit attack`).
 
@@ -74,6 +75,7 @@ def attack(
         only: the attacks to try, by name; empty = all.
         entity, joint, nulls, db, query, where, read, limits: as for `sqlaudit.audit`.
         show_values, top: whether classes and values may be shown, and how many for each attack. seed: of shuffles.
+        roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
 
     Raises:
         UsageError: a column that is not there, or an input that does not fit.
@@ -88,7 +90,7 @@ def attack(
         [('linkage', 1), ('linkage_attribute', 2), ('homogeneity', 3)]
     """
     options = made(ReadOptions, read, "read")
-    roles = request_from(Roles, locals())
+    roles = roles_from(locals())
     asked = requirements(require)
     given = {
         **locals(),

@@ -10,7 +10,7 @@ from typing import Any
 from sqlaudit.base.numbers import Share
 from sqlaudit.base.options import request_from
 from sqlaudit.base.publication import Publication
-from sqlaudit.base.spec import Limits, NullPolicy, ReadOptions, Roles, Sampling
+from sqlaudit.base.spec import Limits, NullPolicy, ReadOptions, Roles, Sampling, roles_from
 from sqlaudit.base.targets import make_target
 from sqlaudit.engines import opened
 from sqlaudit.engines.contract import Engine
@@ -52,6 +52,7 @@ def recode(
     inputs: Mapping[str, Any] | None = None,
     read: ReadOptions | Mapping[str, Any] | None = None,
     limits: Limits | Mapping[str, Any] | None = None,
+    roles: Roles | Mapping[str, Any] | None = None,
 ) -> RecodeResult:
     """Make a table safe by local recoding: each class as coarse as it must be, and no coarser (`sqlaudit recode`).
 
@@ -70,6 +71,7 @@ def recode(
         to: write the release to a .parquet or .csv file, or its SELECT to a .sql file.
         keep_column: columns that are written though they look like direct identifiers.
         db, query, where, read, limits: as for `audit`.
+        roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
 
     Raises:
         UsageError: a column, hierarchy, requirement or option that does not fit.
@@ -87,8 +89,7 @@ def recode(
         RecodeRequest,
         locals(),
         target=make_target(target, query=query, where=where, read=read),
-        roles=request_from(
-            Roles,
+        roles=roles_from(
             locals(),
             sampling=request_from(
                 Sampling, {"sampling_fraction": sampling_fraction, "population_size": population_size}

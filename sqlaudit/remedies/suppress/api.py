@@ -9,7 +9,7 @@ from typing import Any
 from sqlaudit.base.numbers import Share
 from sqlaudit.base.options import request_from
 from sqlaudit.base.publication import Publication, Suppressed
-from sqlaudit.base.spec import AuditSpec, Limits, NullPolicy, ReadOptions, Roles, Target
+from sqlaudit.base.spec import AuditSpec, Limits, NullPolicy, ReadOptions, Roles, Target, roles_from
 from sqlaudit.base.targets import make_target
 from sqlaudit.classes.inputs import further_targets
 from sqlaudit.engines import opened
@@ -44,6 +44,7 @@ def suppress(
     inputs: Mapping[str, Any] | None = None,
     read: ReadOptions | Mapping[str, Any] | None = None,
     limits: Limits | Mapping[str, Any] | None = None,
+    roles: Roles | Mapping[str, Any] | None = None,
 ) -> SuppressResult:
     """Find the fewest cells to suppress so that a release is safe (`sqlaudit suppress`).
 
@@ -59,6 +60,7 @@ def suppress(
             or its SELECT to a .sql file.
         keep_column: columns that are written though they look like direct identifiers.
         identifier, entity, nulls, db, query, where, inputs, read, limits: as for `audit`.
+        roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
 
     Raises:
         UsageError: a request that does not fit the table, or that it cannot satisfy.
@@ -76,7 +78,7 @@ def suppress(
         SuppressRequest,
         locals(),
         target=make_target(target, query=query, where=where, read=read),
-        roles=request_from(Roles, locals()),
+        roles=roles_from(locals()),
         requirements=requirements(require),
         inputs=inputs or {},
     )

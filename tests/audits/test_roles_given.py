@@ -1,0 +1,83 @@
+"""Roles given at once, as a mapping or as what a profile proposes: the same as one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import sqlaudit
+from sqlaudit.base.errors import UsageError
+
+PEOPLE = pd.DataFrame({"age": [31, 34, 38, 52, 57, 52], "sex": list("fmfmfm"), "s": list("abcabc")})
+ROLES: Mapping[str, Any] = {"qi": "age,sex", "sensitive": ["s"]}
+
+
+def test_a_mapping_is_what_its_parameters_are() -> None:
+    apart = sqlaudit.audit(PEOPLE, qi=["age", "sex"], sensitive="s", require={"k": 2})
+    for roles in (
+        ROLES,
+        {"quasi_identifiers": ["age", "sex"], "sensitive": "s"},
+        sqlaudit.Roles(("age", "sex"), ("s",)),
+    ):
+        found = sqlaudit.audit(PEOPLE, roles=roles, require={"k": 2})
+        assert (found.roles, found.checks) == (apart.roles, apart.checks)
+
+
+def test_what_a_profile_proposes_is_audited() -> None:
+    profile = sqlaudit.profile(PEOPLE)
+    found = sqlaudit.audit(PEOPLE, roles=profile.roles)
+    assert tuple(found.roles["quasi_identifiers"]) == profile.roles.quasi_identifiers != ()
+
+
+def test_an_accepted_identifier_is_one_of_the_roles() -> None:
+    found = sqlaudit.audit(
+        PEOPLE, roles={"qi": ["age"], "identifier": ["sex"]}, accept_identifier="s", require={"k": 1}
+    )
+    assert found.roles["identifiers"] == ["sex", "s"]
+
+
+def without_seconds(value: Any) -> Any:
+    """A document without what depends on the clock."""
+    if isinstance(value, dict):
+        return {name: without_seconds(one) for name, one in value.items() if "seconds" not in name and name != "time"}
+    return [without_seconds(one) for one in value] if isinstance(value, list) else value
+
+
+CALLS: list[tuple[Callable[..., Any], dict[str, Any]]] = [
+    (sqlaudit.lattice, {"require": {"k": 2}}),
+    (sqlaudit.recode, {"require": {"k": 2}}),
+    (sqlaudit.suppress, {"require": {"k": 2}, "seed": 1, "how": "fast"}),
+    (sqlaudit.attack, {}),
+]
+
+
+@pytest.mark.parametrize(("call", "more"), CALLS, ids=lambda one: getattr(one, "__name__", ""))
+def test_every_function_with_roles_takes_them_at_once(call: Callable[..., Any], more: dict[str, Any]) -> None:
+    apart, found = call(PEOPLE, qi=["age", "sex"], sensitive="s", **more), call(PEOPLE, roles=ROLES, **more)
+    changing = ("statements", "time", "versions")
+    told = [{name: value for name, value in one.to_dict().items() if name not in changing} for one in (apart, found)]
+    assert without_seconds(told[0]) == without_seconds(told[1])
+    with pytest.raises(UsageError, match="roles= and qi= both name columns"):
+        call(PEOPLE, qi=["age"], roles=ROLES, **more)
+
+
+@pytest.mark.parametrize(
+    ("roles", "said"),
+    [
+        ({"qid": ["age"]}, "roles= has no 'qid'"),
+        ("age", "roles= takes Roles or a mapping"),
+        ({"qi": 5}, "qi= "),
+        ({"nulls": "never"}, "nulls= is one of"),
+    ],
+)
+def test_what_is_no_role_is_said(roles: Any, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        sqlaudit.audit(PEOPLE, roles=roles)
+
+
+def test_a_role_that_a_function_does_not_take_is_refused() -> None:
+    with pytest.raises(UsageError, match="roles= holds joint, which is not asked here"):
+        sqlaudit.suppress(PEOPLE, roles={**ROLES, "joint": True}, require={"k": 2})
