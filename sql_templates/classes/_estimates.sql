@@ -2,12 +2,13 @@
    their value. Values become numbers inside the database. Densities further than 38 widths away are 0. `numbered` is a
    FROM item of the classes with their ids; what comes last is `extremes`, a row a class. #}
 {% import "classes/_target.sql" as parts with context %}
-{% macro estimates_relation(numbered, source, sensitive, entity, text, null_lane, lane_count, numbers, width, factor) %}
+{% import "classes/_curve.sql" as curves %}
+{% macro estimates_relation(numbered, source, sensitive, entity, text, null_lane, lane_count, numbers, curve, width, factor) %}
 {{ parts.target(source, [], sensitive, entity, false) }},
 {{ parts.lanes(entity, text) }},
 numbers AS (
     {% if numbers is none %}
-    SELECT lane, CAST(s AS DOUBLE) AS cf
+    SELECT lane, {{ curves.curve(curve, "CAST(s AS DOUBLE)") if curve else "CAST(s AS DOUBLE)" }} AS cf
     {% else %}
     SELECT lane, CAST(CASE lane{% for number in numbers %} WHEN {{ loop.index0 }} THEN {{ number }}{% endfor %} END AS DOUBLE) AS cf
     {% endif %}

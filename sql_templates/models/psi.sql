@@ -7,7 +7,7 @@ numbered AS MATERIALIZED (
     FROM {{ classes }} AS class
 ),
 {% endif %}
-{{ psi.estimates_relation("numbered" if form == "packed" else classes, source, sensitive, entity, text, null_lane, lane_count, numbers, width, factor) }}
+{{ psi.estimates_relation("numbered" if form == "packed" else classes, source, sensitive, entity, text, null_lane, lane_count, numbers, curve, width, factor) }}
 SELECT
     MIN(lowest) AS lowest,
     MAX(highest) AS highest,

@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
 from functools import cached_property
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.nodes import Name
 from sqlaudit.base.words import spelled
+from sqlaudit.classes.curves import Curve
 from sqlaudit.classes.facts import SensitiveTable
 from sqlaudit.classes.inputs import OF_AN_ATTRIBUTE, Numbers, ValueList
 from sqlaudit.hierarchies.value_tree import Tree
@@ -57,10 +58,20 @@ class TreeLevels:
 
 @dataclass(frozen=True)
 class ClassFunction:
-    """A number for every lane. `identity`: the values themselves, which then never stand in SQL."""
+    """A number for every lane.
+
+    Args:
+        identity: the values themselves, which then never stand in SQL. curve: what makes the numbers from the values.
+    """
 
     numbers: tuple[Fraction, ...]
     identity: bool
+    curve: Curve | None = None
+
+    @property
+    def of_value(self) -> bool:
+        """Whether the numbers follow from the values, so that they are computed where these are."""
+        return self.identity or self.curve is not None
 
 
 def inputs_of(inputs: Mapping[str, Any], label: str | None, table: SensitiveTable | None) -> Mapping[str, Any]:
@@ -203,8 +214,11 @@ class AttributeInputs(Mapping[str, Any]):
 
     def _class_function(self, given: Numbers) -> ClassFunction:
         """cf of every lane, exactly."""
-        if given.values is None:
-            numbers = tuple(self._number(value, given.place) for value in self._table.values)
+        if given.distribution:
+            numbers = self._cumulated(given.place)
+        elif given.values is None:
+            of_values = (self._number(value, given) for value in self._table.values)
+            numbers = tuple(of_values if given.curve is None else map(given.curve.at, of_values))
         else:
             by_lane = self._numbers(given)
             self._complete(list(by_lane), given.place, "from 'class_function'")
@@ -215,7 +229,20 @@ class AttributeInputs(Mapping[str, Any]):
                 f"{given.place}: a class function never falls, but a larger value of {self._table.name} has a smaller "
                 "number here."
             )
-        return ClassFunction(numbers, given.values is None)
+        return ClassFunction(numbers, given.identity, given.curve)
+
+    def _cumulated(self, place: str) -> tuple[Fraction, ...]:
+        """For every lane the share of the table's rows whose value is not larger."""
+        table = self._table
+        order = list(self["order"]) if "order" in self._given else list(range(table.distinct))
+        if "order" not in self._given and (not table.ordered or table.has_null):
+            raise UsageError(
+                f"{place}: the distribution needs an order of the values of {table.name}, and "
+                f"{'missing ones have' if table.ordered else 'texts have'} none; declare one under 'order'."
+            )
+        sums = accumulate(table.totals[lane] if lane >= 0 else 0 for lane in order)
+        by_lane = {lane: Fraction(so_far, table.total) for lane, so_far in zip(order, sums, strict=True)}
+        return tuple(by_lane[lane] for lane in range(table.distinct))
 
     def _alpha(self, given: Numbers) -> tuple[Fraction, ...]:
         """The factor of every lane; 1 where nothing is known."""
@@ -227,7 +254,8 @@ class AttributeInputs(Mapping[str, Any]):
         lanes = self._lanes(list(values), given.place)
         return {lane: number for lane, number in zip(lanes, values.values(), strict=True) if lane != ABSENT}
 
-    def _number(self, value: Any, place: str) -> Fraction:
+    def _number(self, value: Any, given: Numbers) -> Fraction:
+        place = given.place
         if value is None:
             raise UsageError(
                 f"{place}: {self._table.name} has NULLs, which are no number: leave them out with "
@@ -236,7 +264,8 @@ class AttributeInputs(Mapping[str, Any]):
             )
         if isinstance(value, bool) or not isinstance(value, int | float | Decimal) or not Decimal(value).is_finite():
             raise UsageError(
-                f"{place}: 'identity' needs finite numbers, but {self._table.name} holds other values; give "
+                f"{place}: {'a curve' if given.curve else repr('identity')} needs finite numbers, but "
+                f"{self._table.name} holds other values; give "
                 "'class_function' as a mapping."
             )
         return Fraction(value)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.names import closest
 from sqlaudit.base.nodes import Name, Node, exact_number, load_nodes, nodes_of
 from sqlaudit.base.spec import AuditSpec, Target
+from sqlaudit.classes.curves import Curve, by_expression, by_points, gompertz
 from sqlaudit.hierarchies.value_tree import _tree_csv, tree_of
 
 
@@ -30,10 +32,22 @@ class ValueList:
 
 @dataclass(frozen=True)
 class Numbers:
-    """A number for each of some values; `values` None = the values themselves are the numbers."""
+    """A number for each of some values.
+
+    Args:
+        values: the numbers; None = they follow from the values themselves: they are these, or the curve makes them.
+        distribution: each number is the share of the rows whose value is not larger.
+    """
 
     values: Mapping[Name, Fraction] | None
     place: str
+    curve: Curve | None = None
+    distribution: bool = False
+
+    @property
+    def identity(self) -> bool:
+        """Whether the values themselves are the numbers."""
+        return self.values is None and self.curve is None and not self.distribution
 
 
 class Inputs(dict[str, Any]):
@@ -170,10 +184,39 @@ def _numbers(what: str, lowest: Fraction | None, *, identity: bool) -> Reader:
     def read(node: Node, _: Path) -> Numbers:
         if identity and node.value == "identity":
             return Numbers(None, node.place)
+        if identity and (curved := _curved(node)) is not None:
+            return curved
         pairs = node.pairs(what)
         return Numbers({key.name(what): exact_number(value, what, lowest) for key, value in pairs}, node.place)
 
     return read
+
+
+_CURVES: Mapping[str, Callable[[Node], Curve]] = {
+    "points": by_points,
+    "expression": by_expression,
+    "gompertz": gompertz,
+}
+
+
+def _curved(node: Node) -> Numbers | None:
+    """A class function that is no list of values: its only key says of which kind, and has no number."""
+    if not node.is_mapping or len(pairs := node.pairs("'class_function'")) != 1:
+        return None
+    ((key, value),) = pairs
+    if key.value == "distribution" and value.value == "table":
+        return Numbers(None, node.place, distribution=True)
+    if key.value not in _CURVES or (isinstance(value.value, str) and _is_number(value.value)):
+        return None
+    return Numbers(None, node.place, _CURVES[str(key.value)](value))
+
+
+def _is_number(text: str) -> bool:
+    try:
+        Decimal(text)
+    except InvalidOperation:
+        return False
+    return True
 
 
 def _population(node: Node, _: Path) -> dict[str, str]:

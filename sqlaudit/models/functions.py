@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.sql import Raw
 from sqlaudit.classes.attribute_inputs import ClassFunction
+from sqlaudit.classes.curves import as_floats
 from sqlaudit.classes.facts import Fact
 from sqlaudit.classes.listing import Estimated, ToldOfClass
 from sqlaudit.models.base import Judgement, Model, Parameter, Question, expression
@@ -63,7 +64,7 @@ class RangeControl(HistogramModel, FunctionModel):
     def why_not_alone(cls, parameters: Mapping[str, Any], inputs: Mapping[str, Any]) -> str:
         """Numbers of values would stand in the SQL."""
         numbers = inputs.get("class_function")
-        if numbers is not None and numbers.values is None:
+        if numbers is not None and numbers.identity:
             return ""
         return "only 'class_function: identity' can be written; another one maps values, and the SQL would hold them."
 
@@ -75,7 +76,7 @@ class RangeControl(HistogramModel, FunctionModel):
     def told(self) -> tuple[ToldOfClass, ...]:
         """The range of the class; where the values themselves are the numbers these stay out of the SQL."""
         points = [float(point) for point in self.points()]
-        if self.class_function.identity or len(points) > MAX_POINTS:
+        if self.class_function.of_value or len(points) > MAX_POINTS:
             return ()
         return (
             ToldOfClass(
@@ -209,6 +210,7 @@ class SecurityEstimate(QueryModel, FunctionModel):
             "null_lane": self.table.distinct - 1,
             "lane_count": self.table.distinct,
             "numbers": self._numbers(),
+            "curve": None if self.class_function.curve is None else as_floats(self.class_function.curve.tree),
             "width": float(self.context.inputs["width"]),
             "factor": self._factor(),
         }
@@ -225,9 +227,9 @@ class SecurityEstimate(QueryModel, FunctionModel):
         return float(kappa) / (float(self.context.inputs["width"]) * math.sqrt(2 * math.pi))
 
     def _numbers(self) -> list[float] | None:
-        """The class function by lane as the user gave it; None when it is the value itself."""
+        """The class function by lane as the user gave it; None when it follows from the value itself."""
         function = self.class_function
-        return None if function.identity else [float(number) for number in function.numbers]
+        return None if function.of_value else [float(number) for number in function.numbers]
 
 
 class PositiveDisclosureEstimate(SecurityEstimate):
