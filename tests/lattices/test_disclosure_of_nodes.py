@@ -129,6 +129,6 @@ def test_one_command_prints_the_curves_and_draws_them(tmp_path: Any) -> None:
     assert "What knowledge can reveal at the nodes" in told.out
     assert "Shown for k = 0, 1, 2, 3, 5, 6, 7 and 8; the JSON has all of 9." in told.out
     page = sqlaudit_command(*arguments, "--format", "html")
-    assert page.out.count("The least maximum disclosure of dx among nodes") == 2
+    assert page.out.count("<figure") >= 3
     for k in (0, 1, 2, 3, 5, 6, 7, 8):
         assert f"k = {k}" in page.out
