@@ -11,15 +11,17 @@ from decimal import Context, Decimal
 from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate, pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.nodes import Name
 from sqlaudit.base.words import spelled
-from sqlaudit.classes.curves import Curve
 from sqlaudit.classes.facts import SensitiveTable
 from sqlaudit.classes.inputs import OF_AN_ATTRIBUTE, Numbers, ValueList
 from sqlaudit.hierarchies.value_tree import Tree
+
+if TYPE_CHECKING:
+    from sqlaudit.classes.curves import Curve
 
 ABSENT = -1
 """Stands for a declared value that the table does not hold."""

@@ -46,6 +46,10 @@ class Curve:
     place: str
     ends: tuple[Fraction, Fraction] | None = None
 
+    def spelled(self) -> Tree:
+        """The tree with the numbers that its SQL holds."""
+        return _as_floats(self.tree)
+
     def at(self, value: Fraction) -> Fraction:
         """Its number for a value.
 
@@ -171,11 +175,11 @@ def _exact(value: Any) -> Fraction:
     return Fraction(value)
 
 
-def as_floats(tree: Tree) -> Tree:
+def _as_floats(tree: Tree) -> Tree:
     """The tree with the numbers that its SQL holds."""
     kind, *parts = tree
     if kind == "number":
         return (kind, float(parts[0]))
     if kind == "points":
         return (kind, tuple((float(x), float(y)) for x, y in parts[0]))
-    return (kind, *(as_floats(part) for part in parts))
+    return (kind, *(_as_floats(part) for part in parts))

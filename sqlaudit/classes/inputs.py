@@ -12,14 +12,16 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.names import closest
 from sqlaudit.base.nodes import Name, Node, exact_number, load_nodes, nodes_of
 from sqlaudit.base.spec import AuditSpec, Target
-from sqlaudit.classes.curves import Curve, by_expression, by_points, gompertz
 from sqlaudit.hierarchies.value_tree import _tree_csv, tree_of
+
+if TYPE_CHECKING:
+    from sqlaudit.classes.curves import Curve
 
 
 @dataclass(frozen=True)
@@ -192,11 +194,7 @@ def _numbers(what: str, lowest: Fraction | None, *, identity: bool) -> Reader:
     return read
 
 
-_CURVES: Mapping[str, Callable[[Node], Curve]] = {
-    "points": by_points,
-    "expression": by_expression,
-    "gompertz": gompertz,
-}
+_CURVES = ("points", "expression", "gompertz")
 
 
 def _curved(node: Node) -> Numbers | None:
@@ -208,7 +206,10 @@ def _curved(node: Node) -> Numbers | None:
         return Numbers(None, node.place, distribution=True)
     if key.value not in _CURVES or (isinstance(value.value, str) and _is_number(value.value)):
         return None
-    return Numbers(None, node.place, _CURVES[str(key.value)](value))
+    from sqlaudit.classes import curves  # few inputs have one
+
+    read = {"points": curves.by_points, "expression": curves.by_expression, "gompertz": curves.gompertz}
+    return Numbers(None, node.place, read[str(key.value)](value))
 
 
 def _is_number(text: str) -> bool:

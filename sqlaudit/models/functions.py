@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.sql import Raw
 from sqlaudit.classes.attribute_inputs import ClassFunction
-from sqlaudit.classes.curves import as_floats
 from sqlaudit.classes.facts import Fact
 from sqlaudit.classes.listing import Estimated, ToldOfClass
 from sqlaudit.models.base import Judgement, Model, Parameter, Question, expression
@@ -210,7 +209,7 @@ class SecurityEstimate(QueryModel, FunctionModel):
             "null_lane": self.table.distinct - 1,
             "lane_count": self.table.distinct,
             "numbers": self._numbers(),
-            "curve": None if self.class_function.curve is None else as_floats(self.class_function.curve.tree),
+            "curve": None if self.class_function.curve is None else self.class_function.curve.spelled(),
             "width": float(self.context.inputs["width"]),
             "factor": self._factor(),
         }
