@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,18 +14,30 @@ from sqlaudit.base.files import check_destination, check_ending, write_text
 from sqlaudit.base.options import options_of
 from sqlaudit.base.spec import Roles, Target
 from sqlaudit.base.version import __version__
-from sqlaudit.cli.exits import tell
+from sqlaudit.cli.exits import say, tell
 from sqlaudit.cli.options import role_options
 from sqlaudit.cli.output import print_data
+from sqlaudit.cli.policy_options import WhichPolicy, which_policy
 from sqlaudit.cli.requests import made_option, typed
 from sqlaudit.cli.sections import Sectioned, in_section, shared
+from sqlaudit.gates.standalone.returns import AnswerForm, Returns
 from sqlaudit.tabular.request import AggregatesRequest
+
+if TYPE_CHECKING:
+    from sqlaudit.gates.standalone.policies import PolicyStatement
 
 _what = in_section("What to write")
 _table = in_section("The table")
+_policy = in_section("A policy instead of a table")
 _out = in_section("Output")
+_PATH = click.Path(path_type=Path)
 _CELLS = ("count", "contributors", "value", "holdings", "largest")
 _OF_CELLS = tuple(one for name, one in options_of(AggregatesRequest) if name in _CELLS)
+
+
+def _which(*, file: Path | None, dbt_project: Path | None, dbt_target: str | None) -> dict[str, WhichPolicy | None]:
+    named = file is not None or dbt_project is not None or dbt_target is not None
+    return {"which": which_policy(file, dbt_project, dbt_target) if named else None}
 
 
 def _cells(given: dict[str, Any]) -> dict[str, Any]:
@@ -39,7 +52,12 @@ def _cells(given: dict[str, Any]) -> dict[str, Any]:
 @_what(
     "--dialect", default="duckdb", show_default=True, metavar="NAME", help="snowflake, bigquery, redshift, trino ..."
 )
-@_what("--inputs", type=click.Path(path_type=Path), metavar="FILE", help="A population, or 'class_function: identity'.")
+@_what(
+    "--returns",
+    type=click.Choice([one.value for one in Returns]),
+    help="What a statement returns. Default: figures; of a policy row, which 'test --results' reads.",
+)
+@_what("--inputs", type=_PATH, metavar="FILE", help="A population, or 'class_function: identity'.")
 @_table("--table", metavar="NAME", help="The table or view, as the warehouse calls it.")
 @_table("--query", metavar="SQL", help="One SELECT in the dialect, instead of a table.")
 @_table("--exact-names", is_flag=True, help="Columns are named in their exact case; quote them.")
@@ -49,12 +67,20 @@ def _cells(given: dict[str, Any]) -> dict[str, Any]:
     lambda **cells: {"cells": _cells(cells)},
     *(made_option(replace(one, section="Cells of a published table")) for one in _OF_CELLS),
 )
-@_out(
-    "-o", "--output", "output_file", type=click.Path(path_type=Path), metavar="FILE", help="Write the script to a file."
+@shared(
+    _which,
+    _policy("-f", "--file", type=_PATH, metavar="POLICY", help="Write the tests of a policy."),
+    _policy("--dbt-project", type=_PATH, metavar="FOLDER", help="Write those in the meta of dbt models."),
+    _policy("--dbt-target", metavar="NAME", help="The target of the dbt profile. Default: dbt's own."),
 )
+@_policy("--select", multiple=True, metavar="TESTS", help="Only these, as for 'sqlaudit test'.")
+@_policy("--run", metavar="NAME", help="Make this part of every statement's name: see 'test --run'.")
+@_policy("--each-to", type=_PATH, metavar="FOLDER", help="Write each statement to a file of its own.")
+@_out("-o", "--output", "output_file", type=_PATH, metavar="FILE", help="Write the script to a file.")
 def command(
     checks: tuple[str, ...],
     dialect: str,
+    returns: str | None,
     inputs: Path | None,
     table: str | None,
     query: str | None,
@@ -62,6 +88,10 @@ def command(
     exact_names: bool,
     roles: Roles,
     cells: dict[str, Any],
+    which: WhichPolicy | None,
+    select: tuple[str, ...],
+    run: str | None,
+    each_to: Path | None,
     output_file: Path | None,
 ) -> int:
     """Write each CHECK as one standalone SELECT, to be run where sqlaudit may not connect.
@@ -71,31 +101,95 @@ def command(
     figures alone. Without one, all models are written that a SELECT can carry. Each statement
     returns one row with the figures and the verdict; none holds a value of the table.
 
+    With -f, the tests of a policy; `sqlaudit test --results` judges what the warehouse answers.
+
     \b
       sqlaudit compile --dialect snowflake --table release.patients \\
           --qi age,sex,zip --sensitive diagnosis k=5 t=0.2
       sqlaudit compile --dialect snowflake --table release.counts --count n threshold=5
+      sqlaudit compile --dialect snowflake -f sqlaudit.yml --each-to statements
     """
     from sqlaudit.classes.inputs import load_inputs
     from sqlaudit.gates.standalone.cells import compile_cells
     from sqlaudit.gates.standalone.checks import compile_checks, script
 
-    target = _target(table, query, where)
     if output_file is not None:
         check_destination(output_file)
         check_ending(output_file, (".sql", ".txt"))
+    if which is not None:
+        if checks or table or query or where or inputs or roles != Roles() or any(cells.values()):
+            raise UsageError("A policy says itself what is checked: leave out checks, tables and roles beside -f.")
+        form = Returns(returns or Returns.ROW)
+        return _of_policy(which, select, (dialect, exact_names, form, run or ""), (each_to, output_file))
+    if select or run or each_to:
+        raise UsageError("--select, --run and --each-to belong to a policy; name it with -f.")
+    target = _target(table, query, where)
+    answer = AnswerForm(Returns(returns or Returns.FIGURES))
     if any(cells.values()):
-        compiled = compile_cells(target, checks, dialect=dialect, exact_names=exact_names, **cells)
+        compiled = compile_cells(target, checks, dialect=dialect, exact_names=exact_names, answer=answer, **cells)
     else:
         given = load_inputs(inputs) if inputs is not None else {}
-        compiled = compile_checks(target, roles, checks, dialect=dialect, inputs=given, exact_names=exact_names)
+        compiled = compile_checks(
+            target, roles, checks, dialect=dialect, inputs=given, exact_names=exact_names, answer=answer
+        )
     text = script(compiled, target, __version__)
+    _put(text, sum(1 for one in compiled if one.sql), output_file)
+    return ExitCode.OK
+
+
+def _of_policy(
+    which: WhichPolicy,
+    select: tuple[str, ...],
+    wording: tuple[str, bool, Returns, str],
+    to: tuple[Path | None, Path | None],
+) -> int:
+    """Write the tests of a policy: each to a file in the first of two places, or all as a script."""
+    from sqlaudit.gates.api import GateRequest
+    from sqlaudit.gates.run import mistakes_of
+    from sqlaudit.gates.selection import select as selected
+    from sqlaudit.gates.standalone.policies import Wording, policy_script, policy_statements
+
+    folder, output_file = to
+    if folder is not None and output_file is not None:
+        raise UsageError("Give --each-to or --output, not both.")
+    policy = GateRequest(which.file, which.dbt_project, which.dbt_target).read()
+    made = policy_statements(selected(policy.tables, select), Wording(*wording))
+    mistakes = mistakes_of(policy)
+    for mistake in mistakes:
+        say(f"{mistake.place}: {mistake.message}")
+    if not made:
+        raise UsageError(f"{policy.file}: there is nothing to write.")
+    if folder is not None:
+        _to_folder(made, folder)
+    else:
+        _put(policy_script(made, policy.file, __version__), sum(1 for one in made if one.test_id), output_file)
+    return ExitCode.USAGE if mistakes else ExitCode.OK
+
+
+def _to_folder(made: Sequence[PolicyStatement], folder: Path) -> None:
+    """Write each statement to a file with its name; tests without one are told, and files of other statements."""
+    from sqlaudit.gates.standalone.policies import statement_text
+
+    if not folder.is_dir():
+        raise UsageError(f"There is no folder {str(folder)!r}; make it before.")
+    for one in made:
+        if one.test_id:
+            write_text(folder / f"{one.test_id}.sql", statement_text(one))
+        else:
+            say(f"{one.spec.place}: {one.table.name}: {one.spec.requirement} is not written: {one.compiled.refused}")
+    written = {f"{one.test_id}.sql" for one in made if one.test_id}
+    others = sum(1 for path in folder.glob("*.sql") if path.name not in written)
+    also = f" {others} other .sql files are there, perhaps of an older policy." if others else ""
+    tell(f"wrote {len(written)} statements to {str(folder)!r}.{also}")
+
+
+def _put(text: str, number: int, output_file: Path | None) -> None:
+    """Print a script, or write it to a file and say so."""
     if output_file is None:
         print_data(text)
     else:
         write_text(output_file, text)
-        tell(f"wrote {sum(1 for one in compiled if one.sql)} statements to {str(output_file)!r}.")
-    return ExitCode.OK
+        tell(f"wrote {number} statements to {str(output_file)!r}.")
 
 
 def _target(table: str | None, query: str | None, where: str | None) -> Target:

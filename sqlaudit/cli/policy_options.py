@@ -106,12 +106,21 @@ def format_of(path: Path) -> str:
     return found
 
 
-def _which(*, file: Path | None, dbt_project: Path | None, dbt_target: str | None) -> dict[str, WhichPolicy]:
+def which_policy(file: Path | None, dbt_project: Path | None, dbt_target: str | None) -> WhichPolicy:
+    """The policy that was named, or the nearest one.
+
+    Raises:
+        UsageError: two are named, or a target without its project.
+    """
     if file is not None and dbt_project is not None:
         raise UsageError("Give a policy with -f, or a dbt project with --dbt-project, not both.")
     if dbt_target and dbt_project is None:
         raise UsageError("--dbt-target belongs to --dbt-project; a policy's connection has a 'target' of its own.")
-    return {"which": WhichPolicy(file or (NAME if dbt_project else nearest_policy()), dbt_project, dbt_target or "")}
+    return WhichPolicy(file or (NAME if dbt_project else nearest_policy()), dbt_project, dbt_target or "")
+
+
+def _which(*, file: Path | None, dbt_project: Path | None, dbt_target: str | None) -> dict[str, WhichPolicy]:
+    return {"which": which_policy(file, dbt_project, dbt_target)}
 
 
 def nearest_policy() -> Path:

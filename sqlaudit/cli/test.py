@@ -36,6 +36,14 @@ _show = in_section("Showing the work")
 @select_option
 @_what("--fail-fast", is_flag=True, help="Stop after the first table with a failing test.")
 @_what("--list", "list_only", is_flag=True, help="Read the policy and list its tests; connect to nothing.")
+@_what(
+    "--results",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Connect to nothing; judge what a warehouse answered to the statements of 'compile -f' (.json, .jsonl, .csv).",
+)
+@_what("--run", metavar="NAME", help="With --results: only answers to statements that were compiled for this --run.")
 @_hold("--baseline", type=click.Path(path_type=Path), metavar="FILE", help="Fail only on what got worse since then.")
 @_class(
     "--store-failures",
@@ -52,6 +60,8 @@ def command(
     select: tuple[str, ...],
     fail_fast: bool,
     list_only: bool,
+    results: tuple[Path, ...],
+    run: str | None,
     baseline: Path | None,
     store_failures: Path | None,
     show_values: bool,
@@ -74,6 +84,12 @@ def command(
 
     if show_values and store_failures is None:
         raise click.UsageError("--show-values belongs to --store-failures; no report of a policy shows values.")
+    if results and (store_failures is not None or show_sql or limits != Limits()):
+        raise click.UsageError(
+            "--results connects to nothing: leave out --store-failures, --show-sql, and limits of time or memory."
+        )
+    if run is not None and not results:
+        raise click.UsageError("--run belongs to --results.")
     request = GateRequest(
         which.file,
         which.dbt_project,
@@ -84,6 +100,8 @@ def command(
         store_failures=store_failures,
         show_values=show_values,
         limits=limits,
+        results=results,
+        run=run or "",
     )
     if list_only:
         return _list(request.read(), select)

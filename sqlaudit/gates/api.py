@@ -12,6 +12,7 @@ from sqlaudit.base.errors import SqlauditError
 from sqlaudit.base.options import made
 from sqlaudit.base.spec import Limits
 from sqlaudit.engines.overwriting import refuse_overwriting
+from sqlaudit.gates.answered import read_answers
 from sqlaudit.gates.dbt_manifest import load_dbt_policy
 from sqlaudit.gates.drift import Accepted, settled
 from sqlaudit.gates.history import History, Key
@@ -21,6 +22,11 @@ from sqlaudit.gates.run import OpenEngine, RunOptions, files_of, open_engine, ru
 from sqlaudit.gates.spec import Policy
 from sqlaudit.gates.stored import FailureStore
 from sqlaudit.reports.figures import plural
+
+_ANSWERED = (
+    "Judged from what a file says that a warehouse answered: nothing was connected, and nobody looked for columns "
+    "without a role."
+)
 
 
 @dataclass(frozen=True)
@@ -33,6 +39,8 @@ class GateRequest:
         baseline: a file with an accepted state; only what got worse fails. accept: accept what is found, into it.
         store_failures: a DuckDB file for the classes that fall short. show_values: whether it may hold their keys.
         limits: time, memory and threads. today: what exceptions are compared with; None = today, in UTC.
+        results: files with what a warehouse answered to the statements of `sqlaudit compile`; with these nothing is
+            connected. run: the text that was given to `compile` to tell this run from others.
     """
 
     policy: str | Path = DEFAULT_POLICY
@@ -46,6 +54,8 @@ class GateRequest:
     show_values: bool = False
     limits: Limits = field(default_factory=Limits)
     today: datetime.date | None = None
+    results: Sequence[str | Path] = ()
+    run: str = ""
 
     def read(self) -> Policy:
         """The policy that is asked for.
@@ -71,6 +81,8 @@ def gate(
     show_values: bool = False,
     limits: Limits | Mapping[str, Any] | None = None,
     today: datetime.date | None = None,
+    results: Sequence[str | Path] = (),
+    run: str = "",
 ) -> GateResult:
     """Run the tests of a policy and return what was found.
 
@@ -105,6 +117,8 @@ def gate(
         show_values,
         made(Limits, limits, "limits"),
         today,
+        results,
+        run,
     )
     return run_gate(request)
 
@@ -120,7 +134,9 @@ def run_gate(request: GateRequest, opener: OpenEngine = open_engine, written: Se
         Interrupted: somebody pressed Ctrl-C.
     """
     policy = request.read()
-    refuse_overwriting([request.baseline, request.store_failures, *written], files_of(policy))
+    files = [Path(one) for one in request.results]
+    refuse_overwriting([request.baseline, request.store_failures, *written], [*files_of(policy), *files])
+    answers = read_answers(files, request.run) if files else None
     history = History(Path(request.baseline)) if request.baseline is not None else None
     known = history.accepted() if history is not None and not request.accept else {}
     store = FailureStore(Path(request.store_failures)) if request.store_failures is not None else None
@@ -136,11 +152,13 @@ def run_gate(request: GateRequest, opener: OpenEngine = open_engine, written: Se
         show_values=request.show_values,
         opener=opener,
         settle=settle,
+        answers=answers,
     )
     if request.today is not None:
         options = replace(options, today=request.today)
     result = run_policy(policy, options)
     notes = [] if store is None else [_stored(store, request.show_values)]
+    notes += [] if answers is None else [_ANSWERED, *answers.unused()]
     if history is None:
         return replace(result, notes=tuple(notes))
     gone = [] if request.accept or request.select else _gone(known, result)

@@ -19,6 +19,7 @@ from sqlaudit.classes.inputs import further_targets
 from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine, ProgressHook
 from sqlaudit.engines.overwriting import files_read
+from sqlaudit.gates.answered import WarehouseAnswers
 from sqlaudit.gates.connections import database_of
 from sqlaudit.gates.judging import blank, errored, with_exit_code
 from sqlaudit.gates.nodes import in_a_policy
@@ -49,6 +50,7 @@ class RunOptions:
         limits: budgets for all connections together. today: what exceptions are compared with.
         store: takes the classes that fall short. show_values: whether these have their keys.
         opener: opens engines. settle: gives tests their final outcome.
+        answers: what a warehouse answered already; with these nothing is connected.
     """
 
     selected: Sequence[str] = ()
@@ -59,6 +61,7 @@ class RunOptions:
     show_values: bool = False
     opener: OpenEngine = open_engine
     settle: Settle = lambda test: test
+    answers: WarehouseAnswers | None = None
 
 
 @speaking(in_a_policy)
@@ -77,8 +80,11 @@ def run_policy(policy: Policy, options: RunOptions) -> GateResult:
         raise UsageError(f"{policy.file}: there is nothing to test.")
     sound = [table for table in tables if not table.mistakes]
     run.results |= {id(table): _broken(table) for table in tables if table.mistakes}
-    for connection in dict.fromkeys(table.connection for table in sound):
-        run.on_connection(connection, [table for table in sound if table.connection == connection])
+    if options.answers is not None:
+        run.from_answers(options.answers, sound)
+    else:
+        for connection in dict.fromkeys(table.connection for table in sound):
+            run.on_connection(connection, [table for table in sound if table.connection == connection])
     return GateResult(
         policy=policy.file,
         tests=tuple(test for table in tables for test in run.results[id(table)]),
@@ -121,6 +127,12 @@ class _GateRun:
     versions: dict[str, str] = field(default_factory=dict)
     stopped: bool = False
     tested: int = 0
+
+    def from_answers(self, answers: WarehouseAnswers, tables: Sequence[TableEntry]) -> None:
+        """Judge all tables by what was answered."""
+        for table in tables:
+            tests = skipped(table) if self.stopped else answers.of_table(table, self.options.today)
+            self._keep([(table, tests)])
 
     def on_connection(self, name: str, tables: Sequence[TableEntry]) -> None:
         """Test all tables of one connection."""

@@ -1,6 +1,7 @@
 {# One check as one statement with one row: figures and verdict of all classes of a table. `levels` are (name, aggregate);
    `failing` and `doubtful` are predicates of a class, `table_fails` and `table_doubtful` of the whole table; `unusable`
-   are counts of what rules the check out. #}
+   are counts of what rules the check out. `returns` is what of the row is returned (`_answers.sql`), empty = all. #}
+{% import "gates/standalone/_answers.sql" as answers %}
 {% import "classes/_rows.sql" as rows %}
 {% import "gates/standalone/_standalone.sql" as pieces with context %}
 {% import "gates/standalone/_written_out.sql" as relation with context %}
@@ -58,6 +59,7 @@ judged AS (
     WHERE {{ where }}
     {% endif %}
 )
+{{- answers.opening(returns) }}
 {% if required %}
 SELECT
     classes, table_rows, failing_classes, failing_rows, undecided_classes,
@@ -79,3 +81,4 @@ SELECT classes, table_rows{% for name, aggregate in levels %}, level_{{ name }}{
 
 FROM judged
 {% endif %}
+{{ answers.closing(returns, test_id, "level_" ~ levels[0][0], "failing_rows", row_columns) }}

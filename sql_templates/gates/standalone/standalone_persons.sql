@@ -1,5 +1,7 @@
 {# A requirement on persons with many rows as one statement with one row: each person is a class of its own here. `known`
-   events that somebody knows, 0 = all of them; `k` persons must share them, none = the figures alone. #}
+   events that somebody knows, 0 = all of them; `k` persons must share them, none = the figures alone. `returns`: see
+   `_answers.sql`. #}
+{% import "gates/standalone/_answers.sql" as answers %}
 {% import "classes/_rows.sql" as rows %}
 {% import "gates/standalone/_standalone_persons.sql" as persons %}
 {% set key = rows.key_columns(keys, false) %}
@@ -21,6 +23,7 @@ counted AS (
         CAST(COALESCE(SUM(CASE WHEN e IS NULL THEN 1 ELSE 0 END), 0) AS BIGINT) AS unusable
     FROM person_rows
 )
+{{- answers.opening(returns) }}
 SELECT
     judged.classes,
     counted.table_rows,
@@ -41,3 +44,4 @@ SELECT
 
 FROM judged
 CROSS JOIN counted
+{{ answers.closing(returns, test_id, "level_k", "failing_rows", row_columns) }}

@@ -11,10 +11,13 @@ from sqlaudit.base.words import about, spelled
 from sqlaudit.gates.standalone.checks import Compiled
 from sqlaudit.gates.standalone.names import column, find_dialect, source
 from sqlaudit.gates.standalone.recipes import NotCarried
+from sqlaudit.gates.standalone.returns import AnswerForm
 from sqlaudit.models.base import Context
 from sqlaudit.models.cell_rules import CellRule
 from sqlaudit.models.registry import CELL_RULES
 from sqlaudit.models.requirements import parse_requirements
+
+_FIGURES = AnswerForm()
 
 
 def compile_cells(
@@ -28,6 +31,7 @@ def compile_cells(
     holdings: str = "",
     largest: Sequence[str] = (),
     exact_names: bool = False,
+    answer: AnswerForm = _FIGURES,
 ) -> list[Compiled]:
     """Each rule over the cells of a table as one SELECT with one row; nothing is connected.
 
@@ -35,6 +39,7 @@ def compile_cells(
         target: a table by name with a row for each cell, or a query in the dialect. checks: rules (`threshold=5`).
         count, contributors, value, holdings, largest: which column says what of a cell, as for `sqlaudit.aggregates`.
         exact_names: whether columns are named exactly, in the right case, and quoted.
+        answer: what a statement returns.
 
     Returns:
         Statements of columns cells, hidden_cells, undecided_cells, unsafe_cells, verdict (`pass`, `fail`, or
@@ -62,7 +67,7 @@ def compile_cells(
             for name, (text, option) in named.items()
             if text
         }
-        sql = _statement(rule, one, columns, Raw(source(target, speech)), speech)
+        sql = _statement(rule, one, columns, Raw(source(target, speech)), speech, answer)
         compiled.append(Compiled(one.text or one.model, one.model, None, speech, sql))
     return compiled
 
@@ -71,7 +76,9 @@ def _requirements(check: str | Requirement) -> tuple[Requirement, ...]:
     return (check,) if isinstance(check, Requirement) else parse_requirements(check, among=CELL_RULES)
 
 
-def _statement(rule: CellRule, asked: Requirement, columns: dict[str, Raw], table: Raw, dialect: str) -> str:
+def _statement(
+    rule: CellRule, asked: Requirement, columns: dict[str, Raw], table: Raw, dialect: str, answer: AnswerForm
+) -> str:
     alone = rule.alone()
     if alone is None:
         raise NotCarried(f"{asked.text!r} looks at margins of cells, as only `sqlaudit aggregates` does.")
@@ -88,5 +95,6 @@ def _statement(rule: CellRule, asked: Requirement, columns: dict[str, Raw], tabl
         published=needed[0],
         macro=alone.macro,
         arguments=dict(alone.arguments),
+        **answer.parameters(cells=True),
     )
     return statement.sql.partition("\n")[2]

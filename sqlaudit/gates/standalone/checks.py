@@ -13,6 +13,7 @@ from sqlaudit.base.words import about, spelled
 from sqlaudit.classes.inputs import population_target, read_inputs
 from sqlaudit.gates.standalone.names import DIALECTS, column, find_dialect, source
 from sqlaudit.gates.standalone.recipes import NotCarried, Recipe, persons_alone, recipe_of
+from sqlaudit.gates.standalone.returns import AnswerForm
 from sqlaudit.models.persons import PersonsModel, refuse_without_entity
 from sqlaudit.models.registry import CELL_RULES, REGISTRY
 from sqlaudit.models.requirements import find_model, parse_requirements
@@ -23,6 +24,8 @@ _HOW_TO_READ = (
     "Each statement reads the table and returns one row. With a limit, the verdict is pass, fail, or undecided: the",
     "table is empty, rows cannot be judged (unusable), or a figure is too near its limit for floating point.",
 )
+
+_FIGURES = AnswerForm()
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,7 @@ def compile_checks(
     dialect: str = "duckdb",
     inputs: Mapping[str, Any] | None = None,
     exact_names: bool = False,
+    answer: AnswerForm = _FIGURES,
 ) -> list[Compiled]:
     """Each check as one SELECT with one row; nothing is connected.
 
@@ -68,6 +72,7 @@ def compile_checks(
         dialect: a key of `DIALECTS`.
         inputs: further inputs of models; of these a population and `class_function: identity` can be written.
         exact_names: whether columns are named exactly, in the right case, and quoted.
+        answer: what a statement returns.
 
     Returns:
         In the order of the checks, for each sensitive attribute: statements of columns classes, table_rows,
@@ -77,7 +82,7 @@ def compile_checks(
 
     Raises:
         NotCarried: one SELECT cannot carry a check that was asked for.
-        UsageError: unknown model, dialect or option; no quasi-identifiers.
+        UsageError: unknown model, dialect or option; no quasi-identifiers; a verdict of a check without a limit.
 
     Example:
         >>> found = compile_checks(Target("patients"), Roles(("age", "zip")), ["k=5"], dialect="bigquery")
@@ -96,10 +101,14 @@ def compile_checks(
         )
     given = read_inputs(inputs or {})
     asked = [one for check in checks for one in _requirements(check)] or [Requirement(name) for name in REGISTRY]
+    for one in asked:
+        if not one.parameters:
+            answer.refuse_without_limit(one.text or one.model)
     compiled = []
     for requirement in asked:
         for attribute in _attributes(requirement, roles):
-            job = _Job(target, roles, attribute, requirement, _inputs_of(given, attribute, roles), speech, exact_names)
+            further = _inputs_of(given, attribute, roles)
+            job = _Job(target, roles, attribute, requirement, further, speech, exact_names, answer)
             compiled += [replace(job, known=known).compiled(lenient=not checks) for known in _known(requirement, roles)]
     return compiled
 
@@ -157,6 +166,7 @@ class _Job:
     inputs: Mapping[str, Any]
     dialect: str
     exact_names: bool
+    answer: AnswerForm
     known: KnownRows | None = None
 
     def compiled(self, *, lenient: bool) -> Compiled:
@@ -190,6 +200,7 @@ class _Job:
             solo=roles.nulls is NullPolicy.DISTINCT,
             known=model.alone(),
             k=model.values["k"],
+            **self.answer.parameters(),
         )
         return statement.sql.partition("\n")[2]
 
@@ -228,6 +239,7 @@ class _Job:
             table_doubtful=recipe.table_doubtful,
             form="windows",
             total="total",
+            **self.answer.parameters(),
             **self._population(recipe, keys, entity),
             **recipe.parameters(),
         )
@@ -256,33 +268,36 @@ class _Job:
 
 def script(compiled: Sequence[Compiled], target: Target, version: str) -> str:
     """All statements as one SQL script, each under comments that say what it is."""
-    dialect = DIALECTS[compiled[0].dialect]
     written = sum(1 for one in compiled if one.sql)
-    lines = [
-        f"sqlaudit {version}: {written} {'check' if written == 1 else 'checks'} of {target.name} for {dialect.title}.",
-        *_HOW_TO_READ,
-    ]
-    if not dialect.executed:
+    told = f"sqlaudit {version}: {written} {'check' if written == 1 else 'checks'} of {target.name}"
+    return "\n".join([heading(told, compiled[0].dialect), *(section(one) for one in compiled)])
+
+
+def heading(told: str, dialect: str) -> str:
+    """The comments at the head of a script: what it is, how it is read, what nobody has executed."""
+    speech = DIALECTS[dialect]
+    lines = [f"{told} for {speech.title}.", *_HOW_TO_READ]
+    if not speech.executed:
         lines += [
-            f"Not executed: the tests have no {dialect.title}. Every statement parses there and keeps to constructs",
+            f"Not executed: the tests have no {speech.title}. Every statement parses there and keeps to constructs",
             "that mean the same everywhere; the same text is executed on DuckDB, PostgreSQL and Spark.",
         ]
-    lines += [dialect.note] if dialect.note else []
-    parts = [_comment(lines), *(_section(one) for one in compiled)]
-    return "\n".join(parts)
+    return comment([*lines, *([speech.note] if speech.note else [])])
 
 
-def _section(one: Compiled) -> str:
+def section(one: Compiled) -> str:
+    """A statement under comments that say what it is, or why there is none."""
     of = f" of {one.sensitive}" if one.sensitive else ""
     if one.refused:
-        return _comment([f"{one.model}{of} is not here. {one.refused}"])
+        return comment([f"{one.model}{of} is not here. {one.refused}"])
     model = REGISTRY.get(one.model) or CELL_RULES[one.model]
     whom = f", for somebody who knows {_ROWS[one.known_rows]} of a person" if one.known_rows else ""
     notes = [f"{one.check}{of}{whom}", f"{model.title}: {model.definition}"]
     if model.needs_order:
         notes.append("The attribute must be a number, a date or a time: text has no order that everybody agrees on.")
-    return _comment(notes) + one.sql + ";\n"
+    return comment(notes) + one.sql + ";\n"
 
 
-def _comment(lines: Sequence[str]) -> str:
+def comment(lines: Sequence[str]) -> str:
+    """Lines of a script that the database reads over, whatever they hold."""
     return "".join(f"-- {visible(line)}\n" for line in lines)

@@ -92,17 +92,22 @@ def recipe_of(requirement: Requirement, inputs: Mapping[str, Any], sensitive: st
         >>> recipe_of(Requirement("k_anonymity", {"k": 5}), {}, None, entity=False).failing
         'size < 5'
     """
-    kind = _STAND_INS.get(requirement.model, REGISTRY[requirement.model])
+    kind = REGISTRY[requirement.model]
     if kind.needs_sensitive and sensitive is None:
         raise UsageError(
             f"{requirement.text or kind.name!r} needs a sensitive attribute; name one with {spelled('sensitive')}."
         )
     if reason := kind.why_not_alone(requirement.parameters, inputs):
         raise NotCarried(f"{requirement.text or kind.name}: {reason}")
-    context = Context(unknown_table(sensitive) if sensitive is not None else None, 0, {})
-    model = kind(requirement.parameters, context)
+    model = model_alone(requirement, sensitive)
     recipe = _RECIPES[model.recipe](model)
     return _with_persons(recipe, model) if entity else recipe
+
+
+def model_alone(requirement: Requirement, sensitive: str | None) -> Model:
+    """The model of a requirement, where nothing is known of the table but that it has the attribute."""
+    kind = _STAND_INS.get(requirement.model, REGISTRY[requirement.model])
+    return kind(requirement.parameters, Context(unknown_table(sensitive) if sensitive is not None else None, 0, {}))
 
 
 def persons_alone(requirement: Requirement, inputs: Mapping[str, Any]) -> PersonsModel:

@@ -105,7 +105,8 @@ judged AS (
         , 0 AS undecided_classes
         , CASE WHEN SUM(falls_short) > 0 THEN 'fail' ELSE 'pass' END AS finding
     FROM tested
-)
+),
+answered AS (
 SELECT
     classes, table_rows, failing_classes, failing_rows, undecided_classes,
     0 AS unusable,
@@ -116,3 +117,10 @@ SELECT
         ELSE finding
     END AS verdict
 FROM judged
+)
+SELECT
+    't_k_5' AS test_id,
+    classes AS classes,
+    CAST(level_k AS DOUBLE) AS level,
+    verdict
+FROM answered

@@ -47,7 +47,8 @@ counted AS (
         COUNT(*) AS table_rows,
         CAST(COALESCE(SUM(CASE WHEN e IS NULL THEN 1 ELSE 0 END), 0) AS BIGINT) AS unusable
     FROM person_rows
-)
+),
+answered AS (
 SELECT
     judged.classes,
     counted.table_rows,
@@ -63,3 +64,10 @@ SELECT
     END AS verdict
 FROM judged
 CROSS JOIN counted
+)
+SELECT
+    't_k_5' AS test_id,
+    classes AS classes,
+    CAST(level_k AS DOUBLE) AS level,
+    verdict
+FROM answered

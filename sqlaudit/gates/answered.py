@@ -1,0 +1,201 @@
+"""Tests of a policy that a warehouse has run: judged from its rows as from a run, and only where they answer them."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+
+from sqlaudit.base.errors import ExitCode, InputError
+from sqlaudit.base.result import Status
+from sqlaudit.base.spec import KnownRows
+from sqlaudit.gates.judging import blank, judged
+from sqlaudit.gates.result import GateTest, Outcome
+from sqlaudit.gates.spec import TableEntry, TestSpec
+from sqlaudit.gates.standalone.policies import PolicyStatement, Wording, statements_of, wording_of
+from sqlaudit.gates.standalone.recipes import model_alone
+from sqlaudit.gates.standalone.results import WarehouseRow, by_test, read_results
+from sqlaudit.models.base import Context, Model
+from sqlaudit.models.check import Check
+from sqlaudit.models.judge import compares
+from sqlaudit.models.known_rows import worse_checks
+from sqlaudit.models.registry import CELL_RULES
+
+PRINTED = 1e-6
+"""Clients print floating-point numbers with six digits and more: figures nearer than this contradict nothing."""
+_STATUS = {"pass": Status.PASS, "fail": Status.FAIL, "undecided": Status.UNDETERMINED}
+_UNDECIDED = "its figures are too near the limit for floating point, or rows cannot be judged"
+
+
+@dataclass
+class WarehouseAnswers:
+    """The answers to the statements of a policy.
+
+    Args:
+        rows: by the names of their statements. run: the text that was part of every name. used: names that some test
+            asked for.
+    """
+
+    rows: Mapping[str, Sequence[WarehouseRow]]
+    run: str = ""
+    used: set[str] = field(default_factory=set)
+
+    @cached_property
+    def wordings(self) -> tuple[Wording, ...]:
+        """How the statements were written, by their names; a policy is asked in the same words."""
+        return tuple(dict.fromkeys(one for name in self.rows if (one := wording_of(name, self.run)) is not None))
+
+    def of_table(self, table: TableEntry, today: datetime.date) -> list[GateTest]:
+        """The results of a table's tests."""
+        return [test for spec in table.tests for test in self.of_test(table, spec, today)]
+
+    def of_test(self, table: TableEntry, spec: TestSpec, today: datetime.date) -> list[GateTest]:
+        """The results of one test: one for each sensitive attribute. What was not answered is an error."""
+        asked = [statements_of(table, spec, one) for one in self.wordings or (Wording("duckdb", run=self.run),)]
+        answered = [made for made in asked if any(one.test_id in self.rows for one in made)]
+        if len(answered) > 1:
+            return [_error(table, spec, "It is answered in several dialects; keep the results of one.")]
+        made = (answered or asked)[0]
+        self.used |= {one.test_id for one in made}
+        attributes = dict.fromkeys(one.sensitive for one in made)
+        return [self._judged([one for one in made if one.sensitive == name], today) for name in attributes]
+
+    def _judged(self, made: Sequence[PolicyStatement], today: datetime.date) -> GateTest:
+        table, spec = made[0].table, made[0].spec
+        if refused := [one.compiled.refused for one in made if one.compiled.refused]:
+            return _error(table, spec, f"No results tell it: {refused[0]}")
+        found: dict[str, tuple[Check, WarehouseRow]] = {}
+        for one in made:
+            rows = self.rows.get(one.test_id, ())
+            if wrong := _wrong(one, rows):
+                return replace(_error(table, spec, wrong), sensitive=one.sensitive)
+            found[one.compiled.known_rows] = _check(one, rows[0]), rows[0]
+        if len(found) > 1:
+            (check,) = worse_checks([found[KnownRows.ONE][0]], [found[KnownRows.ALL][0]])
+            assert check.known_rows is not None
+            row = found[check.known_rows.worse][1]
+        else:
+            ((check, row),) = found.values()
+        classes = None if "persons" in check.details or spec.cells is not None else row.classes
+        return judged(table, spec, check, row.table_rows, classes, today)
+
+    def unused(self) -> tuple[str, ...]:
+        """What is to be said of rows that no test asked for."""
+        left = [name for name in self.rows if name not in self.used]
+        if not left:
+            return ()
+        number = f"{len(left)} statements in the results are" if len(left) > 1 else "1 statement in the results is"
+        return (f"{number} of no test here: of another policy, run or selection, or of an older state of this one.",)
+
+
+def read_answers(files: Sequence[Path], run: str = "") -> WarehouseAnswers:
+    """The answers in some files.
+
+    Raises:
+        InputError: a file cannot be read, or none holds a row. UsageError: a file of another kind.
+    """
+    rows = [row for file in files for row in read_results(file)]
+    if not rows:
+        raise InputError(f"There is no row in {', '.join(repr(str(one)) for one in files)}: nothing was answered.")
+    return WarehouseAnswers(by_test(rows), run)
+
+
+def _error(table: TableEntry, spec: TestSpec, said: str) -> GateTest:
+    return replace(blank(table, spec, Outcome.ERROR, said), exit_code=ExitCode.REQUIREMENT_FAILED)
+
+
+def _wrong(one: PolicyStatement, rows: Sequence[WarehouseRow]) -> str:
+    """Why rows are no answer to a statement; empty = they are."""
+    if not rows:
+        return (
+            "The results do not answer it as the policy is now: run the statement that `sqlaudit compile` writes "
+            f"today, {one.test_id}."
+        )
+    if len(rows) > 1:
+        return f"The results answer it {len(rows)} times, and nobody knows which answer holds; keep one."
+    wrong = rows[0].wrong or next(_contradictions(one, rows[0]), "")
+    return f"The results answer it with a row that {wrong}; run its statement again." if wrong else ""
+
+
+def _contradictions(one: PolicyStatement, row: WarehouseRow) -> Iterator[str]:
+    """What no statement would return."""
+    counts = (row.classes, row.table_rows, row.undecided_classes, row.unusable)
+    if None in counts:
+        yield "lacks a number"
+        return
+    expected = _expected(one, row)
+    if row.verdict not in expected:
+        yield f"says {row.verdict!r}, which its figures contradict"
+    if bool(row.failing_rows) and not row.failing_classes:
+        yield "has rows and no class that fall short"
+    if (row.failing_rows or 0) > (row.table_rows or 0):
+        yield "has more rows that fall short than rows"
+
+
+def _expected(one: PolicyStatement, row: WarehouseRow) -> tuple[str, ...]:
+    """The verdicts that fit the figures of a row; the level of a figure at its limit fits several."""
+    if not row.table_rows or (row.unusable and one.spec.cells is None):
+        return ("undecided",)
+    rule = _rule(one)
+    fits = _fits(rule, row)
+    if rule.verdict_by_level:
+        return {True: ("pass",), False: ("fail",), None: ("pass", "fail", "undecided")}[fits]
+    if row.failing_classes is None:
+        return ()
+    if row.failing_classes:
+        return ("fail",)
+    if row.undecided_classes or row.unusable:
+        return ("undecided",)
+    return () if fits is False else ("pass",)
+
+
+def _fits(rule: Model, row: WarehouseRow) -> bool | None:
+    """Whether the level keeps the limit; None where it is not there, or as near as figures are printed."""
+    limit = rule.required
+    if rule.of_cells:
+        return not row.level
+    if row.level is None or limit is None:
+        return None
+    if math.isclose(row.level, float(limit), rel_tol=PRINTED, abs_tol=PRINTED) and row.level != limit:
+        return None
+    return compares(row.level, rule.operator, limit)
+
+
+def _rule(one: PolicyStatement) -> Model:
+    asked = one.spec.model
+    if asked is None:
+        assert one.spec.cells is not None
+        (asked,) = one.spec.cells.request.requirements
+        return CELL_RULES[asked.model](asked.parameters, Context(None, 0))
+    return model_alone(asked, one.sensitive)
+
+
+def _check(one: PolicyStatement, row: WarehouseRow) -> Check:
+    """The row as a check."""
+    rule = _rule(one)
+    cells = one.spec.cells is not None
+    name = "unsafe_cells" if cells else next(iter(rule.levels()), "") or rule.main
+    level = row.level
+    status = _STATUS[row.verdict]
+    among = row.classes if rule.of_persons else row.table_rows
+    share = None if row.failing_rows is None or not among or cells else row.failing_rows / among
+    return Check(
+        model=rule.name,
+        sensitive=one.sensitive,
+        parameters=rule.shown_parameters() if not cells else rule.values,
+        level=level,
+        levels={name: level},
+        operator="<=" if cells else rule.operator,
+        required=0 if cells else rule.required,
+        status=status,
+        failing_classes=None if cells or rule.of_persons else row.failing_classes,  # a class there is a person
+        failing_rows=row.failing_rows,
+        failing_share=share,
+        text=one.spec.requirement if cells else one.compiled.check,
+        note=_UNDECIDED if status is Status.UNDETERMINED and row.table_rows else rule.note,
+        details={"persons": row.classes} if rule.of_persons else {},
+        title=f"Unsafe cells by the {rule.title}" if cells else rule.title,
+    )
