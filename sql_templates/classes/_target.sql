@@ -10,6 +10,24 @@ target AS NOT MATERIALIZED (
 )
 {%- endmacro %}
 
+{# The rows of some of the classes: those whose key has a hash with this remainder, so that no class is parted. Only
+   columns whose equal values have one hash may be in `share.places`: not text, which a collation may compare. #}
+{% macro shared(share) %}
+shared AS NOT MATERIALIZED (
+    SELECT *
+    FROM target
+    WHERE HASH({% for place in share.places %}q{{ place }}{{ ", " if not loop.last }}{% endfor %}) % {{ share.parts }} = {{ share.part }}
+)
+{%- endmacro %}
+
+{# The lanes of sensitive values, when they have been kept. #}
+{% macro known_lanes(kept) %}
+lanes AS NOT MATERIALIZED (
+    SELECT lane, s, total
+    FROM {{ kept }}
+)
+{%- endmacro %}
+
 {# Every sensitive value with its lane (its rank; NULL is last) and its total: rows, or persons with it. Text is
    ranked by code point on every engine. #}
 {% macro lanes(entity, text) %}

@@ -1,13 +1,17 @@
 {# Equivalence classes with an array of their cells: for many sensitive values. A cell is one number, the lane in the
-   bits from 40 on and the count below. #}
+   bits from 40 on and the count below. With `share` only some of the classes are made, so that they fit the memory. #}
 {% import "classes/_rows.sql" as rows %}
 {% import "classes/_target.sql" as parts with context %}
 {% set key = rows.key_columns(keys, solo) %}
 WITH {{ parts.target(source, keys, sensitive, entity, solo) }},
-{{ parts.lanes(entity, text) }},
+{{ parts.known_lanes(kept_lanes) if share else parts.lanes(entity, text) }},
+{% set source_rows = "shared" if share else "target" %}
+{% if share %}
+{{ parts.shared(share) }},
+{% endif %}
 {% if entity is not none %}
 members AS MATERIALIZED (
-    {{ rows.members_of(key) }}
+    {{ rows.members_of(key, source_rows) }}
 ),
 {% endif %}
 cells AS NOT MATERIALIZED (
@@ -16,7 +20,7 @@ cells AS NOT MATERIALIZED (
         s,
         COUNT(*) AS c,
         {{ "SUM(row_count)" if entity is not none else "COUNT(*)" }} AS row_count
-    FROM {{ "members" if entity is not none else "target" }} AS member
+    FROM {{ "members" if entity is not none else source_rows }} AS member
     GROUP BY {{ key ~ ", " if key }}s
 ),
 coded AS NOT MATERIALIZED (

@@ -1,12 +1,13 @@
 {# Equivalence classes as count vectors. Every sensitive value has a lane of some bits in one of a few integer words;
    one GROUP BY sums the words, a second one merges classes with equal vectors. With `keep_keys` the classes stay
-   apart and carry their keys. With `counted` only classes above a size are made; the smaller ones are there already. #}
+   apart and carry their keys. With `counted` only classes above a size are made; the smaller ones are there already.
+   With `share` only some of the classes are made, so that they fit the memory. #}
 {% import "classes/_rows.sql" as rows %}
 {% import "classes/_target.sql" as parts with context %}
 {% set key = rows.key_columns(keys, solo) %}
 WITH {{ parts.target(source, keys, sensitive, entity, solo) }},
 {% if words %}
-{{ parts.lanes(entity, text) }},
+{{ parts.known_lanes(kept_lanes) if share else parts.lanes(entity, text) }},
 weights AS MATERIALIZED (
     SELECT
         s
@@ -17,12 +18,16 @@ weights AS MATERIALIZED (
     WHERE s IS NOT NULL
 ),
 {% endif %}
+{% set source_rows = "shared" if share else "target" %}
+{% if share %}
+{{ parts.shared(share) }},
+{% endif %}
 {% if entity is not none %}
 members AS NOT MATERIALIZED (
-    {{ rows.members_of(key) }}
+    {{ rows.members_of(key, source_rows) }}
 ),
 {% endif %}
-{% set members = "members" if entity is not none else "target" %}
+{% set members = "members" if entity is not none else source_rows %}
 {% if counted %}
 large AS MATERIALIZED (
     SELECT {{ key }}

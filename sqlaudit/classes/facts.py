@@ -76,6 +76,7 @@ class Frame:
     """The table as a histogram sees it: a FROM item and the expressions of the key, in the engine's dialect.
 
     `solo`: a row with a NULL in its key is a class of its own. `collated`: whether each key is a column of text.
+    `hashed`: whether each key is a column whose equal values have one hash: no text, which a collation may compare.
     `sensitive` is the sensitive attribute's expression, None when there is none; `weights` that of the people
     whom a row stands for.
     """
@@ -87,6 +88,7 @@ class Frame:
     collated: tuple[bool, ...] = ()
     sensitive: str | None = None
     weights: str | None = None
+    hashed: tuple[bool, ...] = ()
 
 
 @dataclass(frozen=True)

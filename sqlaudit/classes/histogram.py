@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,6 +11,7 @@ from sqlaudit.base.relation import Statement
 from sqlaudit.base.spec import NullPolicy
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.classes.facts import ClassHistogram, Fact, Frame, SensitiveTable
+from sqlaudit.classes.parts import Share, shares_of
 from sqlaudit.engines.contract import Engine
 
 PACKED_VALUES = 48
@@ -156,7 +157,7 @@ class HistogramBuilder:
             return _inlined(self._cells(sensitive, table, keep_keys, number=True))
         if not self.engine.numbers_rows:
             return self._relation(name, self._cells(sensitive, table, keep_keys, number=True))
-        kept = self._relation(name, self._cells(sensitive, table, keep_keys, number=False))
+        kept = self._in_parts(name, table, lambda share: self._cells(sensitive, table, keep_keys, share=share))
         return _inlined(render("classes/numbered.sql", self.engine.dialect, classes=Raw(kept)))
 
     def _packed_relation(self, sensitive: str | None, table: SensitiveTable | None, keep_keys: bool) -> str:
@@ -168,7 +169,7 @@ class HistogramBuilder:
         name = self._name("keyed" if keep_keys else "classes")
         widest = max(table.totals, default=1) if table else 1
         packing = self._packing(table, min(self._guess(table), widest))
-        classes = self._relation(name, self._packed(sensitive, table, keep_keys, packing))
+        classes = self._in_parts(name, table, lambda share: self._packed(sensitive, table, keep_keys, packing, share))
         if packing.capacity >= widest:
             return classes
         lost = self.engine.run(
@@ -178,9 +179,9 @@ class HistogramBuilder:
             return classes
         wide = self._packing(table, widest)
         if 2 * int(lost[0][0]) > (table.total if table else 0):  # to pick so many rows costs more than to take all
-            return self._relation(name, self._packed(sensitive, table, keep_keys, wide))
+            return self._in_parts(name, table, lambda share: self._packed(sensitive, table, keep_keys, wide, share))
         counted = (classes, packing.capacity)
-        whole = self._relation(f"{name}_whole", self._packed(sensitive, table, keep_keys, wide, counted))
+        whole = self._relation(f"{name}_whole", self._packed(sensitive, table, keep_keys, wide, counted=counted))
         self.engine.drop(name)
         return whole
 
@@ -220,6 +221,7 @@ class HistogramBuilder:
         table: SensitiveTable | None,
         keep_keys: bool,
         packing: Packing,
+        share: Share | None = None,
         counted: tuple[str, int] = ("", 0),
     ) -> Statement:
         has_null = table is not None and table.has_null
@@ -231,6 +233,8 @@ class HistogramBuilder:
             mask=packing.capacity,
             counted=Raw(counted[0]) if counted[0] else None,
             most=counted[1],
+            share=share,
+            kept_lanes=Raw(share.lanes) if share else None,
             word_type=packing.word_type,
             has_null=has_null,
             null_weights=packing.weights_of(table.distinct - 1) if table and has_null else [],
@@ -241,7 +245,13 @@ class HistogramBuilder:
         )
 
     def _cells(
-        self, sensitive: str | None, table: SensitiveTable | None, keep_keys: bool, *, number: bool
+        self,
+        sensitive: str | None,
+        table: SensitiveTable | None,
+        keep_keys: bool,
+        *,
+        number: bool = False,
+        share: Share | None = None,
     ) -> Statement:
         return render(
             "classes/classes_cells.sql",
@@ -251,6 +261,8 @@ class HistogramBuilder:
             text=table is not None and table.text,
             keep_keys=keep_keys,
             number=number,
+            share=share,
+            kept_lanes=Raw(share.lanes) if share else None,
             **self._target(sensitive),
             **self._key(),
         )
@@ -273,6 +285,18 @@ class HistogramBuilder:
 
     def _name(self, kind: str) -> str:
         return f"sqlaudit_{kind}" + (f"_{self.part}" if self.part else "")
+
+    def _in_parts(self, name: str, table: SensitiveTable | None, made: Callable[[Share | None], Statement]) -> str:
+        """The classes as a relation that is kept, made in as many parts as the memory asks for."""
+        shares = shares_of(self.engine, self.frame, table.total if table else 0)
+        if not shares or table is None or self.frame.sensitive is None:
+            return self._relation(name, made(None))
+        totals = self._totals_statement(self.frame.sensitive, table.text)
+        lanes = self._relation(f"{name}_lanes", totals)
+        kept = self._relation(name, made(replace(shares[0], lanes=lanes)))
+        for share in shares[1:]:
+            self.engine.extend(name, made(replace(share, lanes=lanes)))
+        return kept
 
     def _relation(self, name: str, statement: Statement) -> str:
         """The statement's result as a FROM item: kept for the session where the engine can, else inlined."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlaudit.base.columns_of import Resolved, resolve
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.relation import Relation
+from sqlaudit.base.relation import Kind, Relation
 from sqlaudit.base.spec import KnownRows, NullPolicy, Roles, Sampling
 from sqlaudit.base.words import about, spelled
 from sqlaudit.classes.facts import Frame, SensitiveTable
@@ -17,6 +17,7 @@ from sqlaudit.classes.loading import loaded
 from sqlaudit.engines.contract import Engine
 from sqlaudit.reports.figures import plural
 
+_HASHED = (Kind.BOOLEAN, Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT, Kind.DATE, Kind.TIMESTAMP)
 MAX_VALUES_READ = 10_000
 """Up to this many sensitive values the table's totals are read into Python."""
 
@@ -107,6 +108,7 @@ def frame_of(relation: Relation, roles: ResolvedRoles, attribute: Resolved | Non
     if given.joint and attribute is not None:
         keys += [other.sql for other in roles.sensitive if other != attribute]
     entity = roles.entity.sql if roles.entity else None
+    hashed = {q.sql for q in (*roles.quasi_identifiers, *roles.sensitive) if q.column and q.kind in _HASHED}
     collated = {q.sql for q in (*roles.quasi_identifiers, *roles.sensitive) if q.collated}
     return Frame(
         relation.sql,
@@ -116,6 +118,7 @@ def frame_of(relation: Relation, roles: ResolvedRoles, attribute: Resolved | Non
         tuple(key in collated for key in keys),
         attribute.sql if attribute else None,
         roles.weights.sql if roles.weights else None,
+        tuple(key in hashed for key in keys),
     )
 
 

@@ -135,6 +135,14 @@ class Engine(ABC):
         """
         raise NotImplementedError(f"{self.name} cannot keep temporary relations")
 
+    def extend(self, name: str, statement: Statement) -> None:
+        """Add the result of a statement, of the same columns, to what `materialize` keeps as `name`."""
+        raise NotImplementedError(f"{self.name} cannot add to what it keeps")
+
+    def memory(self) -> int | None:
+        """Bytes that statements may take before they spill to disk; None where only the server knows."""
+        return None
+
     def drop(self, name: str) -> None:
         """Drop a temporary relation made by `materialize` or `keep_rows`."""
         raise NotImplementedError(f"{self.name} cannot keep temporary relations")

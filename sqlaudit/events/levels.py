@@ -195,8 +195,8 @@ class Levels:
 
     def _part(self) -> int:
         """How many sets of single persons one statement groups: what fits the memory, and no more than `PART`."""
-        said = str(self.occurrences.ask("events_memory")[0][0])
-        return max(1, min(PART if self.ends is None else HURRIED, bytes_of(said) // A_SET))
+        most, memory = PART if self.ends is None else HURRIED, self.occurrences.bench.memory()
+        return most if memory is None else max(1, min(most, memory // A_SET))
 
     def _known(self, size: int, smallest: int, minimal: int, *, exact: bool = True) -> Known:
         exposed, singled_out = self.occurrences.ask("events_curve", size=size, state=self._state)[0]
@@ -206,17 +206,6 @@ class Levels:
         if name not in self._kept:
             self._kept.append(name)
         return self.occurrences.keep(name, template, **parameters)
-
-
-def bytes_of(size: str) -> int:
-    """A number of bytes as DuckDB says it.
-
-    Example:
-        >>> bytes_of("953.6 MiB"), bytes_of("512 bytes")
-        (999922073, 512)
-    """
-    number, _, unit = size.partition(" ")
-    return int(float(number) * 1024 ** "BKMGT".index(unit[:1].upper() or "B"))
 
 
 def _sets(by_number: Mapping[int, int], size: int) -> int:

@@ -58,7 +58,7 @@ CASES = [
     (("suppress", "--help"), 40, ""),
     (("test", "--help"), 38, ""),
     ((*AUDIT, "--require", "k=2"), 140, DATABASE),
-    (AUDIT, 151, DATABASE + " numpy"),
+    (AUDIT, 152, DATABASE + " numpy"),
 ]
 
 

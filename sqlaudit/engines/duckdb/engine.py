@@ -125,6 +125,17 @@ class DuckDBEngine(Engine):
         described = self._session.describe("SELECT * FROM " + kept, statement.name)
         return Relation(kept, columns_of(described), name)
 
+    def extend(self, name: str, statement: Statement) -> None:
+        """Add the result of a statement to what is kept by this name."""
+        begun = self._begin()
+        with self._readings.unchanged(statement.sql):
+            self._session.fetch("INSERT INTO " + self._in_memory(name) + "\n" + statement.sql, statement.name)
+        self.record(statement, time.monotonic() - begun)
+
+    def memory(self) -> int:
+        """Bytes that statements may take before they spill, as DuckDB says it."""
+        return bytes_of(str(self._session.fetch("SELECT CURRENT_SETTING('memory_limit')", "memory limit")[0][0]))
+
     def keep_arrow(self, name: str, table: Any) -> Relation:
         """Keep an Arrow table in the in-memory database, replacing an older relation of this name."""
         arrived = quote(name + "_arrived", DIALECT)
@@ -226,3 +237,14 @@ def _start(cursor: duckdb.DuckDBPyConnection, sql: str) -> list[str]:
     if has_zoned(types):
         cursor.execute(without_zones(sql, types))
     return types
+
+
+def bytes_of(size: str) -> int:
+    """A number of bytes as DuckDB says it.
+
+    Example:
+        >>> bytes_of("953.6 MiB"), bytes_of("512 bytes")
+        (999922073, 512)
+    """
+    number, _, unit = size.partition(" ")
+    return int(float(number) * 1024 ** "BKMGT".index(unit[:1].upper() or "B"))

@@ -20,9 +20,9 @@
 {%- endmacro %}
 
 {# Persons with their values and rows: a person with two values is there twice. #}
-{% macro members_of(key) -%}
+{% macro members_of(key, source="target") -%}
 SELECT {{ key ~ ", " if key }}e, s, COUNT(*) AS row_count
-    FROM target
+    FROM {{ source }}
     GROUP BY {{ key ~ ", " if key }}e, s
 {%- endmacro %}
 

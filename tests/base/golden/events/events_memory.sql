@@ -1,2 +1,0 @@
-/* sqlaudit: events_memory */
-SELECT CURRENT_SETTING('memory_limit') AS memory
