@@ -13,6 +13,7 @@ from sqlaudit.models.check import Check
 from sqlaudit.reports.notebook import Shown
 
 if TYPE_CHECKING:
+    from sqlaudit.audits.criteria.result import CriteriaResult
     from sqlaudit.audits.disclosure.attribute import Disclosure
     from sqlaudit.audits.distribution import WorstClasses
     from sqlaudit.events.result import PersonsFound
@@ -111,6 +112,16 @@ class AuditResult(MeasuredResult, Shown):
     @told("_not_said", HERE)
     def _curves(self) -> dict[str, Any]:
         return {"disclosure": self.disclosure, "disclosures": self.disclosures} if self.disclosures else {}
+
+    def by_criteria(self, *, public: bool = False) -> CriteriaResult:
+        """What these figures say to criteria of data protection, as a report of its own.
+
+        Args:
+            public: round small counts, for readers who may not know them.
+        """
+        from sqlaudit.audits.criteria.criteria import criteria_of
+
+        return criteria_of(self, public=public)
 
     def failing_classes(self) -> list[FailingClass]:
         """The failing classes that were read, smallest first (keys only when values were asked for)."""

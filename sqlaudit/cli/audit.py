@@ -14,13 +14,13 @@ from sqlaudit.base.errors import EngineError, ExitCode, Incomplete, UsageError
 from sqlaudit.base.spec import AuditSpec, Coverage, Limits, Roles, Sampling, Target
 from sqlaudit.cli.exits import say, tell, worst
 from sqlaudit.cli.options import (
-    CertificateOptions,
     Demands,
     FailingOptions,
+    FurtherReports,
     Work,
-    certificate_options,
     coverage_options,
     failing_options,
+    further_options,
     limit_options,
     output_options,
     require_options,
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 @coverage_options
 @failing_options
 @output_options
-@certificate_options
+@further_options
 @work_options
 @limit_options
 def command(
@@ -62,7 +62,7 @@ def command(
     coverage: Coverage,
     failing: FailingOptions,
     output: Output,
-    certified: CertificateOptions,
+    further: FurtherReports,
     work: Work,
     limits: Limits,
 ) -> int:
@@ -85,8 +85,13 @@ def command(
         raise UsageError(_name_them(target, db, roles, limits, work))
     declared = with_accepted(roles.identifiers, coverage.accepted_identifiers)
     roles = replace(roles, identifiers=declared, sampling=sampling)
-    spec = AuditSpec(target, roles, asked.requirements, asked.inputs, coverage)
-    return run_audit(spec, db, limits, failing, work, output, certified)
+    required = asked.requirements
+    if further.criteria:
+        from sqlaudit.audits.criteria.criteria import wanted_besides
+
+        required = (*required, *wanted_besides(roles, required))
+    spec = AuditSpec(target, roles, required, asked.inputs, coverage)
+    return run_audit(spec, db, limits, failing, work, output, further)
 
 
 def run_audit(
@@ -96,7 +101,7 @@ def run_audit(
     failing: FailingOptions,
     work: Work,
     output: Output,
-    certified: CertificateOptions = CertificateOptions(),
+    further: FurtherReports = FurtherReports(),
 ) -> ExitCode:
     """Audit, report, export, certify; the exit code of it all.
 
@@ -111,7 +116,7 @@ def run_audit(
 
     if failing.file is not None:
         check_destination(failing.file, TABLE_SUFFIXES)
-    certifier = _Certifier.of(certified, failing, db) if certified.file is not None else None
+    certifier = _Certifier.of(further, failing, db) if further.file is not None else None
     with session(db, limits, work, spec.target, *_further(spec)) as engine:
         if work.dry_run or work.explain:
             show_plan(engine, spec, work, output)
@@ -119,8 +124,20 @@ def run_audit(
         usual = WORST_CLASSES if output.format in ("html", "json") else 0  # a statement more
         worst_classes = usual if failing.worst is None else failing.worst
         result, exported = _audit(engine, spec, failing, worst_classes, certifier)
-    output.emit(lambda: audit_document(result), result.to_dict)
+    if further.criteria:
+        _emit_criteria(result, further.criteria == "public", output)
+    else:
+        output.emit(lambda: audit_document(result), result.to_dict)
     return worst(code_of(result), exported)
+
+
+def _emit_criteria(result: AuditResult, public: bool, output: Output) -> None:
+    """The report by criteria in the place of that of the audit."""
+    from sqlaudit.audits.criteria.criteria import criteria_of
+    from sqlaudit.audits.criteria.report import criteria_document
+
+    found = criteria_of(result, public=public)
+    output.emit(lambda: criteria_document(found), found.to_dict)
 
 
 def _name_them(target: Target, db: str | None, roles: Roles, limits: Limits, work: Work) -> str:
@@ -165,7 +182,7 @@ class _Certifier:
     db: bool
 
     @classmethod
-    def of(cls, asked: CertificateOptions, failing: FailingOptions, db: str | None) -> _Certifier:
+    def of(cls, asked: FurtherReports, failing: FailingOptions, db: str | None) -> _Certifier:
         """What writes it.
 
         Raises:
@@ -180,6 +197,8 @@ class _Certifier:
             raise UsageError(
                 "--certificate and --failing-classes-to are two runs: classes are no part of what it holds."
             )
+        if asked.criteria:
+            raise UsageError("--certificate and --criteria are two runs: criteria ask for figures besides.")
         return cls(asked.file, None if asked.key is None else private_key(asked.key), db is not None)
 
     def audit(self, auditor: Auditor, spec: AuditSpec) -> AuditResult:

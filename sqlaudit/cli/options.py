@@ -22,7 +22,7 @@ from typing import Any
 import click
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.options import FILE, FLAG, MOST, RANGE, option, options_of, request_from
+from sqlaudit.base.options import FILE, FLAG, MOST, RANGE, listed, option, options_of, request_from
 from sqlaudit.base.paths import is_folder
 from sqlaudit.base.spec import Coverage, Limits, ReadOptions, Requirement, Roles, Sampling, Target
 from sqlaudit.cli.output import Output, output_for
@@ -52,8 +52,9 @@ class Work:
 
 
 @dataclass(frozen=True)
-class CertificateOptions:
-    """The certificate of an audit: which file it is written to, and the file of the private key that signs it."""
+class FurtherReports:
+    """What else tells of an audit: a certificate in a file, signed with the private key in another file; or in place
+    of the report one by criteria, `internal` or `public`."""
 
     file: Path | None = option(
         None,
@@ -70,6 +71,13 @@ class CertificateOptions:
         "Output",
         name="certificate_key",
         metavar="FILE",
+    )
+
+    criteria: str | None = option(
+        None,
+        listed(("internal", "public")),
+        "Report by criteria of data protection: all figures, or with small counts rounded.",
+        "Output",
     )
 
     def __post_init__(self) -> None:
@@ -239,8 +247,8 @@ output_options = shared(
 )
 """Adds format and file of the report; the command gets `output: Output`."""
 
-certificate_options = request_options(CertificateOptions, "certified")
-"""Adds what makes a certificate; the command gets `certified: CertificateOptions`."""
+further_options = request_options(FurtherReports, "further")
+"""Adds what else tells of an audit; the command gets `further: FurtherReports`."""
 
 work_options = request_options(Work, "work")
 """Adds what is shown of the work; the command gets `work: Work`."""
