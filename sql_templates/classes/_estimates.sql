@@ -1,9 +1,10 @@
 {# The security estimate of every value of every class: the sum over the rows of the class of the normal density around
    their value. Values become numbers inside the database. Densities further than 38 widths away are 0. `numbered` is a
-   FROM item of the classes with their ids; what comes last is `extremes`, a row a class. #}
+   FROM item of the classes with their ids; what comes last is `extremes`, a row a class, with the estimates of the first
+   `each` values beside it. #}
 {% import "classes/_target.sql" as parts with context %}
 {% import "classes/_curve.sql" as curves %}
-{% macro estimates_relation(numbered, source, sensitive, entity, text, null_lane, lane_count, numbers, curve, width, factor) %}
+{% macro estimates_relation(numbered, source, sensitive, entity, text, null_lane, lane_count, numbers, curve, width, factor, each=0) %}
 {{ parts.target(source, [], sensitive, entity, false) }},
 {{ parts.lanes(entity, text) }},
 numbers AS (
@@ -49,6 +50,7 @@ valued AS MATERIALIZED (
 estimates AS (
     SELECT
         here.id,
+        {{ "here.lane," if each }}
         MAX(here.classes) AS classes,
         MAX(here.table_rows) AS table_rows,
         CAST({{ factor }} AS DOUBLE) * SUM(there.c * densities.density) AS psi
@@ -59,6 +61,9 @@ estimates AS (
 ),
 extremes AS (
     SELECT id, MAX(classes) AS classes, MAX(table_rows) AS table_rows, MIN(psi) AS lowest, MAX(psi) AS highest
+    {% for lane in range(each) %}
+        , MAX(CASE WHEN lane = {{ lane }} THEN psi END) AS psi_of_{{ lane }}
+    {% endfor %}
     FROM estimates
     GROUP BY id
 )

@@ -30,6 +30,8 @@ known AS NOT MATERIALIZED (
         facts.*
     {% if estimates %}
         , extremes.lowest AS psi_lowest, extremes.highest AS psi_highest
+        {% for lane in range(estimates.each) %}, extremes.psi_of_{{ lane }}{% endfor %}
+
     {% endif %}
     {% for name, signatures, depth in listed %}
         , CAST({{ name }}.figure AS DOUBLE) AS {{ name }}

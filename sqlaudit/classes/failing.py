@@ -73,7 +73,7 @@ class FailingClasses:
         """Label to expression over the columns of a class."""
         told: dict[str, list[str]] = {fact.name: [fact.name] for fact in self.facts if fact.shown}
         for listing, name in self._listings:
-            for label, column in listing.told(name):
+            for label, column in listing.named(name) if self.keys else listing.told(name):
                 told.setdefault(label, []).append(column)
         for one in self._told:
             told.setdefault(one.named if self.keys and one.named else one.label, [one.expression])
@@ -100,6 +100,7 @@ class FailingClasses:
             columns=[
                 *(fact.name for fact in facts),
                 *(() if estimates is None else ("psi_lowest", "psi_highest")),
+                *(f"psi_of_{lane}" for lane in range(0 if estimates is None else estimates["each"])),
                 *(name for name, _, _ in listed),
             ],
             keyed=keyed,

@@ -23,6 +23,10 @@ class Listing:
         """(label, column) of what it tells of a class."""
         return []
 
+    def named(self, name: str) -> list[tuple[str, str]]:
+        """The same where values may be shown."""
+        return self.told(name)
+
     def condition(self, name: str) -> str:
         """What holds for a class that falls short."""
         return piece("always")
@@ -116,15 +120,22 @@ class Listed(Listing):
 @dataclass(frozen=True)
 class Estimated(Listing):
     """Security estimates of every class, from the parameters of `_estimates.sql`; `over` is a condition on psi_lowest
-    and psi_highest, `columns` are those that are told."""
+    and psi_highest, `columns` are those that are told, `values` what the values are called whose own estimates are."""
 
     parameters: Mapping[str, Any]
     over: str
     columns: tuple[str, ...]
+    values: tuple[str, ...] = ()
 
     def told(self, name: str) -> list[tuple[str, str]]:
-        """Its columns, by their names."""
-        return [(column, column) for column in self.columns]
+        """Its columns by their names, and the estimate of each value by its rank."""
+        ranks = range(1, len(self.values) + 1)
+        return [(column, column) for column in self.columns] + [(f"ψ of value {n}", f"psi_of_{n - 1}") for n in ranks]
+
+    def named(self, name: str) -> list[tuple[str, str]]:
+        """The estimates by the values."""
+        values = [(f"ψ of {value}", f"psi_of_{lane}") for lane, value in enumerate(self.values)]
+        return [(column, column) for column in self.columns] + values
 
     def condition(self, name: str) -> str:
         """What it is made with."""

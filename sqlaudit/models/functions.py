@@ -20,6 +20,8 @@ from sqlaudit.models.recursive import THESIS
 
 MAX_POINTS = 240
 """Up to this many different numbers the covers by intervals are computed."""
+MOST_TOLD = 20
+"""Up to this many values the estimate of each is told of a class that falls short."""
 
 
 class FunctionModel(Model):
@@ -164,6 +166,20 @@ def intervals_needed(numbers: Sequence[Fraction], width: Fraction) -> int:
     return needed
 
 
+def estimate_at(x: float, places: Sequence[float], width: float, kappa: float = 1) -> float:
+    """ψ of one class at any place, as the curve of Hsu's Figure 3.6-3 draws it: for every row the normal density.
+
+    Args:
+        x: the place. places: the class function of each row's value. width, kappa: as in the inputs.
+
+    Example:
+        >>> round(estimate_at(0, [0, 1], 1), 4)
+        0.6409
+    """
+    around = math.fsum(math.exp(-(((x - place) / width) ** 2) / 2) for place in places)
+    return kappa * around / (width * math.sqrt(2 * math.pi))
+
+
 class SecurityEstimate(QueryModel, FunctionModel):
     """How many prior suspicions, spread like a bell around every row's value, still leave a value standing."""
 
@@ -196,7 +212,9 @@ class SecurityEstimate(QueryModel, FunctionModel):
         if limit is None:
             return Judgement(levels)
         column = f"psi_{self.side}"
-        listing = Estimated(parameters, self._beyond(column), (column,))
+        values = tuple("NULL" if value is None else str(value) for value in self.table.values)
+        told = values if len(values) <= MOST_TOLD else ()
+        listing = Estimated({**parameters, "each": len(told)}, self._beyond(column), (column,), told)
         return Judgement(levels, int(classes), int(rows), listing=listing)
 
     def _parameters(self, question: Question) -> dict[str, Any]:

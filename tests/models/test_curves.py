@@ -15,6 +15,7 @@ from sqlaudit.classes.attribute_inputs import inputs_of
 from sqlaudit.classes.facts import SensitiveTable
 from sqlaudit.classes.inputs import read_inputs
 from sqlaudit.engines.contract import Engine
+from tests.conftest import AuditOn
 
 FIGURE = {0: 0, 8000: 1, 15000: 1.5, 25000: 2.5, 60000: 3, 100000: 4, 250000: 4.5, 1000000: 5.5}
 """Hsu, Figure 3.6-1: the classes of the text are one apart each."""
@@ -111,3 +112,20 @@ def test_what_is_no_curve(function: Any, words: str) -> None:
 def test_values_may_be_called_like_curves() -> None:
     table = SensitiveTable("s", (1,), False, False, True, ("points",))
     assert inputs_of(read_inputs({"class_function": {"points": 3}}), "s", table)["class_function"].numbers == (3,)
+
+
+def test_the_estimate_of_each_value_of_a_class(audit_on: AuditOn) -> None:
+    """The figures of Hsu's Figure 3.6-3, of its whole block; by name only where values may be shown."""
+    places = {"s0": 0, "s1": 1, "s2": 2, "s3": 2.5, "s4": 4, "s5": 5, "s6": 6, "s7": 8, "s8": 9}
+    held = ["s0", "s1", "s2", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s8"]
+    rows = [{"q": 1, "s": s} for s in held] + [{"q": 2, "s": "s0"}]
+    asked = {"qi": ["q"], "sensitive": "s", "require": ["psi=2"], "inputs": {"class_function": places, "width": 1}}
+    named = audit_on(rows, {"q": "int", "s": "text"}, **asked, show_values=True)
+    told = {item.key["q"]: item.figures for item in named.failing if item.key}
+    wanted = [0.77, 1.26, 1.50, 1.40, 0.94, 0.91, 0.76, 0.94, 1.04]
+    assert [round(float(told[1][f"ψ of {value}"] or 0), 2) for value in places] == wanted
+    assert told[2]["ψ of s0"] == pytest.approx(1 / math.sqrt(2 * math.pi))
+    assert told[2]["ψ of s1"] is None
+    hidden = audit_on(rows, {"q": "int", "s": "text"}, **asked).failing
+    assert sorted(round(float(item.figures["ψ of value 1"] or 0), 2) for item in hidden) == [0.4, 0.77]
+    assert not any("ψ of s" in name for item in hidden for name in item.figures)

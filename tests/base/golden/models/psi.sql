@@ -49,6 +49,7 @@ valued AS MATERIALIZED (
 estimates AS (
     SELECT
         here.id,
+        
         MAX(here.classes) AS classes,
         MAX(here.table_rows) AS table_rows,
         CAST(1 AS DOUBLE) * SUM(there.c * densities.density) AS psi
