@@ -39,6 +39,12 @@ def _rules(*, require: tuple[str, ...]) -> dict[str, tuple[Requirement, ...]]:
 @in_section("How cells belong together")(
     "--before", multiple=True, metavar="TABLE", help="An older release, compared with this one (several: each two)."
 )
+@in_section("How cells belong together")(
+    "--linked",
+    multiple=True,
+    metavar="TABLE",
+    help="A further table of the same people, judged together with this one; --by names the dimensions of all.",
+)
 @output_options
 @work_options
 @limit_options
@@ -48,6 +54,7 @@ def command(
     request: AggregatesRequest,
     rules: tuple[Requirement, ...],
     before: tuple[str, ...],
+    linked: tuple[str, ...],
     output: Output,
     work: Work,
     limits: Limits,
@@ -66,6 +73,8 @@ def command(
       sqlaudit aggregates counts.csv --by region,month --count n --require threshold=5 \\
           --protect --to safe.parquet
       sqlaudit aggregates may.csv --before april.csv --by region --count n --require threshold=5
+      sqlaudit aggregates by_sector.csv --linked by_age.csv --by region,sector,age --count n \\
+          --require threshold=5 --require no_unpickable_cell=4
       sqlaudit aggregates --from visits.csv --by region,month --person patient_id --value cost \\
           --grouping "region;region,month;()" --require threshold=5 --require p_percent=10
     """
@@ -73,14 +82,16 @@ def command(
     from sqlaudit.tabular.run import find_unsafe_cells, plan_cells
 
     request = replace(request, requirements=rules)
-    older = [Target(relation=name, where=target.where, read=target.read) for name in before]
-    with session(db, limits, work, target, *older) as engine:
+    older, beside = (
+        [Target(relation=name, where=target.where, read=target.read) for name in names] for names in (before, linked)
+    )
+    with session(db, limits, work, target, *older, *beside) as engine:
         if work.dry_run or work.explain:
             relation = engine.open(target)
-            planned = plan_cells(engine, relation, request)
+            planned = plan_cells(engine, relation, request, [engine.open(one) for one in beside])
             show_statements(engine, relation.tables or (target.name,), planned, work, output)
             return ExitCode.OK
-        result = find_unsafe_cells(engine, target, request, older)
+        result = find_unsafe_cells(engine, target, request, older, beside)
     output.emit(lambda: aggregates_document(result), result.to_dict)
     if result.protection is not None and result.protection.file:
         tell(f"wrote {result.cells:,} cells to {result.protection.file!r}.")

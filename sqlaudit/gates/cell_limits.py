@@ -23,7 +23,9 @@ AGGREGATES = "aggregates"
 OPTIONS = {one.name: one for _, one in options_of(AggregatesRequest) if one.section in (CELLS, ROWS, TOTALS)}
 """What a policy says of a table; nothing there hides or writes cells."""
 SHOWN = "show_cells"
-KEYS = (*OPTIONS, "before", SHOWN, "require")
+OTHERS = "before", "linked"
+"""Further tables."""
+KEYS = (*OPTIONS, *OTHERS, SHOWN, "require")
 
 
 def read_cells(node: Node, mistakes: Mistakes, connection: str, folder: Path) -> tuple[CellLimit, ...]:
@@ -40,9 +42,12 @@ def read_cells(node: Node, mistakes: Mistakes, connection: str, folder: Path) ->
     shown = attempt(flag(SHOWN), found.get(SHOWN), False)
     if given["hierarchies"]:
         given["hierarchies"] = str(folder / given["hierarchies"])
-    before = tuple(
-        Target(relation=str(folder / name) if not connection and exists(folder / name) else name, label=name)
-        for name in attempt(texts("before"), found.get("before"), NO_TEXTS)
+    before, linked = (
+        tuple(
+            Target(relation=str(folder / name) if not connection and exists(folder / name) else name, label=name)
+            for name in attempt(texts(key), found.get(key), NO_TEXTS)
+        )
+        for key in OTHERS
     )
     rules = attempt(texts("require"), found["require"], NO_TEXTS)
     if mistakes:
@@ -51,7 +56,7 @@ def read_cells(node: Node, mistakes: Mistakes, connection: str, folder: Path) ->
         given = {name: value for name, value in given.items() if value is not None}
         request = request_from(AggregatesRequest, given, show_values=shown)
         wanted = [one for rule in rules for one in parse_requirements("".join(rule.split()), among=CELL_RULES)]
-        return tuple(CellLimit(replace(request, requirements=(one,)), before) for one in wanted)
+        return tuple(CellLimit(replace(request, requirements=(one,)), before, linked) for one in wanted)
     except UsageError as error:
         mistakes.append(mistake_of(error, node))
         return ()
@@ -83,5 +88,6 @@ def _parts(limit: CellLimit) -> Iterator[str]:
             value = Path(value).name if name == "hierarchies" else value  # not where it lies on this machine
             shown = "yes" if value is True else value if isinstance(value, str) else "+".join(value)
             yield f"{name}:{shown}"
-    if limit.before:
-        yield "before:" + "+".join(one.name for one in limit.before)
+    for key, tables in zip(OTHERS, (limit.before, limit.linked), strict=True):
+        if tables:
+            yield f"{key}:" + "+".join(one.name for one in tables)

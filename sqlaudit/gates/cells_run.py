@@ -55,11 +55,13 @@ class CellTests:
             assert entry.target is not None
             alike = [test.cells for test in entry.tests if test.cells is not None and _cells(test.cells) == asked]
             rules = tuple(one for other in alike for one in other.request.requirements)
-            before = [
-                replace(one, read=entry.target.read) if one.read == ReadOptions() else one for one in limit.before
-            ]
+            read = entry.target.read
+            before, linked = (
+                [replace(one, read=read) if one.read == ReadOptions() else one for one in some]
+                for some in (limit.before, limit.linked)
+            )
             request = replace(limit.request, requirements=rules)
-            self._found[asked] = find_unsafe_cells(self.engine, entry.target, request, before)
+            self._found[asked] = find_unsafe_cells(self.engine, entry.target, request, before, linked)
         return self._found[asked]
 
 

@@ -224,7 +224,9 @@ def _targets(tables: Sequence[TableEntry]) -> list[Target]:
     for table in tables:
         assert table.target is not None
         found += [test.loss.original for test in table.tests if test.loss is not None]
-        found += [one for test in table.tests if test.cells is not None for one in test.cells.before]
+        found += [
+            one for test in table.tests if test.cells is not None for one in (*test.cells.before, *test.cells.linked)
+        ]
         found += [one.target for one in table.persons]
         found += [table.target, *further_targets(AuditSpec(table.target, table.roles, (), table.inputs))]
     return found

@@ -322,6 +322,7 @@ def _aggregates() -> dict[str, Any]:
     }
     own["negative"] = {"enum": list(OPTIONS["negative"].kind.words), "description": OPTIONS["negative"].help}
     own["before"] = _TEXTS | {"description": "Older releases: of the same connection, or files."}
+    own["linked"] = _TEXTS | {"description": "Further tables of the same people, judged together with this one."}
     own["show_cells"] = {"type": "boolean", "description": "Name unsafe cells by their dimensions in what is told."}
     own["require"] = _TEXTS | {"description": f"Rules for cells: {', '.join(CELL_RULES)}."}
     return _object(own, "by", "require")

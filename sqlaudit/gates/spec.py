@@ -108,10 +108,12 @@ class CellLimit:
 
     Args:
         request: which column says what of a cell, and one rule. before: older releases that it is compared with.
+        linked: further tables of the same people, judged together with this one.
     """
 
     request: AggregatesRequest
     before: tuple[Target, ...] = ()
+    linked: tuple[Target, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,7 @@ def aggregates(
     negative: str = "refuse",
     grouping: str = "",
     before: Sequence[Any] = (),
+    linked: Sequence[Any] = (),
     require: Require = None,
     protect: bool = False,
     price: str = "count",
@@ -70,6 +71,7 @@ def aggregates(
         negative: `refuse` negative contributions, or take them as `absolute`.
         grouping: which tables are made: `region;region,sector;()`; empty = one by all dimensions.
         before: releases before this one, oldest first: each two of all are compared, by the same rules.
+        linked: further tables of the same people, judged together with this one; each is broken down by some of `by`.
         require: rules for cells: `{"threshold": 5, "p_percent": 10}`, or texts such as `dominance=n:2,k:85`.
         protect: hide unsafe cells, and the cheapest others that keep totals from telling them. price: what hiding a
             cell costs: its `count`, its `value`, or `1`. fast: take the first good answer.
@@ -92,6 +94,6 @@ def aggregates(
     rules = requirements(require, among=CELL_RULES)
     request = request_from(AggregatesRequest, locals(), requirements=rules)
     chosen = make_target(target, query=query, where=where, read=read)
-    older = [make_target(one, query="", where="", read=read) for one in before]
-    with opened(db, limits, chosen, *older) as engine:
-        return find_unsafe_cells(engine, chosen, request, older)
+    older, beside = ([make_target(one, query="", where="", read=read) for one in some] for some in (before, linked))
+    with opened(db, limits, chosen, *older, *beside) as engine:
+        return find_unsafe_cells(engine, chosen, request, older, beside)

@@ -71,11 +71,18 @@ class CellMeasure:
 
     Args:
         units: whole numbers; 0 where it is not known. known: where it is published. places: decimal places.
+        elsewhere: of linked tables, where one hides it that another one publishes; None of one table.
     """
 
     units: Wholes
     known: Bools
     places: int = 0
+    elsewhere: Bools | None = None
+
+    @property
+    def hidden(self) -> Bools:
+        """Where some table hides it."""
+        return ~self.known if self.elsewhere is None else ~self.known | self.elsewhere
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +101,7 @@ class TableCells:
         fractional: cells one of whose counts is no whole number, and was rounded down; None without any.
         unclear: cells that may be totals, though nothing says so for certain; None without any.
         release: of several tables read together, the number of the one that a cell is from; None of one table.
+        disagreeing: cells of which linked tables publish different numbers; None of one table.
     """
 
     dimensions: tuple[Breakdown, ...]
@@ -108,23 +116,36 @@ class TableCells:
     fractional: Bools | None = None
     release: Wholes | None = None
     unclear: Bools | None = None
+    disagreeing: Bools | None = None
 
     def __len__(self) -> int:
         return len(self.keys)
 
     def some(self, which: Bools) -> TableCells:
-        """Some of the cells, with their published numbers and who is behind them."""
+        """Some of the cells, with all that is known of them but their release."""
 
-        def of(one: CellMeasure | None) -> CellMeasure | None:
-            return None if one is None else CellMeasure(one.units[which], one.known[which], one.places)
+        def of(one: CellMeasure) -> CellMeasure:
+            elsewhere = None if one.elsewhere is None else one.elsewhere[which]
+            return CellMeasure(one.units[which], one.known[which], one.places, elsewhere)
 
+        def said(one: Bools | None) -> Bools | None:
+            return None if one is None else one[which]
+
+        count = None if self.count is None else of(self.count)
+        same = self.contributors is self.count
         return TableCells(
             self.dimensions,
             self.keys[which],
-            count=of(self.count),
-            contributors=of(self.contributors),
-            value=of(self.value),
-            holdings=of(self.holdings),
+            count=count,
+            contributors=count if same or self.contributors is None else of(self.contributors),
+            value=None if self.value is None else of(self.value),
+            largest=tuple(map(of, self.largest)),
+            weights=tuple(map(of, self.weights)),
+            holdings=None if self.holdings is None else of(self.holdings),
+            structural=said(self.structural),
+            fractional=said(self.fractional),
+            unclear=said(self.unclear),
+            disagreeing=said(self.disagreeing),
         )
 
     @cached_property
@@ -137,7 +158,7 @@ class TableCells:
         """Cells of which a published number is missing or marked as hidden."""
         found = np.zeros(len(self), dtype=np.bool_)
         for one in self.published:
-            found |= ~one.known
+            found |= one.hidden
         return found
 
     @cached_property
@@ -167,7 +188,7 @@ class TableCells:
         """The cells as somebody has them who subtracts: hidden numbers that follow from others are published."""
         given = {one.measure: one for one in self.unpicked}
         count, value = (
-            one and given[name].given_away(one) if name in given else one
+            one and replace(given[name].given_away(one) if name in given else one, elsewhere=None)
             for name, one in (("count", self.count), ("value", self.value))
         )
         contributors = count if self.contributors is self.count else self.contributors
@@ -183,6 +204,9 @@ class TableCells:
             unsafe |= narrow
             judged &= known
             missing = one.missing or missing
+        if width > 0:
+            for measure in self.published:
+                unsafe |= measure.hidden & measure.known  # another table tells it
         return unsafe, judged | unsafe, missing or "more time, or the solver HiGHS: pip install 'sqlaudit[remedies]'"
 
     @property

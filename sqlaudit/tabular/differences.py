@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.relation import Relation
-from sqlaudit.base.sql import Raw, render
 from sqlaudit.base.whole_arrays import Wholes, minus
 from sqlaudit.base.words import spelled
 from sqlaudit.engines.contract import Engine
@@ -19,6 +18,7 @@ from sqlaudit.tabular.cells import Bools, CellMeasure, TableCells
 from sqlaudit.tabular.listing import ListedCells, listed_cells
 from sqlaudit.tabular.reading import read_cells
 from sqlaudit.tabular.request import AggregatesRequest
+from sqlaudit.tabular.together import read_together
 
 Places = npt.NDArray[np.int64]
 
@@ -55,33 +55,12 @@ def _of_tables(
 ) -> Iterator[tuple[int, int, ListedCells, TableCells]]:
     asked = replace(request, largest=(), structural="", total=())
     tables = [listed_cells(engine, one, asked) for one in releases]
-    listed = _together(engine, tables)
+    listed = read_together(engine, tables)
     cells = read_cells(engine, listed, asked)
     assert cells.release is not None
     found = [cells.some(cells.release == number) for number in range(len(tables))]
     for older, newer in combinations(range(len(tables)), 2):
         yield older, newer, listed, difference(found[older], found[newer])
-
-
-def _together(engine: Engine, tables: Sequence[ListedCells]) -> ListedCells:
-    """All tables as one, with the number of each beside its cells."""
-    made = render(
-        "tabular/tabular_releases.sql",
-        engine.dialect,
-        releases=[
-            {"source": one.source, "dimensions": list(one.dimensions), "measures": list(one.measures.values())}
-            for one in tables
-        ],
-    )
-    first = tables[0]
-    measures = {name: Raw(f"m{place}") for place, name in enumerate(first.measures)}
-    return replace(
-        first,
-        source=Raw(f"(\n{made.sql}\n)"),
-        dimensions=tuple(Raw(f"d{place}") for place in range(len(first.names))),
-        measures=measures | {"release": Raw("e")},
-        finished=False,
-    )
 
 
 def difference(older: TableCells, newer: TableCells) -> TableCells:

@@ -21,6 +21,7 @@ from sqlaudit.tabular.secondary.system import FREE, Contradiction, PublishedTabl
 from sqlaudit.tabular.totals import AddedUp
 
 _EXACT = "numbers that can be added up exactly; give them in thousands or millions"
+_CIRCLE = "the table that all these tables are margins of, which has too many cells: link fewer"
 SECONDS = 60.0
 """How long programs may take for the intervals of one table."""
 _MOST_ROUNDED, _ROUNDED_SECONDS = 5_000, 10.0
@@ -37,6 +38,7 @@ class HiddenCells:
         measure: `count` or `value`. cells: how many the table has. table: as an attacker sees it, with totals that are
             not published as further hidden cells behind its own. places: decimal places of its units.
         deduced: of its hidden cells; None where that could not be found out. missing: why not.
+        loose: whether limits may be nearer than those that were found.
     """
 
     measure: str
@@ -45,6 +47,7 @@ class HiddenCells:
     places: int
     deduced: Deduced | None
     missing: str = ""
+    loose: bool = False
 
     def judge(self, width: Fraction) -> tuple[Bools, Bools]:
         """Which cells have limits nearer than a width, and of which cells that is known: of all published ones."""
@@ -53,7 +56,7 @@ class HiddenCells:
         verdicts = self._verdicts(width)
         if self.deduced is not None and verdicts is not None:
             unsafe[self.deduced.cells[verdicts.unsafe]] = True
-            judged[self.deduced.cells[~verdicts.undecided]] = True
+            judged[self.deduced.cells[verdicts.unsafe if self.loose else ~verdicts.undecided]] = True
         return unsafe[: self.cells], judged[: self.cells]
 
     @property
@@ -80,7 +83,8 @@ class HiddenCells:
         free = (found.low <= -FREE) | (found.high >= FREE)
         order = np.argsort(np.where(free, FREE, found.high - found.low), kind="stable")
         for place in order[found.cells[order] < self.cells][:most].tolist():
-            unsafe = None if verdicts.undecided[place] else bool(verdicts.unsafe[place])
+            narrow = bool(verdicts.unsafe[place])
+            unsafe = None if verdicts.undecided[place] or (self.loose and not narrow) else narrow
             low, high = (self._number(int(one[place]), found.scale) for one in (found.low, found.high))
             cell = int(found.cells[place])
             yield cell, CellInterval(self.measure, low, high, _plain(width), unsafe)
@@ -109,6 +113,16 @@ class HiddenCells:
 
 def _plain(number: Fraction) -> int | float:
     return int(number) if number.denominator == 1 else float(number)
+
+
+def published_elsewhere(
+    cells: TableCells, width: Fraction, most: int
+) -> Iterator[tuple[int, CellInterval, tuple[tuple[int, int], ...]]]:
+    """Cells that one table hides and a linked one publishes: nothing has to be added to know them."""
+    for name, one in measures_of(cells):
+        for cell in np.flatnonzero(one.hidden & one.known)[:most].tolist():
+            value = _plain(Fraction(int(one.units[cell]), 10**one.places))
+            yield cell, CellInterval(name, value, value, _plain(width), width > 0), ((cell, 1),)
 
 
 def broken_totals(cells: TableCells, added: AddedUp) -> Bools:
@@ -153,7 +167,8 @@ def _of_measure(name: str, one: CellMeasure, added: AddedUp) -> HiddenCells:
     if units is None:
         return HiddenCells(name, cells, table, one.places, None, _EXACT)
     try:
-        return HiddenCells(name, cells, table, one.places, deduce(table, seconds=SECONDS))
+        found = deduce(table, seconds=SECONDS, asked=cells)
+        return HiddenCells(name, cells, table, one.places, found, _CIRCLE if added.loose else "", added.loose)
     except Contradiction:
         return HiddenCells(name, cells, table, one.places, None, "totals that are the sums of their parts")
     except UsageError:  # too large

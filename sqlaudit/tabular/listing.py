@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from sqlaudit.base.columns_of import resolve
-from sqlaudit.base.relation import Relation, Statement
+from sqlaudit.base.columns_of import Resolved, find_column, resolve
+from sqlaudit.base.relation import Kind, Relation, Statement
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.base.words import about
 from sqlaudit.engines.contract import Engine
@@ -25,11 +25,13 @@ class ListedCells:
             it. places: for measures that are whole multiples of a decimal place, which one.
         rows: what the table is made from, None when it is there already. values: the SQL of the dimensions over these.
         finished: whether its totals are looked for among its values.
+        kinds: what its dimensions and then its measures hold, for a finished table. absent: the places of dimensions
+            that it does not have, of linked tables.
     """
 
     source: Raw
     names: tuple[str, ...]
-    dimensions: tuple[Raw, ...]
+    dimensions: tuple[Raw | None, ...]
     measures: dict[str, Raw]
     columns: dict[str, str]
     flags: tuple[Raw, ...] = ()
@@ -37,6 +39,8 @@ class ListedCells:
     rows: Raw | None = None
     values: tuple[Raw, ...] = ()
     finished: bool = True
+    kinds: tuple[Kind, ...] = ()
+    absent: frozenset[int] = frozenset()
 
     def statement(self, dialect: str) -> Statement:
         """The statement that reads the cells."""
@@ -74,7 +78,7 @@ def listed_cells(
     """
     if request.microdata:
         return _made(request, contributions_of(engine, relation, request, top, before))
-    return _finished(engine, relation, request)
+    return finished_cells(engine, relation, request)
 
 
 def _made(request: AggregatesRequest, found: Contributions) -> ListedCells:
@@ -93,20 +97,39 @@ def _made(request: AggregatesRequest, found: Contributions) -> ListedCells:
     )
 
 
-def _finished(engine: Engine, relation: Relation, request: AggregatesRequest) -> ListedCells:
+def finished_cells(
+    engine: Engine, relation: Relation, request: AggregatesRequest, *, in_part: bool = False
+) -> ListedCells:
+    """The cells of a published table.
 
-    def sql(text: str, option: str) -> Raw:
-        return Raw(resolve(text, relation, engine.dialect, about(option)).sql)
+    Args:
+        in_part: whether it may lack some dimensions, all of whose values its cells are then about.
 
-    named = {name: text for name in _SINGLE if (text := getattr(request, name))}
-    measures = {name: sql(text, name) for name, text in named.items()}
+    Raises:
+        UsageError: an unknown column.
+    """
+
+    def column(text: str, option: str) -> Resolved:
+        return resolve(text, relation, engine.dialect, about(option))
+
+    columns = {name: text for name in _SINGLE if (text := getattr(request, name))}
+    measures = {name: column(text, name) for name, text in columns.items()}
     for place, text in enumerate(request.largest, 1):
-        named[f"largest_{place}"] = text
-        measures[f"largest_{place}"] = sql(text, "largest")
+        columns[f"largest_{place}"] = text
+        measures[f"largest_{place}"] = column(text, "largest")
     if request.structural:
-        measures["structural"] = sql(request.structural, "structural")
-    dimensions = tuple(sql(text, "by") for text in request.by)
-    return ListedCells(Raw(relation.sql), request.by, dimensions, measures, named)
+        measures["structural"] = column(request.structural, "structural")
+    lacking = [in_part and text.isidentifier() and find_column(text, relation) is None for text in request.by]
+    by = [None if left else column(text, "by") for text, left in zip(request.by, lacking, strict=True)]
+    return ListedCells(
+        Raw(relation.sql),
+        request.by,
+        tuple(None if one is None else Raw(one.sql) for one in by),
+        {name: Raw(one.sql) for name, one in measures.items()},
+        columns,
+        kinds=tuple(Kind.OTHER if one is None else one.kind for one in (*by, *measures.values())),
+        absent=frozenset(place for place, left in enumerate(lacking) if left),
+    )
 
 
 _SINGLE = ("count", "contributors", "value", "holdings")

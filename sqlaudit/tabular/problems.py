@@ -18,16 +18,19 @@ _WRONG = (
 )
 
 
+_DISAGREEING = "have different numbers in linked tables: correct them, or link tables of the same people alone"
 _UNCLEAR = "may be a total, from which hidden cells follow: name totals with {}, or give such values another name"
 
 
 def problems_of(cells: TableCells, *, added_up: bool = False) -> Iterator[tuple[TableProblem, Codes]]:
     """Each mistake with the keys of the cells that have it; `added_up` when totals are known to be right."""
+    unclear = cells.unclear if bool(cells.hidden.any()) else None  # where nothing is hidden it does not matter
     for code, which, said in (
         ("duplicate_cells", _repeated(cells), "have a key that another cell has, too: give every cell one row"),
         ("negative_counts", _anywhere(cells, _negative), "have a negative count"),
         ("fractional_counts", cells.fractional, "have a count that is no whole number"),
-        ("unclear_totals", cells.unclear, _UNCLEAR.format(spelled("total", "column=value"))),
+        ("unclear_totals", unclear, _UNCLEAR.format(spelled("total", "column=value"))),
+        ("linked_numbers", cells.disagreeing, _DISAGREEING),
         ("wrong_totals", None if added_up else _wrong(cells), _WRONG),
     ):
         number = 0 if which is None else int(which.sum())

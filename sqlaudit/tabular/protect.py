@@ -12,6 +12,7 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.words import spelled
 from sqlaudit.models.cell_rules import CellRule
 from sqlaudit.tabular.cells import Bools, CellMeasure, TableCells
+from sqlaudit.tabular.facets import facets_of, in_circle
 from sqlaudit.tabular.hidden import as_integers, measures_of
 from sqlaudit.tabular.openness import protection_of
 from sqlaudit.tabular.request import AggregatesRequest, CellPrice
@@ -153,6 +154,11 @@ def _complete(cells: TableCells) -> AddedUp:
     """
     if cells.added_up is None:
         raise UsageError("A table is protected when every cell has one row.")
+    if in_circle(facets_of(cells)):
+        raise UsageError(
+            "These are margins of one table that is not there, and more follows from them than from their sums: give "
+            "that table, too."
+        )
     if bool(cells.hidden.any()):
         raise UsageError(
             "Cells that have no number yet cannot be protected: give the table before anything was hidden."

@@ -263,6 +263,7 @@ def _how(result: AggregatesResult) -> Facts:
         (
             ("cells", count(result.cells)),
             ("broken down by", ", ".join(result.by)),
+            *(("linked table", f"{one.target}, by {', '.join(one.by)}") for one in result.linked),
             ("columns", columns),
             ("totals in", ", ".join(result.totals) or "no dimension"),
             *(((f"subtotals in {name}", plural(number, "value")) for name, number in result.subtotals.items())),

@@ -53,6 +53,18 @@ class TableProblem(Documented):
 
 
 @dataclass(frozen=True)
+class LinkedTable(Documented):
+    """One of several tables that were judged together.
+
+    Args:
+        target: what was looked at. by: what it is broken down by.
+    """
+
+    target: str
+    by: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class ReleaseDifference(Documented):
     """What two releases of a table say together, over cells of what changed between them.
 
@@ -153,6 +165,7 @@ class AggregatesResult(MeasuredResult, Shown):
         contributors_added_up: whether that is a sum over cells, as no total of all is published: who is in several
             cells counts in each.
         unsafe_cells: those that fall short of some rule. rules: each by itself. hidden: cells that are not published.
+        linked: the tables that were judged together, this one first; none of a table alone.
         differences: what each two releases say together.
         deducible: hidden cells whose value follows from published ones; None when nothing is hidden, or nobody knows.
         intervals: what published cells leave hidden ones, the narrowest first; only where values are shown.
@@ -179,6 +192,7 @@ class AggregatesResult(MeasuredResult, Shown):
     unsafe_cells: int = field(metadata=key("aggregates.unsafe_cells"))
     rules: tuple[RuleFound, ...] = field(metadata=key("aggregates.unsafe"))
     hidden: int = field(metadata=key("aggregates.hidden"))
+    linked: tuple[LinkedTable, ...] = field(default=(), metadata=IF_ANY | key("aggregates.linked"))
     differences: tuple[ReleaseDifference, ...] = field(default=(), metadata=key("aggregates.differences"))
     deducible: int | None = field(default=None, metadata=key("aggregates.deducible"))
     intervals: tuple[CellInterval, ...] = field(default=(), metadata=key("aggregates.intervals"))

@@ -26,7 +26,8 @@ from sqlaudit.reports.figures import plural
 from sqlaudit.tabular import drawing
 from sqlaudit.tabular.cells import Bools, Codes, TableCells, Wholes
 from sqlaudit.tabular.differences import differences
-from sqlaudit.tabular.hidden import only_small_ones, rounded
+from sqlaudit.tabular.hidden import only_small_ones, published_elsewhere, rounded
+from sqlaudit.tabular.linked import linked_cells, linked_tables
 from sqlaudit.tabular.listing import ListedCells, listed_cells
 from sqlaudit.tabular.problems import problems_of
 from sqlaudit.tabular.reading import read_cells
@@ -36,6 +37,7 @@ from sqlaudit.tabular.result import (
     CellInterval,
     CellProtection,
     DrawnTable,
+    LinkedTable,
     ReleaseDifference,
     RuleFound,
     TableProblem,
@@ -51,7 +53,11 @@ _ANY_WIDTH = Fraction(1, 10**18)
 
 
 def find_unsafe_cells(
-    engine: Engine, target: Target | Relation, request: AggregatesRequest, before: Sequence[Target] = ()
+    engine: Engine,
+    target: Target | Relation,
+    request: AggregatesRequest,
+    before: Sequence[Target] = (),
+    linked: Sequence[Target] = (),
 ) -> AggregatesResult:
     """Judge the cells of a published table.
 
@@ -59,6 +65,7 @@ def find_unsafe_cells(
         engine: an open engine. target: a table with a row for each cell, or rows that one is to be made from.
         request: which column says what of a cell, and what must hold.
         before: releases before this one, oldest first; each two of all are compared.
+        linked: further tables of the same people, judged together with this one.
 
     Raises:
         UsageError: an unknown column, or cells that are neither a number nor marked as hidden.
@@ -78,13 +85,16 @@ def find_unsafe_cells(
     """
     if before and not request.requirements:
         raise UsageError(f"Say what the change of a cell must hold with {spelled('require', 'threshold=5')}.")
+    if linked:
+        _check_linked(request, before)
     already = len(engine.executed)
     relation = engine.open(target) if isinstance(target, Target) else target
-    listed = _listed(engine, relation, request)
     if request.protect:
-        refuse_overwriting([request.to], files_read(engine, [target] if isinstance(target, Target) else []))
-    judged = _JudgedCells(engine, listed, read_cells(engine, listed, request), request)
-    found = judged.result(relation.label)
+        given = [target] if isinstance(target, Target) else []
+        refuse_overwriting([request.to], files_read(engine, [*given, *linked]))
+    listed, cells, beside = _cells(engine, relation, [engine.open(one) for one in linked], request)
+    judged = _JudgedCells(engine, listed, cells, request)
+    found = replace(judged.result(relation.label), linked=beside)
     if request.protect:
         found = replace(found, protection=judged.protected())
     releases = [*(engine.open(one) for one in before), relation]
@@ -92,13 +102,42 @@ def find_unsafe_cells(
     return replace(found, **provenance(engine, already))
 
 
-def plan_cells(engine: Engine, relation: Relation, request: AggregatesRequest) -> list[Statement]:
-    """The statement that reads the cells, for `--dry-run`.
+def plan_cells(
+    engine: Engine, relation: Relation, request: AggregatesRequest, linked: Sequence[Relation] = ()
+) -> list[Statement]:
+    """The statement that reads the cells, of linked tables together, for `--dry-run`.
 
     Raises:
         UsageError: an unknown column.
     """
-    return [_listed(engine, relation, request).statement(engine.dialect)]
+    listed = linked_tables(engine, [relation, *linked], request)[0] if linked else _listed(engine, relation, request)
+    return [listed.statement(engine.dialect)]
+
+
+def _check_linked(request: AggregatesRequest, before: Sequence[Target]) -> None:
+    """Nothing when what is asked of linked tables has a meaning.
+
+    Raises:
+        UsageError: rows, releases, or a protected table.
+    """
+    if request.microdata:
+        raise UsageError(f"Tables that are made of rows are named by {spelled('grouping')}, not {spelled('linked')}.")
+    if before:
+        raise UsageError(f"Compare releases with {spelled('before')} table by table, without {spelled('linked')}.")
+    if request.protect:
+        raise UsageError(f"Linked tables are protected as one table: put them together, without {spelled('linked')}.")
+
+
+def _cells(
+    engine: Engine, relation: Relation, linked: Sequence[Relation], request: AggregatesRequest
+) -> tuple[ListedCells, TableCells, tuple[LinkedTable, ...]]:
+    """The cells of a table, or of several that are linked, and what these are."""
+    if not linked:
+        listed = _listed(engine, relation, request)
+        return listed, read_cells(engine, listed, request), ()
+    listed, cells, split = linked_cells(engine, [relation, *linked], request)
+    tables = zip([relation, *linked], split, strict=True)
+    return listed, cells, tuple(LinkedTable(one.label, by) for one, by in tables)
 
 
 def _listed(engine: Engine, relation: Relation, request: AggregatesRequest) -> ListedCells:
@@ -301,6 +340,7 @@ class _JudgedCells:
             for hidden in self.cells.unpicked
             for cell, one in hidden.intervals(width, MOST_INTERVALS)
         ]
+        found = [*published_elsewhere(self.cells, width, MOST_INTERVALS), *found]
         used = sorted({part for cell, _, proof in found for part in (cell, *(part for part, _ in proof))})
         keys = self.cells.keys[np.array(used, dtype=np.int64)].tolist()
         named = dict(zip(used, keys_shown(self.engine, self.listed, keys), strict=True)) if used else {}

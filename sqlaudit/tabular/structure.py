@@ -32,13 +32,22 @@ def with_totals(engine: Engine, listed: ListedCells, cells: TableCells, request:
         return _with(cells, {place: ALL for place in range(len(listed.names)) if _has(cells, place, ALL)})
     if not listed.finished:
         return cells
-    named = request.totals()
-    words = _labelled(engine, listed, cells, named)
+    words = total_words(engine, listed, cells, request.totals())
+    return structured(cells, words, listed_levels(engine, listed, cells, request.hierarchies))
+
+
+def structured(cells: TableCells, words: Mapping[int, list[int]], links: Mapping[int, dict[int, int]]) -> TableCells:
+    """The cells of one table with what is part of what.
+
+    Args:
+        cells: without totals yet. words: by dimension, the codes that read like a total; several are not clear, and
+            an empty list says that none is looked for.
+        links: by dimension, what a hierarchy says is part of what.
+    """
     labelled = {place: codes[0] for place, codes in words.items() if len(codes) == 1}
     unclear = {place: codes for place, codes in words.items() if len(codes) > 1}
-    links = _listed_levels(engine, listed, cells, request.hierarchies)
     found = dict(labelled)
-    for place in range(len(listed.names)):
+    for place in range(len(cells.dimensions)):
         if place in links:
             cells = _linked(cells, place, links[place], labelled.get(place))
         elif not _is_flat(cells, place, labelled.get(place)):
@@ -52,8 +61,8 @@ def with_totals(engine: Engine, listed: ListedCells, cells: TableCells, request:
 
 
 def _unclear(cells: TableCells, codes: Mapping[int, list[int]]) -> Bools | None:
-    """Cells that may be totals; where nothing is hidden it does not matter."""
-    if not codes or not bool(cells.hidden.any()):
+    """Cells that may be totals."""
+    if not codes:
         return None
     found = np.zeros(len(cells), dtype=np.bool_)
     for place, some in codes.items():
@@ -104,8 +113,12 @@ def _with(cells: TableCells, totals: Mapping[int, int]) -> TableCells:
     return replace(cells, dimensions=tuple(dimensions))
 
 
-def _labelled(engine: Engine, listed: ListedCells, cells: TableCells, named: dict[str, str]) -> dict[int, list[int]]:
-    """The code of the total of each dimension that has one as it is named, or by a usual word; several of these."""
+def total_words(engine: Engine, listed: ListedCells, cells: TableCells, named: dict[str, str]) -> dict[int, list[int]]:
+    """The code of the total of each dimension that has one as it is named, or by a usual word; several of these.
+
+    Raises:
+        UsageError: a named total that no cell has.
+    """
     by_label = {name: label for name, label in named.items() if label != "NULL"}
     places = {name: f"${number}" for number, name in enumerate(by_label, 1)}
     statement = render(
@@ -128,10 +141,14 @@ def _labelled(engine: Engine, listed: ListedCells, cells: TableCells, named: dic
     return found
 
 
-def _listed_levels(
+def listed_levels(
     engine: Engine, listed: ListedCells, cells: TableCells, hierarchies: Any
 ) -> dict[int, dict[int, int]]:
-    """What is part of what in the dimensions that a file of hierarchies has."""
+    """What is part of what in the dimensions that a file of hierarchies has.
+
+    Raises:
+        UsageError: a hierarchy that lists no values.
+    """
     if not hierarchies:
         return {}
     made = read_hierarchies(hierarchies).for_columns(listed.names)

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sqlaudit.tabular.cells import NO_PARENT, Bools, Breakdown, Codes, TableCells
+from sqlaudit.tabular.facets import facets_of, in_circle, inner_keys
 from sqlaudit.tabular.secondary.structure import Dimension, Equations, Integers, equations_of, repeated
 
 T = TypeVar("T", bound=np.generic)
@@ -30,12 +31,13 @@ class AddedUp:
 
     Args:
         cells: how many are in the table; they come first. missing: the keys of further cells, which are not published.
-        equations: between all of them.
+        equations: between all of them. loose: whether more may follow than equations say.
     """
 
     cells: int
     missing: Codes
     equations: Equations
+    loose: bool = False
 
     def with_missing(self, of_cells: npt.NDArray[T], fill: int | bool) -> npt.NDArray[T]:
         """Something of every cell, with a value for those that are not published."""
@@ -71,11 +73,16 @@ def added_up(cells: TableCells) -> AddedUp | None:
     """The equations of a table; None of several releases, with a cell that is there twice, or too much that is not."""
     if cells.release is not None or len(repeated(cells.keys.astype(np.int64), _solved(cells.dimensions))):
         return None
-    missing = _between(cells)
+    facets = facets_of(cells)
+    inner: Codes | None = cells.keys[:0]
+    if bool(cells.hidden.any()) and in_circle(facets):
+        inner = inner_keys(cells, facets)
+    below = cells.keys[:0] if inner is None else inner
+    missing = _between(cells, below, every=len(facets) > 1)
     if missing is None:
         return None
     keys = np.concatenate([cells.keys, missing]).astype(np.int64)
-    return AddedUp(len(cells), missing, equations_of(keys, _solved(cells.dimensions)))
+    return AddedUp(len(cells), missing, equations_of(keys, _solved(cells.dimensions)), loose=inner is None)
 
 
 def _solved(dimensions: Sequence[Breakdown]) -> list[Dimension]:
@@ -89,18 +96,23 @@ def missing_totals(cells: TableCells) -> Codes:
     return _outside(cells, cells.keys, [cells.keys])
 
 
-def _between(cells: TableCells) -> Codes | None:
-    """The keys of totals that are not there, though larger ones are; None when they are too many."""
+def _between(cells: TableCells, inner: Codes, *, every: bool) -> Codes | None:
+    """The keys of totals that are not there, though larger ones are; None when they are too many.
+
+    Args:
+        inner: keys of cells below all published ones. every: those above all, too, where several tables meet in them.
+    """
     most = _MOST_TIMES * len(cells) + _MOST_BESIDES
-    found: list[Codes] = [cells.keys]
-    looked = cells.keys
+    inner = inner[~np.isin(cells.packed(inner), cells.numbers)]
+    found: list[Codes] = [cells.keys, inner]
+    looked = np.concatenate(found)
     while len(looked):
         outside = _outside(cells, looked, found)
-        looked = outside[_below(cells, outside)]
+        looked = outside if every else outside[_below(cells, outside)]
         found.append(looked)
         if sum(map(len, found)) > most + len(cells):
             return None
-    return np.concatenate(found[1:]) if len(found) > 1 else cells.keys[:0]
+    return np.concatenate(found[1:])
 
 
 def _outside(cells: TableCells, keys: Codes, there: Sequence[Codes]) -> Codes:

@@ -5,7 +5,7 @@ AGGREGATES [ FROM ] { table | 'file' | ( SELECT … ) }
     [ COUNT column ] [ VALUE column ] [ CONTRIBUTORS column ] [ HOLDINGS column ] [ LARGEST column [, …] ]
     [ HIDDEN 'mark' [, …] ] [ TOTAL column = { 'value' | NULL } [, …] ] [ HIERARCHIES 'file' ] [ STRUCTURAL condition ]
     [ PERSON column ] [ WEIGHT column ] [ NEGATIVE { refuse | absolute } ] [ GROUPING ( … ) [, …] ]
-    [ BEFORE { table | 'file' } [, …] ]
+    [ BEFORE { table | 'file' } [, …] ] [ LINKED { table | 'file' } [, …] ]
     [ REQUIRE rule { = | >= | <= } limit [, …] ]
 """
 
@@ -33,6 +33,7 @@ class CellsStatement:
     query: str
     request: AggregatesRequest
     before: tuple[str, ...] = ()
+    linked: tuple[str, ...] = ()
 
 
 def is_cells(text: str, dialect: str) -> bool:
@@ -72,13 +73,13 @@ def parse_cells(text: str, dialect: str, first_line: int = 1) -> CellsStatement:
         raise reader.fail("what the table is broken down by stands in parentheses: BY (region, sector)")
     given["by"] = items_of(reader, reader.brackets())
     _read_clauses(reader, given)
-    before, rules = given.pop("before", ()), given.pop("require", ())
+    before, linked, rules = (given.pop(name, ()) for name in ("before", "linked", "require"))
     try:
         with speaking(in_the_statement):
             request = request_from(AggregatesRequest, given, requirements=rules)
     except UsageError as error:
         raise reader.error(str(error).rstrip("."), 0) from None
-    return CellsStatement(relation, query, request, before)
+    return CellsStatement(relation, query, request, before, linked)
 
 
 def in_the_statement(field: str, values: tuple[object, ...]) -> str | None:
@@ -207,6 +208,7 @@ _CLAUSES: Mapping[str, Callable[[Reader, str], Any]] = {
     "NEGATIVE": _one,
     "GROUPING": _sets,
     "BEFORE": _several,
+    "LINKED": _several,
 }
 CLAUSES = tuple(_CLAUSES)
 """The words that begin a clause."""

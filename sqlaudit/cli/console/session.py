@@ -237,9 +237,10 @@ class Session:
 
         said = parse_cells(piece.text, self.workspace.dialect, piece.line)
         target = self.workspace.query(said.query) if said.query else self.workspace.target(said.relation)
-        before = [self.workspace.target(name) for name in said.before]
+        before, linked = ([self.workspace.target(name) for name in names] for names in (said.before, said.linked))
+        request = replace(said.request, show_values=self.show_values)
         with speaking(in_the_statement):
-            result = find_unsafe_cells(self.engine, target, replace(said.request, show_values=self.show_values), before)
+            result = find_unsafe_cells(self.engine, target, request, before, linked)
         self.show(Reported(lambda: aggregates_document(result), result.to_dict))
         return result
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, fields, replace
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.options import options_of
 from sqlaudit.base.words import speaking
+from sqlaudit.gates.cell_limits import OTHERS
 from sqlaudit.gates.nodes import in_a_policy
 from sqlaudit.gates.spec import CellLimit, TableEntry, TestSpec
 from sqlaudit.gates.standalone.cells import compile_cells
@@ -156,10 +157,9 @@ def _cells(table: TableEntry, limit: CellLimit, wording: Wording, answer: Answer
     plain = {name: one.default for name, one in options_of(AggregatesRequest)}
     further = [one.name for one in fields(request) if one.name in plain and one.name not in known]
     given = [name for name in further if getattr(request, name) != plain[name]]
-    if given or limit.before:
-        raise NotCarried(
-            f"one SELECT looks at single cells, without {', '.join([*given, *['before'] * bool(limit.before)])}."
-        )
+    given += [key for key, tables in zip(OTHERS, (limit.before, limit.linked), strict=True) if tables]
+    if given:
+        raise NotCarried(f"one SELECT looks at single cells, without {', '.join(given)}.")
     assert table.target is not None
     return compile_cells(
         table.target,

@@ -85,11 +85,12 @@ class Protection:
         return cls(np.full(cells, max(1, threshold - 1), dtype=np.int64))
 
 
-def deduce(table: PublishedTable, *, seconds: float | None = None) -> Deduced:
+def deduce(table: PublishedTable, *, seconds: float | None = None, asked: int | None = None) -> Deduced:
     """The interval of each hidden cell.
 
     Args:
         table: what is published. seconds: how long programs may run in all, None = as long as they need.
+        asked: only so many of the table's first cells are searched by programs, None = all.
 
     Raises:
         Contradiction: no table fits. UsageError: the values are too large for exact sums.
@@ -101,7 +102,8 @@ def deduce(table: PublishedTable, *, seconds: float | None = None) -> Deduced:
     done = determined(system)
     blocks = blocks_of(system, done)
     low, high = limits_of(system, done, blocks, scaled.lower[system.cells], scaled.upper[system.cells])
-    found = _Found(system, done, blocks, low, high, table.whole, end_of(seconds))
+    wanted = system.cells < (len(table.hidden) if asked is None else asked)
+    found = _Found(system, done, blocks, low, high, table.whole, end_of(seconds), wanted)
     found.search()
     number = blocks.number
     return Deduced(
@@ -170,7 +172,9 @@ class _Found:
         high: Integers,
         whole: bool,
         end: float | None,
+        wanted: Booleans,
     ) -> None:
+        self.wanted = wanted
         self.system, self.done, self.blocks, self.whole, self.end = system, done, blocks, whole, end
         self.low, self.high = low, high
         settled = np.append(blocks.tree, True)[blocks.of_column]  # -1, the last one: a determined cell
@@ -196,7 +200,8 @@ class _Found:
             return
         prober = Prober(block, self.end)
         for cell, sign in prober.range.open():
-            prober.probe(cell, sign)
+            if self.wanted[columns[cell]]:
+                prober.probe(cell, sign)
             if late(self.end):  # a program may have stopped before its end: what it proved until then is kept
                 self.why = "time"
                 break

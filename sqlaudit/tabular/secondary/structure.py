@@ -134,27 +134,6 @@ def wrong_sums(equations: Equations, values: Integers, known: Booleans, toleranc
     return np.flatnonzero(judged & (np.abs(equations.residuals(np.where(known, values, 0))) > tolerance))
 
 
-def linked(tables: Sequence[Integers], values: Sequence[Integers]) -> tuple[Integers, Integers, Integers, Integers]:
-    """Several tables as one, with cells that several have named once.
-
-    Args:
-        tables: the keys of each, in the same dimensions: what a table does not have is the code of the total there.
-        values: of the cells of each.
-
-    Returns:
-        The keys and values of the cells, the cell of each row of the tables one after the other, and the rows whose
-        value differs from that of the first row of their cell.
-    """
-    rows, numbers = np.concatenate(tables), np.concatenate(values)
-    sizes = (rows.max(axis=0, initial=0) + 1).tolist()
-    _, first, place = np.unique(_packed(rows, sizes), return_index=True, return_inverse=True)
-    order = np.argsort(first, kind="stable")
-    rank = np.empty(len(order), dtype=np.int64)
-    rank[order] = np.arange(len(order))
-    cell, kept = rank[place], first[order]
-    return rows[kept], numbers[kept], cell, np.flatnonzero(numbers != numbers[kept][cell])
-
-
 def _of_rollup(codes: Integers, dimensions: Sequence[Dimension], number: int, parents: Integers) -> Equations:
     """The equations of one rollup of one dimension."""
     others = [place for place in range(len(dimensions)) if place != number]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.tabular.secondary.structure import Dimension, Equations, equations_of, linked, repeated, wrong_sums
+from sqlaudit.tabular.secondary.structure import Dimension, Equations, equations_of, repeated, wrong_sums
 from tests.tabular.secondary import oracle
 
 
@@ -95,19 +95,6 @@ def test_sums_that_are_wrong_are_found_where_all_cells_are_known() -> None:
     assert wrong_sums(equations, values, known, tolerance=1).tolist() == []
     known[4] = False
     assert [int(equations.totals[one]) for one in wrong_sums(equations, values, known)] == [8]
-
-
-def test_linked_tables_name_a_shared_cell_once() -> None:
-    by_both = cross([0, 1], [0, 1])
-    by_region = np.array([[0, 2], [1, 2], [2, 2]])
-    again = np.array([[2, 2], [0, 2]])
-    keys, values, cell, differing = linked(
-        [by_both, by_region, again], [np.array([1, 2, 3, 4]), np.array([3, 7, 10]), np.array([10, 4])]
-    )
-    assert keys.tolist() == [[0, 0], [0, 1], [1, 0], [1, 1], [0, 2], [1, 2], [2, 2]]
-    assert values.tolist() == [1, 2, 3, 4, 3, 7, 10]
-    assert cell.tolist() == [0, 1, 2, 3, 4, 5, 6, 6, 4]
-    assert differing.tolist() == [8]
 
 
 def test_no_cells_have_no_equations() -> None:

@@ -1,0 +1,259 @@
+"""Published tables that share cells, as one: what several of them say of the same people, somebody adds up.
+
+Each table is broken down by some of the dimensions; its cells are about all values of the others. Totals are found in
+each table by itself, as these may call them differently; then they are one value, and a cell that several tables have
+is one cell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.names import closest
+from sqlaudit.base.relation import Relation
+from sqlaudit.base.words import about, spelled
+from sqlaudit.engines.contract import Engine
+from sqlaudit.tabular.cells import NO_PARENT, Bools, Breakdown, CellMeasure, Codes, TableCells, Wholes
+from sqlaudit.tabular.listing import ListedCells, finished_cells
+from sqlaudit.tabular.reading import read_cells
+from sqlaudit.tabular.request import AggregatesRequest
+from sqlaudit.tabular.secondary.structure import Integers
+from sqlaudit.tabular.structure import adds_up, listed_levels, structured, total_words, with_total
+from sqlaudit.tabular.subtotals import subtotals_of
+from sqlaudit.tabular.together import read_together
+
+
+@dataclass(frozen=True, eq=False)
+class _OneTable:
+    """The cells of one of the tables, with its own totals. absent: dimensions that it does not have."""
+
+    cells: TableCells
+    absent: frozenset[int]
+
+    def total(self, place: int) -> int | None:
+        """The code that stands for all values of a dimension."""
+        found = np.flatnonzero(self.cells.dimensions[place].is_grand)
+        return int(found[0]) if len(found) and place not in self.absent else None
+
+    def used(self, place: int) -> set[int]:
+        """The codes of its cells but that of the total."""
+        if place in self.absent:
+            return set()
+        return set(np.unique(self.cells.keys[:, place]).tolist()) - {self.total(place)}
+
+
+def linked_tables(
+    engine: Engine, relations: Sequence[Relation], request: AggregatesRequest
+) -> tuple[ListedCells, list[ListedCells]]:
+    """Some tables as one, and each of them.
+
+    Raises:
+        UsageError: an unknown column, or a dimension that no table has.
+    """
+    listed = [finished_cells(engine, relation, request, in_part=True) for relation in relations]
+    for place, name in enumerate(request.by):
+        if all(place in one.absent for one in listed):
+            columns = [column.name for relation in relations for column in relation.columns]
+            raise UsageError(f"{about('by')}: no linked table has a column {name!r}.{closest(name, columns)}")
+    return read_together(engine, listed), listed
+
+
+def linked_cells(
+    engine: Engine, relations: Sequence[Relation], request: AggregatesRequest
+) -> tuple[ListedCells, TableCells, tuple[tuple[str, ...], ...]]:
+    """All cells of some tables, each once, and by what each table is broken down.
+
+    Raises:
+        UsageError: an unknown column, a dimension that no table has, or one whose values add up in two ways.
+    """
+    every, listed = linked_tables(engine, relations, request)
+    cells = read_cells(engine, every, request)
+    assert cells.release is not None
+    words = total_words(engine, every, cells, request.totals())
+    levels = listed_levels(engine, every, cells, request.hierarchies)
+    tables = [
+        _table(cells.some(cells.release == number), one.absent, words, levels) for number, one in enumerate(listed)
+    ]
+    split = tuple(tuple(name for at, name in enumerate(one.names) if at not in one.absent) for one in listed)
+    return every, _as_one(tables, levels), split
+
+
+def _table(
+    cells: TableCells, absent: frozenset[int], words: Mapping[int, list[int]], levels: Mapping[int, dict[int, int]]
+) -> _OneTable:
+    """One of the tables with its totals; what a hierarchy says is for all tables together."""
+    own = {
+        place: [code for code in codes if bool((cells.keys[:, place] == code).any())]
+        for place, codes in words.items()
+        if place not in absent
+    }
+    own = {place: codes for place, codes in own.items() if codes} | {place: [] for place in absent}
+    left_out: dict[int, dict[int, int]] = {place: {} for place in (*absent, *levels)}
+    return _OneTable(structured(cells, own, left_out), absent)
+
+
+def _as_one(tables: Sequence[_OneTable], levels: Mapping[int, dict[int, int]]) -> TableCells:
+    keys = [one.cells.keys.copy() for one in tables]
+    dimensions, totals = [], {}
+    for place, first in enumerate(tables[0].cells.dimensions):
+        parents = _parents(tables, place, levels.get(place, {}))
+        total = _total(tables, place, parents)
+        if total is not None:
+            totals[place] = total
+            parents = np.append(parents, [NO_PARENT] * (total + 1 - len(parents))).astype(np.int32)
+        for table, own in zip(tables, keys, strict=True):
+            old = table.total(place)
+            which = slice(None) if place in table.absent else own[:, place] == (NO_PARENT if old is None else old)
+            if total is not None:
+                own[which, place] = total
+        dimensions.append(Breakdown(first.name, parents))
+    cells = _merged(tables, tuple(dimensions), np.concatenate(keys))
+    return _with_all(cells, totals, levels)
+
+
+def _parents(tables: Sequence[_OneTable], place: int, listed: Mapping[int, int]) -> Codes:
+    """What is part of what below the totals, by all tables."""
+    parents = np.full(tables[0].cells.dimensions[place].size, NO_PARENT, dtype=np.int32)
+    for part, whole in listed.items():
+        parents[part] = whole
+    for table in tables:
+        total, own = table.total(place), table.cells.dimensions[place].parents
+        for code in table.used(place) if not listed else ():
+            whole = int(own[code])
+            if whole in (NO_PARENT, total):
+                continue
+            if parents[code] not in (NO_PARENT, whole):
+                raise UsageError(
+                    f"The linked tables add up values of {table.cells.dimensions[place].name!r} in different ways: say "
+                    f"with {spelled('hierarchies')} which are part of which."
+                )
+            parents[code] = whole
+    return parents
+
+
+def _total(tables: Sequence[_OneTable], place: int, parents: Codes) -> int | None:
+    """The code of all values of a dimension together; None where no table has such cells."""
+    named = {total for one in tables if (total := one.total(place)) is not None}
+    if not named and not any(place in one.absent for one in tables):
+        return None
+    used = {code for one in tables for code in one.used(place)}
+    if not named:  # the top of a hierarchy
+        named = {code for code in used if parents[code] == NO_PARENT and bool((parents == code).any())}
+        used = {code for code in used if parents[code] == NO_PARENT} - named
+        return named.pop() if len(named) == 1 and not used else len(parents)
+    return named.pop() if len(named) == 1 and not named & used else len(parents)
+
+
+def _merged(tables: Sequence[_OneTable], dimensions: tuple[Breakdown, ...], keys: Codes) -> TableCells:
+    """Each cell once; one that is twice in the same table stays there twice."""
+    table = np.repeat(np.arange(len(tables)), [len(one.cells) for one in tables])
+    numbers = TableCells(dimensions, keys).numbers
+    again = _earlier(np.unique(numbers, return_inverse=True)[1].reshape(-1), table)
+    twice = np.stack([np.unique(numbers, return_inverse=True)[1].reshape(-1), again], axis=1)
+    _, first, cell = np.unique(twice, axis=0, return_index=True, return_inverse=True)
+    joined = partial(_joined, first=first, cell=cell.reshape(-1))
+    given = [one.cells for one in tables]
+    apart = np.zeros(len(first), dtype=np.bool_)
+
+    def measure(pick: Callable[[TableCells], CellMeasure | None]) -> CellMeasure | None:
+        found = [pick(one) for one in given]
+        if any(one is None for one in found):
+            return None
+        joined_one, differs = joined([one for one in found if one is not None])
+        apart[differs] = True
+        return joined_one
+
+    def said(pick: Callable[[TableCells], Bools | None]) -> Bools | None:
+        found = [pick(one) for one in given]
+        if all(one is None for one in found):
+            return None
+        every = np.concatenate(
+            [np.zeros(len(own), np.bool_) if one is None else one for one, own in zip(found, given, strict=True)]
+        )
+        return np.bincount(cell.reshape(-1)[every], minlength=len(first)) > 0
+
+    count = measure(lambda one: one.count)
+    counted = given[0].contributors is given[0].count
+    largest = [measure(partial(_largest, place=place)) for place in range(len(given[0].largest))]
+    return TableCells(
+        dimensions,
+        keys[first],
+        count,
+        count if counted else measure(lambda one: one.contributors),
+        measure(lambda one: one.value),
+        tuple(one for one in largest if one is not None),
+        (),
+        measure(lambda one: one.holdings),
+        said(lambda one: one.structural),
+        said(lambda one: one.fractional),
+        unclear=said(lambda one: one.unclear),
+        disagreeing=apart,
+    )
+
+
+def _largest(cells: TableCells, place: int) -> CellMeasure:
+    return cells.largest[place]
+
+
+def _earlier(numbers: Integers, table: Integers) -> Integers:
+    """How many rows before each have its key in the same table."""
+    order = np.lexsort((np.arange(len(table)), table, numbers))
+    same = np.append(False, (np.diff(numbers[order]) == 0) & (np.diff(table[order]) == 0))
+    starts = np.maximum.accumulate(np.where(same, 0, np.arange(len(order))))
+    found = np.empty(len(order), dtype=np.int64)
+    found[order] = np.arange(len(order)) - starts
+    return found
+
+
+def _joined(measures: Sequence[CellMeasure], first: Integers, cell: Integers) -> tuple[CellMeasure, Integers]:
+    """One number for each cell: what any table says of it; and the cells of which two say different ones."""
+    units: Wholes = np.concatenate([one.units for one in measures])
+    known = np.concatenate([one.known for one in measures])
+    rows = np.flatnonzero(known)
+    number = len(first)
+    source = first.copy()
+    source[cell[rows[::-1]]] = rows[::-1]  # the first table that says it
+    told = np.bincount(cell[rows], minlength=number) > 0
+    hides = np.bincount(cell[~known], minlength=number) > 0
+    differs = np.unique(cell[rows][(units[rows] != units[source[cell[rows]]]).astype(np.bool_)])
+    joined = CellMeasure(np.where(told, units[source], 0), told, measures[0].places, told & hides)
+    return joined, differs
+
+
+def _with_all(cells: TableCells, totals: Mapping[int, int], levels: Mapping[int, dict[int, int]]) -> TableCells:
+    """The cells with their totals, and with values that are sums of others only over all tables."""
+    for place in range(len(cells.dimensions)):
+        total = totals.get(place)
+        if place not in levels and total is not None and not adds_up(cells, place, total):
+            links = subtotals_of(cells, place, [total])
+            cells = _placed(cells, place, _free(cells.dimensions[place], links))
+        if total is not None:
+            cells = _placed(cells, place, with_total(cells.dimensions[place], total))
+    return cells
+
+
+def _free(dimension: Breakdown, links: Mapping[int, int]) -> Breakdown:
+    """The dimension with what else is part of something, where nothing said it before."""
+    parents = dimension.parents.copy()
+    for part, whole in links.items():
+        if parents[part] == NO_PARENT and not _is_above(parents, part, whole):
+            parents[part] = whole
+    return replace(dimension, parents=parents)
+
+
+def _is_above(parents: Codes, code: int, of: int) -> bool:
+    """Whether a code is another one, or that is part of it."""
+    while of not in (code, NO_PARENT):
+        of = int(parents[of])
+    return of == code
+
+
+def _placed(cells: TableCells, place: int, dimension: Breakdown) -> TableCells:
+    dimensions = list(cells.dimensions)
+    dimensions[place] = dimension
+    return replace(cells, dimensions=tuple(dimensions))
