@@ -153,7 +153,11 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
     class PagesApart(LoadScopeScheduling):  # type: ignore[misc]
         def _split_scope(self, nodeid: str) -> str:
-            return nodeid if "/test_docs.py::" in nodeid else super()._split_scope(nodeid)
+            return (
+                nodeid
+                if "/test_docs.py::" in nodeid or "/test_stories.py::" in nodeid
+                else super()._split_scope(nodeid)
+            )
 
     return PagesApart(config, log)
 

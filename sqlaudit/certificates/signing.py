@@ -10,14 +10,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlaudit.base.errors import InputError, MissingDriver
+from sqlaudit.base.errors import InputError, MissingDriver, UsageError
+from sqlaudit.base.files import check_destination
+from sqlaudit.base.paths import exists
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 PASSPHRASE = "SQLAUDIT_KEY_PASSPHRASE"
 """The environment variable with the passphrase of an encrypted key."""
-_MAKE = "make one with: openssl genpkey -algorithm ed25519 -out key.pem"
+_MAKE = "make one with --new-key, or with: openssl genpkey -algorithm ed25519 -out key.pem"
 _WHAT = b"sqlaudit certificate 1\n"
 """In front of what is signed: a signature of something else is none of a certificate."""
 _LARGEST = 100_000
@@ -84,6 +86,43 @@ def private_key(path: Path) -> Ed25519PrivateKey:
     if not isinstance(found, Ed25519PrivateKey):
         raise InputError(f"{path}: is no Ed25519 key; {_MAKE}")
     return found
+
+
+def new_key(path: Path) -> Path:
+    """Make a key: the private half at `path`, for its owner alone to read, and the public one beside it.
+
+    It is encrypted when the environment has a passphrase.
+
+    Returns:
+        Where the public half is.
+
+    Raises:
+        UsageError: one of the files is there already, or cannot be written. MissingDriver: as `private_key`.
+    """
+    _installed()
+    from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    public, key = path.with_suffix(".pub.pem"), Ed25519PrivateKey.generate()
+    secret = os.environ.get(PASSPHRASE, "").encode()
+    locked = serialization.BestAvailableEncryption(secret) if secret else serialization.NoEncryption()
+    pem = serialization.Encoding.PEM
+    half = key.public_key().public_bytes(pem, serialization.PublicFormat.SubjectPublicKeyInfo)
+    for file in (path, public):
+        check_destination(file)
+        if exists(file):
+            raise UsageError(f"{str(file)!r} is there already, and a key is never replaced.")
+    _write_new(path, key.private_bytes(pem, serialization.PrivateFormat.PKCS8, locked), 0o600)
+    _write_new(public, half, 0o644)
+    return public
+
+
+def _write_new(path: Path, data: bytes, mode: int) -> None:
+    try:
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
+            file.write(data)
+    except OSError as error:
+        raise UsageError(f"{str(path)!r} could not be written: {error.strerror}.") from None
 
 
 def public_key(path: Path) -> Ed25519PublicKey:

@@ -189,7 +189,7 @@ class _Certifier:
             UsageError: it cannot be written, or the audit would run statements that nobody can run again.
         """
         from sqlaudit.base.files import check_destination
-        from sqlaudit.certificates.signing import private_key
+        from sqlaudit.certificates.signing import new_key, private_key
 
         assert asked.file is not None
         check_destination(asked.file, (".json",))
@@ -199,6 +199,8 @@ class _Certifier:
             )
         if asked.criteria:
             raise UsageError("--certificate and --criteria are two runs: criteria ask for figures besides.")
+        if asked.new_key and asked.key is not None:
+            tell(f"made the key {str(asked.key)!r}; give its public half, {str(new_key(asked.key))!r}, to others.")
         return cls(asked.file, None if asked.key is None else private_key(asked.key), db is not None)
 
     def audit(self, auditor: Auditor, spec: AuditSpec) -> AuditResult:

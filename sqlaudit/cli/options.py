@@ -73,6 +73,7 @@ class FurtherReports:
         metavar="FILE",
     )
 
+    new_key: bool = option(False, FLAG, "Make that key first, with its public half beside it (NAME.pub.pem).", "Output")
     criteria: str | None = option(
         None,
         listed(("internal", "public")),
@@ -83,6 +84,8 @@ class FurtherReports:
     def __post_init__(self) -> None:
         if self.key is not None and self.file is None:
             raise UsageError("--certificate-key signs what --certificate writes; name that file.")
+        if self.new_key and self.key is None:
+            raise UsageError("--new-key makes the file of --certificate-key; name that.")
 
 
 @dataclass(frozen=True)

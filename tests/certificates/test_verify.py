@@ -149,6 +149,19 @@ def test_a_key_with_a_passphrase() -> None:
     assert "is no public Ed25519 key" in run("verify", "a.json", "--key", "officer.pem").err
 
 
+def test_a_new_key_is_its_owners_and_never_takes_the_place_of_another() -> None:
+    made = ("--certificate", "a.json", "--certificate-key", "officer.pem", "--new-key")
+    first = run("audit", "patients.csv", "--qi", "age", *made)
+    assert (first.code, "made the key 'officer.pem'" in first.err) == (0, True)
+    assert Path("officer.pem").stat().st_mode & 0o777 == 0o600
+    assert run("verify", "a.json", "--key", "officer.pub.pem").code == 0
+    kept = Path("officer.pem").read_bytes()
+    again = run("audit", "patients.csv", "--qi", "age", *made)
+    assert (again.code, "a key is never replaced" in again.err) == (2, True)
+    assert Path("officer.pem").read_bytes() == kept
+    assert run("audit", "patients.csv", "--qi", "age", "--certificate", "a.json", "--new-key").code == 2
+
+
 def test_sql_of_the_file_is_compared_and_never_run() -> None:
     certified()
     own = "COPY (SELECT 1) TO 'stolen.csv'"

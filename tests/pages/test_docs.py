@@ -25,6 +25,8 @@ from tests.places import REPOSITORY
 
 ROOT = REPOSITORY
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+STORIES = sorted((ROOT / "docs" / "stories").glob("*.md"))
+"""Pages too, run by a module of their own, so that another process can take them."""
 BLOCK = re.compile(r"^```(console|pycon)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
 CHECKER = doctest.OutputChecker()
@@ -66,6 +68,11 @@ def run(command: str, folder: Path) -> str:
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=lambda page: page.name)
 def test_a_page_does_what_it_says(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    run_page(page, tmp_path)
+
+
+def run_page(page: Path, folder: Path) -> None:
+    """Run every block of a page in a folder, which is the current one, and compare what is printed."""
     names: dict[str, object] = {}
     for kind, text in blocks(page):
         if kind == "pycon":
@@ -76,12 +83,12 @@ def test_a_page_does_what_it_says(page: Path, tmp_path: Path, monkeypatch: pytes
             assert not result.failed, "".join(said)
             continue
         for command, shown in steps(text):
-            printed = run(command, tmp_path)
+            printed = run(command, folder)
             same = CHECKER.check_output(shown, printed, doctest.ELLIPSIS)
             assert same, f"$ {command}\nis shown with\n{shown}\nbut prints\n{printed}"
 
 
-@pytest.mark.parametrize("page", [*PAGES, *ROOT.glob("C*.md")], ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [*PAGES, *STORIES, *ROOT.glob("C*.md")], ids=lambda page: page.name)
 def test_links_lead_somewhere(page: Path) -> None:
     missing = [link for link in LINK.findall(page.read_text(encoding="utf-8")) if not (page.parent / link).exists()]
     assert missing == []
