@@ -233,5 +233,15 @@ def test_the_command_and_a_policy_link_files(tmp_path: Path) -> None:
     (test,) = sqlaudit.gate(policy).tests
     wanted = "aggregates=no_unpickable_cell=4,by:region+sector+age,count:n,linked:ages.csv"
     assert (test.requirement, test.check and test.check.failing_rows) == (wanted, 2)
+
+
+def test_one_select_links_no_tables(tmp_path: Path) -> None:
+    policy = tmp_path / "policy.yml"
+    rules = "{by: [region, sector, age], count: n, linked: ages, require: [threshold=4]}"
+    policy.write_text(
+        "connections: {house: {url: 'postgresql://nowhere/x'}}\n"
+        f"tables:\n  - connection: house\n    table: sectors\n    requirements:\n      - aggregates: {rules}\n",
+        encoding="utf-8",
+    )
     compiled = typed("compile", "--file", str(policy), "--dialect", "duckdb")
     assert "without linked" in " ".join((compiled.out + compiled.err).split())
