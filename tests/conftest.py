@@ -90,11 +90,13 @@ MANY_CASES = 4
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`--engines spark` runs the tests that run on engines, and these alone, on Spark (needs pyspark and Java)."""
     parser.addoption("--engines", default="", help="comma-separated: " + ", ".join(ENGINES))
+    parser.addoption("--cases", choices=("some", "all"), default="some", help="how many of the random cases to run")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Told by the environment too: the number of randomized cases is settled when the modules are imported."""
     os.environ["SQLAUDIT_ENGINES"] = ",".join(_engines(config))
+    os.environ["SQLAUDIT_CASES"] = config.getoption("--cases")
     if "spark" in _engines(config):  # pyspark's own: sockets that it leaves to the collector, and versions of pandas
         config.addinivalue_line("filterwarnings", "ignore:unclosed <socket:ResourceWarning")
         config.addinivalue_line("filterwarnings", "ignore:.*unclosed <socket")

@@ -36,6 +36,9 @@ DECIMALS = [Fraction(n, 20) for n in range(21)]
 
 FEWER_ON_SPARK = 20
 """A statement on Spark takes tens of milliseconds, so that the randomized tests get one in so many of their cases."""
+USUALLY_ONE_IN = 4
+"""Of the cases that `--cases all` runs, so many are run each time, but never fewer than `AT_LEAST`."""
+AT_LEAST = 5
 
 
 def on_spark() -> bool:
@@ -44,8 +47,12 @@ def on_spark() -> bool:
 
 
 def fewer(number: int) -> int:
-    """How many cases of so many a test has in this run: all, or on Spark some of them."""
-    return max(2, number // FEWER_ON_SPARK) if on_spark() else number
+    """How many cases of so many a test has in this run: all with `--cases all`, else some, and on Spark a few."""
+    if on_spark():
+        return max(2, number // FEWER_ON_SPARK)
+    if os.environ.get("SQLAUDIT_CASES") == "all":
+        return number
+    return min(number, max(AT_LEAST, number // USUALLY_ONE_IN))
 
 
 def run(number: int) -> settings:

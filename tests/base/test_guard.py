@@ -6,7 +6,7 @@ import re
 
 import duckdb
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlaudit.base.errors import SqlauditError, UsageError
@@ -15,6 +15,7 @@ from sqlaudit.base.names import closest, literal, quote, split_name
 from sqlaudit.base.relation import Statement
 from sqlaudit.base.written import MisreadError
 from sqlaudit.engines.contract import Engine
+from tests.strategies import run
 
 
 @pytest.mark.parametrize(
@@ -152,7 +153,7 @@ def test_what_is_no_name_is_refused(text: str) -> None:
 
 
 @given(st.lists(st.text(min_size=1, max_size=6), min_size=1, max_size=4))
-@settings(max_examples=200, derandomize=True, deadline=None, database=None)
+@run(200)
 def test_what_was_quoted_is_split_again(parts: list[str]) -> None:
     assert split_name(".".join(quote(part, "duckdb") for part in parts)) == tuple(parts)
 
@@ -176,7 +177,7 @@ def test_literals_mean_what_they_say() -> None:
     with duckdb.connect() as connection:
 
         @given(_VALUES)
-        @settings(max_examples=100, derandomize=True, deadline=None, database=None)
+        @run(100)
         def compare(value: object) -> None:
             assert connection.execute("SELECT " + literal(value, "duckdb")).fetchall() == [(value,)]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlaudit.base.spec import Target
@@ -21,6 +21,7 @@ from sqlaudit.column_sets.result import ColumnSets
 from sqlaudit.column_sets.search import find_columns
 from sqlaudit.engines import connect
 from sqlaudit.reports.text import render_text
+from tests.strategies import run
 
 NAMES = "abcde"
 Table = list[tuple[int, ...]]
@@ -45,7 +46,7 @@ def advised(found: ColumnSets) -> bool:
     return "Leave out" in " ".join(render_text(columns_document(found)).split())
 
 
-@settings(max_examples=40, deadline=None)
+@run(40)
 @given(TABLES, st.integers(2, 3), st.one_of(st.none(), st.integers(1, 3)))
 def test_without_the_named_columns_no_set_violates(rows: Table, k: int, size: int | None) -> None:
     found = searched(rows, k=k, max_size=size)

@@ -16,6 +16,7 @@ from sqlaudit.column_sets.hitting_sets import minimal_hitting_sets, minimum_hitt
 from sqlaudit.column_sets.masks import bits, count_subsets, mask_of, maximal_only, minimal_only
 from sqlaudit.column_sets.walks import FoundSets, all_by_border, all_by_levels, greedy, greedy_restarts, minimum
 from tests.column_sets import oracle
+from tests.strategies import run
 
 WIDTH = 7
 sets = st.lists(st.integers(0, 2**WIDTH - 1), max_size=12)
@@ -23,7 +24,7 @@ sizes = st.one_of(st.none(), st.integers(0, WIDTH))
 
 
 def quick(cases: int) -> settings:
-    return settings(max_examples=cases, deadline=None, derandomize=True, database=None)
+    return run(cases)
 
 
 def as_columns(masks: Sequence[int]) -> set[oracle.Columns]:

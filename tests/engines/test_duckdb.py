@@ -10,7 +10,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlaudit.base.errors import EngineError, UsageError
@@ -21,6 +21,7 @@ from sqlaudit.engines.contract import Executed
 from sqlaudit.engines.duckdb.engine import DuckDBEngine
 from sqlaudit.engines.duckdb.types import kind_of
 from tests.engines.duckdb_helpers import sentence
+from tests.strategies import run
 
 PEOPLE = pa.table({"age": [34, 34, 51], "sex": ["f", "f", None]})
 
@@ -125,7 +126,7 @@ def test_arrays_are_exact(engine: DuckDBEngine) -> None:
 
 def test_wide_integers_are_exact(engine: DuckDBEngine) -> None:
     @given(st.lists(st.none() | st.integers(-(2**127), 2**127 - 1) | st.integers(-(2**63), 2**63 - 1), min_size=1))
-    @settings(max_examples=200, derandomize=True, deadline=None, database=None)
+    @run(200)
     def compare(numbers: list[int | None]) -> None:
         values = ", ".join(f"('{n}'::HUGEINT)" if n is not None else "(NULL)" for n in numbers)
         sql = "SELECT CAST(v AS HUGEINT) AS v FROM (VALUES " + values + ") AS t(v)"

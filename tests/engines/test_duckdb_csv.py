@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlaudit
@@ -22,6 +22,7 @@ from sqlaudit.base.spec import ReadOptions, Target
 from sqlaudit.engines.duckdb.engine import DuckDBEngine
 from sqlaudit.reports.text import render_text
 from tests.engines.duckdb_helpers import SECRET, error_of, read, rows_of, types_of, written
+from tests.strategies import run
 
 
 @pytest.mark.parametrize(
@@ -239,7 +240,7 @@ _TABLES = st.integers(1, 4).flatmap(
 
 
 @given(tables=st.lists(_TABLES, min_size=1, max_size=6), delimiter=st.sampled_from(",;\t|"))
-@settings(max_examples=60, derandomize=True, deadline=None, database=None)
+@run(60)
 def test_any_text_is_read_as_python_reads_it(
     tmp_path_factory: pytest.TempPathFactory, tables: list[list[list[str]]], delimiter: str
 ) -> None:

@@ -18,7 +18,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlaudit
@@ -28,6 +28,7 @@ from sqlaudit.base.spec import ReadOptions, Target
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.duckdb.engine import DuckDBEngine
 from tests.engines.duckdb_helpers import error_of, read, rows_of, types_of, written
+from tests.strategies import run
 
 BIG = 2**53
 NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
@@ -89,14 +90,14 @@ def check(engine: Engine, make: Callable[[Path, Sequence[str]], str], texts: lis
         assert kind in NUMBERS or make is csv_of  # short numbers stay numbers; DuckDB finds `00.5` in CSV odd
 
 
-@settings(max_examples=120, deadline=None)
+@run(120)
 @given(texts=columns())
 def test_csv_numbers_are_as_many_as_in_the_file(texts: list[str]) -> None:
     with DuckDBEngine() as engine:
         check(engine, csv_of, texts)
 
 
-@settings(max_examples=120, deadline=None)
+@run(120)
 @given(texts=columns())
 def test_json_numbers_are_as_many_as_in_the_file(texts: list[str]) -> None:
     with DuckDBEngine() as engine:
@@ -265,7 +266,7 @@ def test_spark_reads_as_many_numbers_as_there_are(tmp_path: Path, spark: Engine)
 
 @pytest.mark.spark
 @pytest.mark.all_on_spark
-@settings(max_examples=12, deadline=None)
+@run(12)
 @given(texts=columns())
 def test_numbers_on_spark_are_as_many_as_in_the_file(spark: Engine, texts: list[str]) -> None:
     for make in (csv_of, json_of):

@@ -11,12 +11,13 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.scale import bounds, cost_model, fitting, forecast, increments, measure, records, tables
 from benchmarks.scale.shapes import Shape, generate, select
 from benchmarks.scale.texts import text
+from tests.strategies import run
 
 PURE = ("bounds", "cost_model", "fitting", "shapes", "tables", "texts", "watch")
 
@@ -91,7 +92,7 @@ def tail(successes: int, trials: int, share: Fraction) -> Fraction:
     )
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@run(100)
 @given(st.integers(0, 30), st.integers(1, 30), st.integers(1, 19))
 def test_binomial_tails_are_those_of_fractions(successes: int, trials: int, twentieths: int) -> None:
     expected = float(tail(successes, trials, Fraction(twentieths, 20)))
@@ -122,7 +123,7 @@ def test_a_sample_of_everything_leaves_nothing_to_guess() -> None:
     assert bounds.small_classes_between(7, 1.0, 0.05) == (7, None)
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@run(200)
 @given(st.lists(st.integers(1, 12), min_size=1, max_size=30), st.integers(2, 8))
 def test_too_many_classes_for_the_rows_prove_small_ones(sizes: list[int], k: int) -> None:
     assert bounds.too_small_at_least(len(sizes), sum(sizes), k) <= sum(size < k for size in sizes)
@@ -203,7 +204,7 @@ def test_a_prediction_adds_up() -> None:
     assert told.state_share == pytest.approx(0.02)
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@run(200)
 @given(st.lists(st.lists(st.integers(0, 4), min_size=3, max_size=3).filter(any), min_size=1, max_size=25))
 def test_there_are_no_more_signatures_than_partitions_allow(classes: list[list[int]]) -> None:
     different = {tuple(sorted(counts)) for counts in classes}

@@ -8,7 +8,7 @@ from typing import Any
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 
 from sqlaudit.base.errors import EngineError, MissingDriver
 from sqlaudit.papers.constructions import clique_rows, hard_rows
@@ -25,8 +25,9 @@ from sqlaudit.remedies.suppress.request import How
 from sqlaudit.remedies.suppress.sweep import fast
 from tests.remedies.oracle_suppress import cheapest
 from tests.remedies.suppression_problems import check, problem_of
+from tests.strategies import run as cases
 
-run = settings(max_examples=150, deadline=None, derandomize=True)
+run = cases(150)
 FIGURE_1 = [("x", "a", "b"), ("z", "c", "d"), ("y", "a", "b"), ("z", "c", "e")]
 COMPLETE = list(combinations(range(4), 2))
 PRISM = [(0, 1), (1, 2), (0, 2), (3, 4), (4, 5), (3, 5), (0, 3), (1, 4), (2, 5)]
@@ -245,7 +246,7 @@ def test_a_partition_that_is_none_is_refused() -> None:
         solution_of(problem, units, np.array([1, 2]), np.array([0, 1]))
 
 
-@settings(max_examples=30, deadline=None, derandomize=True)
+@cases(30)
 @given(
     st.lists(st.lists(st.integers(0, 2), min_size=2, max_size=2), min_size=4, max_size=7),
     st.integers(2, 4),

@@ -13,14 +13,18 @@ import sqlaudit
 from sqlaudit.base.errors import SqlauditError
 from tests.postgres_load import Loader
 from tests.security.false_pass import LIES, Drawn, lies, smallest_class, tables, write
+from tests.strategies import fewer
 
 EXAMPLES = settings(
-    max_examples=200, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=fewer(200),
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 
 
 ALWAYS_READ = ("parquet", "duckdb", "shadowed duckdb", "postgres")
-FEW = settings(EXAMPLES, max_examples=40)
+FEW = settings(EXAMPLES, max_examples=fewer(40))
 
 
 def quoted(name: str) -> str:

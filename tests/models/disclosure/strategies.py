@@ -7,12 +7,14 @@ from math import factorial, prod
 from hypothesis import settings
 from hypothesis import strategies as st
 
+from tests.strategies import run
+
 Classes = list[list[int]]
 
 
 def cases(number: int) -> settings:
     """The same `number` cases on every run, however long one takes."""
-    return settings(max_examples=number, derandomize=True, deadline=None, database=None)
+    return run(number)
 
 
 def number_of_worlds(classes: Classes) -> int:
