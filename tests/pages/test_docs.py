@@ -15,12 +15,14 @@ import pkgutil
 import re
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import sqlaudit
+from tests.pages.warm import warm_command
 from tests.places import REPOSITORY
 
 ROOT = REPOSITORY
@@ -46,9 +48,16 @@ def steps(block: str) -> Iterator[tuple[str, str]]:
         yield command, "".join(line + "\n" for line in lines[end:])
 
 
-def run(command: str, folder: Path) -> str:
+@pytest.fixture(scope="session")
+def warm() -> Iterator[Path]:
+    """Where a `sqlaudit` is that has been imported already."""
+    with tempfile.TemporaryDirectory(prefix="sqlaudit-") as folder, warm_command(Path(folder)) as programs:
+        yield programs
+
+
+def run(command: str, folder: Path, *programs: Path) -> str:
     """What a command prints, as a person at a plain terminal of 80 columns sees it."""
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    path = os.pathsep.join([*map(str, programs), str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
     environment = {**kept, "PATH": path, "PYTHONIOENCODING": "utf-8", "COLUMNS": "80"}
     ran = subprocess.run(
@@ -66,12 +75,13 @@ def run(command: str, folder: Path) -> str:
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=lambda page: page.name)
-def test_a_page_does_what_it_says(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_does_what_it_says(page: Path, tmp_path: Path, warm: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    run_page(page, tmp_path)
+    programs = () if page.name == "README.md" else (warm,)  # one page in processes that start as a user's do
+    run_page(page, tmp_path, *programs)
 
 
-def run_page(page: Path, folder: Path) -> None:
+def run_page(page: Path, folder: Path, *programs: Path) -> None:
     """Run every block of a page in a folder, which is the current one, and compare what is printed."""
     names: dict[str, object] = {}
     for kind, text in blocks(page):
@@ -83,7 +93,7 @@ def run_page(page: Path, folder: Path) -> None:
             assert not result.failed, "".join(said)
             continue
         for command, shown in steps(text):
-            printed = run(command, folder)
+            printed = run(command, folder, *programs)
             same = CHECKER.check_output(shown, printed, doctest.ELLIPSIS)
             assert same, f"$ {command}\nis shown with\n{shown}\nbut prints\n{printed}"
 

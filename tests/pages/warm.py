@@ -1,0 +1,123 @@
+"""The command `sqlaudit` for many runs in a row: each is a fork of one process that has imported everything.
+
+Importing takes longer than what a command of a page does. A run has its own arguments, environment, folder and streams,
+like a process that a shell has started. `python -m tests.pages.warm SOCKET` is the server; it ends with its stdin.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import io
+import json
+import os
+import pkgutil
+import select
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+CLIENT = """#!{python} -IS
+import json, os, socket, sys
+with socket.socket(socket.AF_UNIX) as asked:
+    asked.connect({address!r})
+    socket.send_fds(asked, [b"x"], [0, 1, 2])
+    asked.sendall(json.dumps([sys.argv[1:], os.getcwd(), dict(os.environ)]).encode())
+    asked.shutdown(socket.SHUT_WR)
+    code = asked.recv(16)
+sys.exit(int(code) if code else "the run of sqlaudit was killed")
+"""
+
+
+@contextmanager
+def warm_command(folder: Path) -> Iterator[Path]:
+    """A folder for the front of PATH, whose `sqlaudit` is a fork of a process that is ready."""
+    address = folder / "socket"
+    command = folder / "bin" / "sqlaudit"
+    command.parent.mkdir()
+    command.write_text(CLIENT.format(python=sys.executable, address=str(address)), encoding="utf-8")
+    command.chmod(0o755)
+    server = subprocess.Popen(
+        [sys.executable, "-m", "tests.pages.warm", str(address)],
+        cwd=Path(__file__).parents[2],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    with server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        try:
+            assert server.stdout.readline() == b"ready\n"
+            yield command.parent
+        finally:
+            server.stdin.close()
+
+
+def serve(address: str) -> None:
+    """Answer one connection after another, each in a child, until stdin ends."""
+    _import_all()
+    gc.freeze()  # else each fork copies what its first collection looks at
+    children: list[int] = []
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(address)
+        listening.listen()
+        print("ready", flush=True)
+        while sys.stdin not in select.select([listening, sys.stdin], [], [])[0]:
+            asked, _ = listening.accept()
+            if (child := os.fork()) == 0:
+                listening.close()
+                _answer(asked)
+            asked.close()
+            children.append(child)  # each tells its exit code itself
+            children = [child for child in children if os.waitpid(child, os.WNOHANG)[0] == 0]
+    for child in children:
+        os.waitpid(child, 0)
+
+
+def _import_all() -> None:
+    import sqlaudit
+
+    for module in pkgutil.walk_packages(sqlaudit.__path__, "sqlaudit."):
+        if not module.name.startswith("sqlaudit.engines.spark") and not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+    for name in ("duckdb", "numpy", "sqlglot.dialects.duckdb", "sqlglot.dialects.postgres", "rich.table"):
+        importlib.import_module(name)
+
+
+def _answer(asked: socket.socket) -> None:
+    """Run the command as the client would have, tell it the exit code, and end."""
+    _, streams, _, _ = socket.recv_fds(asked, 1, 3)
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
+        os.close(stream)
+    with asked.makefile("rb") as told:
+        arguments, folder, environment = json.load(told)
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment)
+    sys.argv = ["sqlaudit", *arguments]
+    sys.stdin, sys.stdout, sys.stderr = (
+        io.TextIOWrapper(io.FileIO(number, mode, closefd=False), "utf-8") for number, mode in enumerate("rww")
+    )
+    asked.sendall(str(_code()).encode())
+    os._exit(0)
+
+
+def _code() -> int:
+    from sqlaudit.cli import main
+
+    code: object = 0
+    try:
+        main()
+    except SystemExit as end:
+        code = end.code
+    sys.stdout.flush()
+    sys.stderr.flush()
+    return code if isinstance(code, int) else int(code is not None)
+
+
+if __name__ == "__main__":
+    serve(sys.argv[1])
