@@ -30,7 +30,10 @@ READ = {
     "--file",
     "--dbt-project",
     "--temp-directory",
+    "--certificate-key",  # made only where no file is, with --new-key
+    "--key",
     "result",
+    "certificate",
 }
 
 
@@ -186,6 +189,16 @@ def test_a_result_is_not_laid_out_over_itself(tmp_path: Path) -> None:
         ran = run("report", result, *more)
         assert (ran.code, SENTENCE in ran.err) == (2, True), ran
     assert result.read_text() == before
+
+
+def test_a_certificate_is_written_over_no_key_and_no_certificate_that_is_verified(tmp_path: Path) -> None:
+    people, key, made = patients(tmp_path), tmp_path / "key.json", tmp_path / "a.json"
+    asked = ("audit", people, "--qi", "age", "--certificate")
+    assert run(*asked, made, "--certificate-key", key, "--new-key").code == 0
+    kept = (key.read_bytes(), made.read_bytes())
+    for ran in (run(*asked, key, "--certificate-key", key), run("verify", made, "--output", made)):
+        assert (ran.code, SENTENCE in ran.err) == (2, True), ran
+    assert (key.read_bytes(), made.read_bytes()) == kept
 
 
 def test_calls_from_python_keep_what_they_read(tmp_path: Path) -> None:
