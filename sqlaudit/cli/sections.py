@@ -29,6 +29,7 @@ WRITTEN = {
     "--baseline",
     "--store-failures",
     "--save",
+    "--each-to",
 }
 """The options that name what is written, in every command; all other paths are read."""
 _YAML = (".yml", ".yaml")

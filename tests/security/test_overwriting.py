@@ -32,6 +32,7 @@ READ = {
     "--temp-directory",
     "--certificate-key",  # made only where no file is, with --new-key
     "--key",
+    "--results",
     "result",
     "certificate",
 }
