@@ -15,14 +15,12 @@ import pkgutil
 import re
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import sqlaudit
-from tests.pages.warm import warm_command
 from tests.places import REPOSITORY
 
 ROOT = REPOSITORY
@@ -46,13 +44,6 @@ def steps(block: str) -> Iterator[tuple[str, str]]:
         end = next((i for i, line in enumerate(lines) if i and not line.startswith("> ")), len(lines))
         command = "\n".join(line.removeprefix("> ") for line in lines[:end])
         yield command, "".join(line + "\n" for line in lines[end:])
-
-
-@pytest.fixture(scope="session")
-def warm() -> Iterator[Path]:
-    """Where a `sqlaudit` is that has been imported already."""
-    with tempfile.TemporaryDirectory(prefix="sqlaudit-") as folder, warm_command(Path(folder)) as programs:
-        yield programs
 
 
 def run(command: str, folder: Path, *programs: Path) -> str:
