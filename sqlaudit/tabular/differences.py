@@ -25,8 +25,8 @@ Places = npt.NDArray[np.int64]
 
 def differences(
     engine: Engine, releases: Sequence[Relation], request: AggregatesRequest, top: int
-) -> Iterator[tuple[int, int, ListedCells, TableCells]]:
-    """For every two releases, an older and a newer one: their places, and what changed between them as cells.
+) -> Iterator[tuple[int, int, ListedCells, TableCells, bool]]:
+    """For every two releases, an older and a newer one: their places, what changed, and whether they are comparable.
 
     The contributors of such a cell are those who came, left or contribute something else; its value is the change. Of
     finished tables only the differences of their numbers are known; rows tell the persons.
@@ -42,17 +42,17 @@ def differences(
 
 def _of_rows(
     engine: Engine, releases: Sequence[Relation], request: AggregatesRequest, top: int
-) -> Iterator[tuple[int, int, ListedCells, TableCells]]:
+) -> Iterator[tuple[int, int, ListedCells, TableCells, bool]]:
     if not request.person:
         raise UsageError(f"Rows of two releases are compared by person: name their column with {spelled('person')}.")
     for older, newer in combinations(range(len(releases)), 2):
         listed = listed_cells(engine, releases[newer], request, top, before=releases[older])
-        yield older, newer, listed, read_cells(engine, listed, request)
+        yield older, newer, listed, read_cells(engine, listed, request), True
 
 
 def _of_tables(
     engine: Engine, releases: Sequence[Relation], request: AggregatesRequest
-) -> Iterator[tuple[int, int, ListedCells, TableCells]]:
+) -> Iterator[tuple[int, int, ListedCells, TableCells, bool]]:
     asked = replace(request, largest=(), structural="", total=())
     tables = [listed_cells(engine, one, asked) for one in releases]
     listed = read_together(engine, tables)
@@ -60,7 +60,14 @@ def _of_tables(
     assert cells.release is not None
     found = [cells.some(cells.release == number) for number in range(len(tables))]
     for older, newer in combinations(range(len(tables)), 2):
-        yield older, newer, listed, difference(found[older], found[newer])
+        pair = found[older], found[newer]
+        yield older, newer, listed, difference(*pair), _are_alike(*pair)
+
+
+def _are_alike(older: TableCells, newer: TableCells) -> bool:
+    """Whether half the cells of the smaller table are in the other: else values are rather spelled in another way."""
+    shared = len(np.intersect1d(older.numbers, newer.numbers))
+    return 2 * shared >= min(len(np.unique(one.numbers)) for one in (older, newer))
 
 
 def difference(older: TableCells, newer: TableCells) -> TableCells:

@@ -16,12 +16,15 @@ from sqlaudit.tabular.facets import facets_of, in_circle
 from sqlaudit.tabular.hidden import as_integers, measures_of
 from sqlaudit.tabular.openness import protection_of
 from sqlaudit.tabular.request import AggregatesRequest, CellPrice
-from sqlaudit.tabular.secondary.intervals import Protection, deduce, judge
+from sqlaudit.tabular.secondary.intervals import Protection, deduce, end_of, judge
 from sqlaudit.tabular.secondary.protecting import Hiding, Protected, hide
 from sqlaudit.tabular.secondary.rounding import round_together
 from sqlaudit.tabular.secondary.structure import Integers
 from sqlaudit.tabular.secondary.system import FREE, PublishedTable
 from sqlaudit.tabular.totals import AddedUp
+
+_AUDITED = 1.0
+"""What is written is audited for at least so many seconds, whatever the search took."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,17 +78,22 @@ def protect_cells(
         UsageError: some cells have no number, or totals are wrong. MissingDriver: HiGHS is not installed.
     """
     added = _complete(cells)
-    end = None if request.time_limit is None else time.monotonic() + request.time_limit
+    end = end_of(request.time_limit)
     hidden, found = unsafe.copy(), []
     costs = added.with_missing(_costs(cells, request.price), 0)
     for name, one in released(cells):
-        left = None if end is None else max(0.0, end - time.monotonic())
+        left = _left(end)
         given = _hiding(added, cells, name, one, unsafe, rules)
         already = added.with_missing(hidden, True)
         answer = hide(replace(given, costs=np.where(already, 0, costs)), exact=not request.fast, seconds=left)
         hidden |= answer.hidden[: len(cells)]
         found.append(answer)
     return ProtectedCells(unsafe, hidden, tuple(found))
+
+
+def _left(end: float | None, least: float = 0.0) -> float | None:
+    """The seconds until then, but at least so many; None where there is no end."""
+    return None if end is None else max(least, end - time.monotonic())
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +125,7 @@ def round_cells(
         UsageError: as for `protect_cells`; there is no such table, or none was found in time. MissingDriver: no HiGHS.
     """
     added = _complete(cells)
-    equations = added.equations
+    equations, end = added.equations, end_of(request.time_limit)
     values, moved, bound, stopped = {}, 0, 0, ""
     narrow = np.zeros(len(cells), dtype=np.bool_)
     for name, one in released(cells):
@@ -125,7 +133,7 @@ def round_cells(
         if bool(equations.residuals(given.values).any()):
             raise UsageError("Cells that do not add up cannot be protected: correct the totals first.")
         step = base * 10**one.places
-        found = round_together(equations, given.values, step, seconds=request.time_limit)
+        found = round_together(equations, given.values, step, seconds=_left(end))
         if found is None:
             raise UsageError(
                 f"No table of multiples of {base} that adds up was found; allow more {spelled('time_limit')}."
@@ -141,7 +149,7 @@ def round_cells(
             added.with_missing((found.values + far)[: len(cells)], FREE),
             whole=given.whole,
         )
-        verdicts = judge(deduce(table, seconds=request.time_limit), given.protection)
+        verdicts = judge(deduce(table, seconds=_left(end, _AUDITED)), given.protection)
         narrow |= (verdicts.unsafe | verdicts.undecided)[: len(cells)]
     return RoundedCells(values, moved, bound, int(narrow.sum()), stopped)
 

@@ -44,6 +44,7 @@ from sqlaudit.tabular.result import (
 )
 
 _OF_NUMBERS = "{} can be judged of a change when the rows are compared that the tables were made from."
+_UNLIKE = "Fewer than half of the cells are in both tables: compare tables whose values are spelled alike."
 MOST_KEYS = 20
 """So many keys of unsafe cells are shown for a rule."""
 MOST_INTERVALS = 20
@@ -159,8 +160,20 @@ def _differences(
     labels = [one.label for one in releases]
     if len(set(labels)) < len(labels):
         labels = [f"{label} ({number})" for number, label in enumerate(labels, 1)]
-    for older, newer, listed, cells in differences(engine, releases, asked, _top(asked)):
-        yield _JudgedCells(engine, listed, cells, asked).difference(labels[older], labels[newer])
+    for older, newer, listed, cells, alike in differences(engine, releases, asked, _top(asked)):
+        found = _JudgedCells(engine, listed, cells, asked).difference(labels[older], labels[newer])
+        yield found if alike else _not_compared(found)
+
+
+def _not_compared(found: ReleaseDifference) -> ReleaseDifference:
+    """A difference of tables that have too little in common: nothing passes."""
+    rules = [
+        replace(one, status=Status.UNDETERMINED, undecided=found.changed - one.cells, judged=one.cells, note=_UNLIKE)
+        if one.status is Status.PASS
+        else one
+        for one in found.unsafe
+    ]
+    return replace(found, unsafe=tuple(rules))
 
 
 @dataclass(frozen=True)

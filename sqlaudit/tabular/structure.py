@@ -57,6 +57,8 @@ def structured(cells: TableCells, words: Mapping[int, list[int]], links: Mapping
             found[place] = MISSING
         elif place not in words and _may_be_missing_total(cells, place):
             unclear[place] = [MISSING]
+        elif place not in words and place not in links and not bool(cells.dimensions[place].is_grand.any()):
+            unclear[place] = _look_like_totals(cells, place)
     return replace(_with(cells, found), unclear=_unclear(cells, unclear))
 
 
@@ -83,6 +85,29 @@ def _may_be_missing_total(cells: TableCells, place: int) -> bool:
     """Whether a missing value may stand for all others: nothing says so, and nothing else."""
     is_root = cells.dimensions[place].parents[MISSING] == NO_PARENT
     return bool(is_root) and _has(cells, place, MISSING) and _tells(cells, place, MISSING) is None
+
+
+def _look_like_totals(cells: TableCells, place: int) -> list[int]:
+    """Values that are the sum of all others in some group of which everything is known, and in none something else.
+
+    Too little to take them for totals, and too much to call hidden cells safe.
+    """
+    codes, parents = cells.keys[:, place], cells.dimensions[place].parents
+    roots = parents[codes] == NO_PARENT
+    group, groups = cells.groups(place)
+    codes, group = codes[roots], group[roots]
+    says, denies = np.zeros(len(parents), dtype=np.bool_), np.zeros(len(parents), dtype=np.bool_)
+    beside = np.bincount(group, minlength=groups)[group] - 1
+    for one in cells.published:
+        units, known = one.units[roots], one.known[roots]
+        sums = np.zeros(groups, dtype=units.dtype)
+        np.add.at(sums, group, units)  # what is not known is 0
+        whole = np.bincount(group[~known], minlength=groups)[group] == 0
+        twice, every = units + units, sums[group]
+        says[codes[(known & whole & (beside > 1) & (twice == every) & (units > 0)).astype(np.bool_)]] = True
+        wrong = known & (beside > 0) & np.where(whole, twice != every, twice < every)
+        denies[codes[wrong.astype(np.bool_)]] = True
+    return [int(code) for code in np.flatnonzero(says & ~denies)]
 
 
 def _is_flat(cells: TableCells, place: int, total: int | None) -> bool:

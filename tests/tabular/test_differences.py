@@ -140,3 +140,23 @@ def test_the_command_compares_files(tmp_path: Path) -> None:
 def test_rows_need_their_persons() -> None:
     with pytest.raises(UsageError, match="name their column with person="):
         sqlaudit.aggregates(MONTHS[1], by=["region"], microdata=True, before=MONTHS[:1], require=["threshold=3"])
+
+
+def test_tables_whose_values_are_spelled_in_different_ways_are_not_compared() -> None:
+    older = pd.DataFrame({"region": ["north", "south", "Total"], "n": [10, 20, 30]})
+    newer = pd.DataFrame({"region": ["North", "South", "Total"], "n": [11, 20, 31]})
+    asked: dict[str, Any] = {"by": ["region"], "count": "n", "before": [older]}
+    found = sqlaudit.aggregates(newer, require={"threshold": 1}, **asked)
+    ((rule,),) = (two.unsafe for two in found.differences)
+    assert (found.status.value, rule.undecided) == ("undetermined", 5)
+    assert "spelled alike" in rule.note
+    assert sqlaudit.aggregates(newer, require={"threshold": 5}, **asked).status.value == "fail"
+
+
+def test_numbers_and_texts_of_two_releases_are_compared(engine: Engine) -> None:
+    older = Target(query=values_query([{"m": 1, "n": 10}, {"m": 2, "n": 9}], {"m": "int", "n": "int"}))
+    newer = Target(query=values_query([{"m": "1", "n": "11"}, {"m": "2", "n": "*"}], {"m": "text", "n": "text"}))
+    rules = requirements(["threshold=5"], among=CELL_RULES)
+    request = AggregatesRequest(by=("m",), count="n", hidden=("*",), requirements=rules)
+    (two,) = find_unsafe_cells(engine, newer, request, [older]).differences
+    assert (two.changed, two.unsafe_cells) == (2, 1)

@@ -151,3 +151,25 @@ def test_rounding_that_leaves_a_cell_too_close_is_not_written(tmp_path: Path) ->
     assert found is not None
     # a threshold of five asks for limits that are four apart, and rounding to two leaves two
     assert (found.safe, found.open, found.file, file.exists()) == (False, 2, "", False)
+
+
+def test_rounding_has_one_budget_for_all_measures(monkeypatch: pytest.MonkeyPatch) -> None:
+    from sqlaudit.tabular import protect
+
+    given: list[float] = []
+
+    def noted(work: Any) -> Any:
+        def run(*values: Any, seconds: float) -> Any:
+            given.append(seconds)
+            monkeypatch.setattr(protect.time, "monotonic", lambda: clock + 10.0 * len(given))
+            return work(*values, seconds=5.0)
+
+        return run
+
+    clock = protect.time.monotonic()
+    for name in ("round_together", "deduce"):
+        monkeypatch.setattr(protect, name, noted(getattr(protect, name)))
+    table = pd.DataFrame({"region": ["a", "b", "Total"], "n": [7, 12, 19], "x": [70, 20, 90]})
+    asked = {"by": ["region"], "count": "n", "value": "x", "require": {"threshold": 8}, "protect": True, "round_to": 5}
+    sqlaudit.aggregates(table, time_limit=25.0, **asked)
+    assert [round(one) for one in given] == [25, 15, 5, 1]

@@ -138,3 +138,17 @@ def test_what_may_be_a_total_is_no_pass_where_cells_are_hidden(
     found = sqlaudit.aggregates(table, by=["region"], count="n", require=["threshold=3"], **more)
     assert [problem.code for problem in found.problems] == codes
     assert found.status.value == ("undetermined" if codes else "fail" if more else "pass")
+
+
+def test_a_value_that_is_the_sum_of_all_others_in_a_group_may_be_a_total() -> None:
+    rows = [("a", "x", 10), ("a", "y", None), ("a", "whole", 13), ("b", "x", 20), ("b", "y", 30), ("b", "whole", 50)]
+    table = pd.DataFrame(rows, columns=["region", "sector", "n"])
+    asked: dict[str, Any] = {"by": ["region", "sector"], "count": "n", "require": {"no_unpickable_cell": 2}}
+    found = sqlaudit.aggregates(table, **asked)
+    assert ([(one.code, one.cells) for one in found.mistakes], found.status.value) == (
+        [("unclear_totals", 2)],
+        "undetermined",
+    )
+    assert sqlaudit.aggregates(table, total={"sector": "whole"}, **asked).deducible == 1
+    other = table.assign(n=[10, None, 13, 20, 30, 51])
+    assert sqlaudit.aggregates(other, **asked).passed
