@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.pages.test_docs import STORIES, blocks, run_page
+from tests.pages.test_docs import STORIES, blocks, run_page, warm
+
+__all__ = ["warm"]
 
 
 @pytest.mark.parametrize("page", STORIES, ids=lambda page: page.stem)
