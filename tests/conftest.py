@@ -103,12 +103,12 @@ def pytest_configure(config: pytest.Config) -> None:
         config.addinivalue_line("filterwarnings", "ignore:PySpark does not yet fully support pandas:FutureWarning")
 
 
-OF_THEIR_OWN = ("browser", "dbt")
+OF_THEIR_OWN = ("browser", "dbt", "warehouses")
 """Folders of tests that need an environment of their own, and run when they are named."""
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """The tests of Spark's own engine need pyspark to be imported; a browser and dbt are not there unless asked for."""
+    """The tests of Spark's own engine need pyspark to be imported; what has an environment of its own is asked for."""
     if collection_path.is_dir() and collection_path.parent == Path(__file__).parent:
         named = any(f"tests/{collection_path.name}" in str(given) for given in config.args)
         return True if collection_path.name in OF_THEIR_OWN and not named else None

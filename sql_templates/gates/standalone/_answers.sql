@@ -5,7 +5,8 @@
 answered AS ({% endif %}{% endmacro %}
 
 {# `row` has the same columns for every check, so that the answers of all fit one table; `row_columns` are figures by
-   those names. The others are for tools that take a truth, the failures, a number of them, or the figure itself. #}
+   those names. Its level is finite: JSON has no infinity, and clients write NULL instead. The others are for tools that
+   take a truth, the failures, a number of them, or the figure itself. #}
 {% macro closing(returns, test_id, level, short, row_columns) -%}
 {% if returns == "row" %}
 )
@@ -14,7 +15,7 @@ SELECT
 {% for name, figure in row_columns.items() %}
     {{ figure }} AS {{ name }},
 {% endfor %}
-    CAST({{ level }} AS DOUBLE) AS level,
+    CASE WHEN CAST({{ level }} AS DOUBLE) > 1.797693134862315E308 THEN 1.797693134862315E308 ELSE CAST({{ level }} AS DOUBLE) END AS level,
     verdict
 FROM answered
 {%- elif returns == "verdict" %}

@@ -35,7 +35,7 @@ CASE WHEN {% for place in range(1, key_count + 1) %}q{{ place }} IS NULL{{ " OR 
 {% macro persons_alike() -%}
 candidates AS (
     SELECT
-        own.e,
+        own.e AS e,
         COUNT(*) AS events,
         MIN(own.event) AS lowest,
         MAX(own.event) AS highest,
@@ -51,14 +51,14 @@ standing AS (
     FROM candidates
 ),
 compared AS (
-    SELECT standing.e, COUNT(*) AS shared
+    SELECT standing.e AS e, COUNT(*) AS shared
     FROM standing
     JOIN own AS mine ON mine.e = standing.e
     JOIN own AS theirs ON theirs.e = standing.known AND theirs.event = mine.event
     GROUP BY standing.e
 ),
 differing AS (
-    SELECT standing.e, standing.known, standing.events
+    SELECT standing.e AS e, standing.known AS known, standing.events AS events
     FROM standing
     LEFT JOIN compared ON compared.e = standing.e
     WHERE compared.e IS NULL OR compared.shared < standing.events

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -26,6 +27,7 @@ _HOW_TO_READ = (
 )
 
 _FIGURES = AnswerForm()
+_INFINITY = re.compile(r"CAST\('Infinity' AS \w+\)")
 
 
 @dataclass(frozen=True)
@@ -245,7 +247,7 @@ class _Job:
         )
         sql = statement.sql.partition("\n")[2]  # headed by comments of its own
         infinity = DIALECTS[self.dialect].infinity
-        return sql.replace("CAST('Infinity' AS FLOAT)", infinity) if infinity else sql
+        return _INFINITY.sub(infinity, sql) if infinity else sql
 
     def _keys(self) -> tuple[str, ...]:
         others = tuple(name for name in self.roles.sensitive if name != self.attribute) if self.roles.joint else ()
@@ -280,9 +282,14 @@ def heading(told: str, dialect: str) -> str:
     if not speech.executed:
         lines += [
             f"Not executed: the tests have no {speech.title}. Every statement parses there and keeps to constructs",
-            "that mean the same everywhere; the same text is executed on DuckDB, PostgreSQL and Spark.",
+            f"that mean the same everywhere; the same text is executed on {_executed()}.",
         ]
     return comment([*lines, *([speech.note] if speech.note else [])])
+
+
+def _executed() -> str:
+    titles = [one.title for one in DIALECTS.values() if one.executed]
+    return f"{', '.join(titles[:-1])} and {titles[-1]}"
 
 
 def section(one: Compiled) -> str:

@@ -20,30 +20,64 @@ class Dialect:
     """A dialect that statements are written for.
 
     Args:
-        title: the product's name. executed: whether the tests execute what is written for it.
+        title: the product's name. executed_on: what the tests execute its statements on, empty = nobody has.
+        assumed: what is taken for granted of it, where nobody has, and what else its users should know of figures.
         note: what somebody who runs it has to know, empty = nothing.
-        infinity: the number that stands for infinity where floats have none, empty = they have.
+        infinity: the number that stands for infinity where none can be cast from a text, empty = it can.
     """
 
     title: str
-    executed: bool = False
+    executed_on: str = ""
+    assumed: tuple[str, ...] = ()
     note: str = ""
     infinity: str = ""
 
+    @property
+    def executed(self) -> bool:
+        """Whether statements in it are executed by the tests."""
+        return bool(self.executed_on)
+
+
+_OVERFLOW = "a product of counts beyond 38 digits is an error"
+_CAST = "`CAST('Infinity' AS DOUBLE)` is infinity"
+_COLLATION = "text is compared by its bytes; a collation that ignores case or trailing blanks makes coarser classes"
 
 DIALECTS = {
-    "bigquery": Dialect("BigQuery", note="Columns of type FLOAT64 cannot make groups there: round them."),
-    "clickhouse": Dialect("ClickHouse", note="Needs version 25.6 or later, which has LEAD."),
-    "databricks": Dialect("Databricks", note="Wants ANSI mode, so that an overflow is an error and not NULL."),
-    "duckdb": Dialect("DuckDB", executed=True),
-    "postgres": Dialect("PostgreSQL", executed=True),
-    "presto": Dialect("Presto"),
-    "redshift": Dialect("Redshift"),
-    "snowflake": Dialect("Snowflake"),
-    "spark": Dialect("Spark", executed=True, note="Wants ANSI mode, so that an overflow is an error and not NULL."),
-    "trino": Dialect("Trino"),
+    "bigquery": Dialect(
+        "BigQuery",
+        assumed=("BIGNUMERIC holds products of counts", "`CAST('Infinity' AS FLOAT64)` is infinity", _COLLATION),
+        note="Columns of type FLOAT64 cannot make groups there: round them.",
+    ),
+    "clickhouse": Dialect(
+        "ClickHouse",
+        "chdb, ClickHouse in a Python process",
+        ("`join_use_nulls` is off, as it is by default",),
+        "Needs version 25.6 or later, which has LEAD.",
+    ),
+    "databricks": Dialect(
+        "Databricks",
+        assumed=("it does as Spark in ANSI mode, on which the same text is executed",),
+        note="Wants ANSI mode, so that an overflow is an error and not NULL.",
+    ),
+    "duckdb": Dialect("DuckDB", "DuckDB"),
+    "postgres": Dialect("PostgreSQL", "a PostgreSQL server"),
+    "presto": Dialect("Presto", assumed=(_OVERFLOW, _CAST)),
+    "redshift": Dialect("Redshift", assumed=(_OVERFLOW, _CAST, _COLLATION)),
+    "snowflake": Dialect("Snowflake", assumed=(_OVERFLOW, _CAST, _COLLATION)),
+    "spark": Dialect(
+        "Spark", "Spark in ANSI mode", note="Wants ANSI mode, so that an overflow is an error and not NULL."
+    ),
+    "sqlite": Dialect(
+        "SQLite",
+        "the SQLite of Python",
+        ("products of counts stay below 2^63, beyond which SQLite goes on in floating point",),
+        "Needs version 3.35 or later. Dates are texts there: written as 2020-02-29 they keep their order.",
+        "9e999",
+    ),
+    "trino": Dialect("Trino", assumed=(_OVERFLOW, _CAST)),
     "tsql": Dialect(
         "T-SQL",
+        assumed=(_OVERFLOW, _COLLATION),
         note="Needs SQL Server 2022 or later. Its FLOAT has no infinity: 1.7976931348623157E308 stands for it.",
         infinity="1.7976931348623157E308",
     ),

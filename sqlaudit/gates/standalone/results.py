@@ -16,8 +16,8 @@ from sqlaudit.gates.standalone.returns import COUNTS, ROW_COLUMNS
 
 MOST_BYTES = 64 * 1024 * 1024
 _NOTHING = ("", "null", "\\n", "none", "nan")
-_HUGE = 1.797693134862315e308
-"""T-SQL's statements write its largest number for infinity."""
+_HUGE = 1.7976931348e308
+"""Statements write the largest number for infinity."""
 _VERDICTS = ("pass", "fail", "undecided")
 
 

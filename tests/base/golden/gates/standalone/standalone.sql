@@ -22,7 +22,7 @@ people AS (
 ),
 candidates AS (
     SELECT
-        own.e,
+        own.e AS e,
         COUNT(*) AS events,
         MIN(own.event) AS lowest,
         MAX(own.event) AS highest,
@@ -38,14 +38,14 @@ standing AS (
     FROM candidates
 ),
 compared AS (
-    SELECT standing.e, COUNT(*) AS shared
+    SELECT standing.e AS e, COUNT(*) AS shared
     FROM standing
     JOIN own AS mine ON mine.e = standing.e
     JOIN own AS theirs ON theirs.e = standing.known AND theirs.event = mine.event
     GROUP BY standing.e
 ),
 differing AS (
-    SELECT standing.e, standing.known, standing.events
+    SELECT standing.e AS e, standing.known AS known, standing.events AS events
     FROM standing
     LEFT JOIN compared ON compared.e = standing.e
     WHERE compared.e IS NULL OR compared.shared < standing.events
@@ -121,6 +121,6 @@ FROM judged
 SELECT
     't_k_5' AS test_id,
     classes AS classes,
-    CAST(level_k AS DOUBLE) AS level,
+    CASE WHEN CAST(level_k AS DOUBLE) > 1.797693134862315E308 THEN 1.797693134862315E308 ELSE CAST(level_k AS DOUBLE) END AS level,
     verdict
 FROM answered

@@ -68,6 +68,6 @@ CROSS JOIN counted
 SELECT
     't_k_5' AS test_id,
     classes AS classes,
-    CAST(level_k AS DOUBLE) AS level,
+    CASE WHEN CAST(level_k AS DOUBLE) > 1.797693134862315E308 THEN 1.797693134862315E308 ELSE CAST(level_k AS DOUBLE) END AS level,
     verdict
 FROM answered

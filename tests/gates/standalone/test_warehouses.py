@@ -1,0 +1,38 @@
+"""The same policy by a run on DuckDB, and compiled for SQLite and judged from its rows: the same of every test."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import sqlaudit
+from sqlaudit.gates.standalone.names import DIALECTS
+from tests.gates.standalone.answering import alike, answers_of, kept
+from tests.gates.standalone.random_policies import in_sqlite, random_policy
+from tests.places import REPOSITORY
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_sqlite_says_what_a_run_says(seed: int, tmp_path: Path) -> None:
+    made = random_policy(seed, tmp_path)
+    rows = answers_of(made.path, in_sqlite(made.rows), "sqlite")
+    alike(sqlaudit.gate(made.path), sqlaudit.gate(made.path, results=[kept(rows, tmp_path / "rows.json")]))
+
+
+def test_the_matrix_of_dialects_is_made_from_what_is_known_of_them() -> None:
+    from docs.make_dialects import PAGE, page
+
+    assert PAGE.read_text(encoding="utf-8") == page()
+
+
+def test_a_dialect_is_executed_or_says_what_is_assumed() -> None:
+    assert {name for name, one in DIALECTS.items() if one.executed} == {
+        "clickhouse",  # tests/warehouses
+        "duckdb",
+        "postgres",
+        "spark",
+        "sqlite",
+    }
+    assert all(one.executed or one.assumed for one in DIALECTS.values())
+    assert "tests/warehouses" in (REPOSITORY / ".ci" / "run").read_text(encoding="utf-8")
