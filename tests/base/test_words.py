@@ -16,6 +16,7 @@ from sqlaudit.gates.nodes import in_a_policy
 
 ROOT = Path(__file__).parents[2] / "sqlaudit"
 PRINTED = {
+    "certificates",
     "cli",
     "gates/schema.py",
     "gates/baseline_report.py",
