@@ -10,8 +10,9 @@ from sqlaudit.lattices.search.choice import FITS
 from sqlaudit.lattices.search.lattice import SearchOptions, search_lattice
 from sqlaudit.lattices.search.loss import rounded
 from tests.lattices.oracle_search import Lattice, losses_for, mixed_lattice, monotone_lattice
+from tests.strategies import fewer
 
-CASES = 120
+CASES = fewer(120)
 
 
 def cases(make, number=CASES):
@@ -60,7 +61,7 @@ def test_all_verdicts(algorithm, make):
 @pytest.mark.parametrize("algorithm", [*FITS["best"], "auto"])
 @pytest.mark.parametrize("make", [monotone_lattice, mixed_lattice])
 def test_best_node(algorithm, make):
-    for seed in range(50):
+    for seed in range(fewer(50)):
         rng = random.Random(seed)
         lattice = make(rng)
         for loss in losses_for(rng, lattice):

@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from tests.postgres_load import Loader
 from tests.security.attempts import Attempt, attempts
 from tests.security.world import World, at_home, load_postgres
+from tests.strategies import fewer
 
 EXAMPLES = {
     "command line": 35,
@@ -63,7 +64,11 @@ def run(attempt: Attempt, world: World, examples: int) -> None:
     ran = []
 
     @settings(
-        max_examples=examples, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck)
+        max_examples=fewer(examples),
+        derandomize=True,
+        deadline=None,
+        database=None,
+        suppress_health_check=list(HealthCheck),
     )
     @given(attempt.given)
     def one(example: object) -> None:
