@@ -129,16 +129,36 @@ def _share_below(sizes: ClassSizes, k: int) -> str:
     return f"{count(rows)} ({part(rows, sizes.members)})"
 
 
-def _band_rows(sizes: ClassSizes) -> Iterator[tuple[str, ...]]:
+@dataclass(frozen=True)
+class Band:
+    """The classes whose sizes lie between two bounds, both included: how many, and their rows or persons."""
+
+    low: int
+    high: int | None
+    classes: int
+    members: int
+
+    @property
+    def name(self) -> str:
+        """The sizes in words."""
+        if self.low == self.high:
+            return f"{self.low}"
+        return f"{self.low} or more" if self.high is None else f"{self.low} to {self.high}"
+
+
+def size_bands(sizes: ClassSizes) -> Iterator[Band]:
+    """The bands that hold any class, for the table and the picture beside it."""
     for low, high in _BANDS:
         inside = [(s, n) for s, n in sizes.sizes if s >= low and (high is None or s <= high)]
-        if not inside:
-            continue
-        classes = sum(n for _, n in inside)
-        members = classes if sizes.per_row else sum(s * n for s, n in inside)
-        name = f"{low}" if low == high else f"{low} or more" if high is None else f"{low} to {high}"
-        middle = () if sizes.per_row else (count(classes),)
-        yield name, *middle, count(members), part(members, sizes.members)
+        if inside:
+            classes = sum(n for _, n in inside)
+            yield Band(low, high, classes, classes if sizes.per_row else sum(s * n for s, n in inside))
+
+
+def _band_rows(sizes: ClassSizes) -> Iterator[tuple[str, ...]]:
+    for band in size_bands(sizes):
+        middle = () if sizes.per_row else (count(band.classes),)
+        yield band.name, *middle, count(band.members), part(band.members, sizes.members)
 
 
 def value_text(value: Any) -> str:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from sqlaudit.audits.classes_report import unit_of
+from sqlaudit.audits.classes_report import size_bands, unit_of
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.classes.found import ClassSizes
 from sqlaudit.reports.document import Picture
-from sqlaudit.reports.figures import count, figure
+from sqlaudit.reports.figures import figure
 from sqlaudit.reports.text_plots import KNOWLEDGE
 
 if TYPE_CHECKING:
@@ -21,21 +22,24 @@ _MOST_POINTS = 400
 
 
 def sizes_picture(result: AuditResult) -> Picture | None:
-    """Rows (or persons) by the size of their class, in bands of doubling sizes."""
-    bands = list(_bands(result.classes))
+    """Rows (or persons) by the size of their class, in the bands of the table beside it."""
+    bands = list(size_bands(result.classes))
     if not bands:
         return None
     unit = unit_of(result)
     required = [check.required for check in result.required if check.model == "k_anonymity" and check.required]
+    k = max(required, default=0)
+    split = any(band.low < k and (band.high is None or band.high >= k) for band in bands)
     return Picture(
         "sizes",
         f"How many {unit}s lie in classes of which size"
-        + (f"; red: below {figure(max(required))}" if required else ""),
+        + (f"; red: below {figure(k)}{', or some of them' if split else ''}" if required else ""),
         {
-            "labels": [str(low) if low == high else f"{count(low)} to {count(high)}" for low, high, _ in bands],
-            "from": [low for low, _, _ in bands],
-            "values": [members for _, _, members in bands],
-            "safe": int(max(required)) if required else 0,
+            "labels": [band.name for band in bands],
+            "from": [band.low for band in bands],
+            "to": [band.high for band in bands],
+            "values": [band.members for band in bands],
+            "safe": math.ceil(k),
             "x": "class size",
             "y": f"{unit}s",
         },
@@ -79,17 +83,6 @@ def disclosure_pictures(disclosures: Iterable[Disclosure], threshold: Fraction |
                     **limit,
                 },
             )
-
-
-def _bands(sizes: ClassSizes) -> Iterator[tuple[int, int, int]]:
-    """(lowest size, highest size, members) of bands 1, 2, 3 to 4, 5 to 8, …"""
-    members: dict[int, int] = {}
-    for size, classes in sizes.sizes:
-        band = max(0, size - 1).bit_length()
-        members[band] = members.get(band, 0) + (classes if sizes.per_row else size * classes)
-    for band in range(max(members, default=-1) + 1):
-        high = 2**band
-        yield (high // 2 + 1 if band else 1), high, members.get(band, 0)
 
 
 def _risk_points(sizes: ClassSizes) -> list[list[float]]:

@@ -28,6 +28,7 @@ from sqlaudit.models.phrases import (
     verdict_of,
 )
 from sqlaudit.reports.document import (
+    About,
     Block,
     Bullets,
     Column,
@@ -42,7 +43,7 @@ from sqlaudit.reports.document import (
 )
 from sqlaudit.reports.figures import count, plural
 from sqlaudit.reports.moments import made
-from sqlaudit.reports.notices import notices_block
+from sqlaudit.reports.notices import notice, notices_block
 from sqlaudit.reports.statements import statements_code
 
 _WORST_FIRST = (Status.FAIL, Status.UNDETERMINED, Status.WARN, Status.PASS, None)
@@ -70,12 +71,13 @@ def audit_document(result: AuditResult) -> Document:
             *section("All figures", *_tables(result), _notes(result), *disclosure_pictures(result.disclosures)),
             *section("Sensitive values in the worst classes", *distribution_blocks(result)),
             *section("Warnings", Bullets(tuple(_warnings(result)))),
-            *section("What to look at next", Bullets(next_steps(result))),
+            *section("What to look at next", Bullets(next_steps(result)), repeating=True),
             *_how(result),
             *section("What this audit does not say", Bullets(NOT_SAID)),
             *section("The SQL that ran", *statements_code(result.statements)),
         ),
         worst_facts(result),
+        about=About(result.target, result.time),
     )
 
 
@@ -84,15 +86,12 @@ def _warnings(result: AuditResult) -> Iterator[Toned]:
     said = {*result.notices, *(one for one in result.warnings if one.code == IDENTIFIER)}
     for warned in result.warnings:
         if warned not in said:
-            yield Toned(warned.message, "warn")
+            yield notice(warned, "warn")
 
 
 def worst_facts(result: AuditResult) -> tuple[Words, ...]:
-    """Up to three facts for the first screen: what stands out, then the requirement that most rows fall short of."""
-    failed = [check for check in result.required if check.status in (Status.FAIL, Status.WARN)]
-    failed.sort(key=lambda check: check.failing_share or 0, reverse=True)
-    said = [required_sentence(check, result.classes.count, result.rows) for check in failed]
-    return (*standing_out(result), *said)[:3]
+    """What stands out, for the first screen of a page; its verdicts stand above it."""
+    return standing_out(result)
 
 
 def headline(result: AuditResult) -> Toned:
@@ -160,10 +159,10 @@ def _listed(result: AuditResult) -> Iterator[Block]:
     total = max(result.failing_total or 0, told)
     shown = "all of them" if total == told else f"the {count(told)} smallest are shown"
     hidden = all(failing.key is None for failing in result.failing)
-    keys = f" Their values are hidden; {spelled('show_values', True)} shows them." if hidden else ""
+    keys = f"Their values are hidden; {spelled('show_values', True)} shows them." if hidden else ""
     several = len({failing.sensitive for failing in result.failing}) > 1 and not result.roles.get("joint")
     again = " A class counts for each column that it falls short for." if several else ""
-    yield Paragraph(f"{plural(total, 'class', 'classes')} in total, {shown}.{again}{keys}")
+    yield Paragraph(Toned(f"{plural(total, 'class', 'classes')} in total, {shown}.{again}", hint=keys))
     yield failing_table(result)
 
 
@@ -213,7 +212,7 @@ def _how(result: AuditResult) -> tuple[Section, ...]:
         ("missing values", _NULLS.get(str(roles.get("nulls", "")), "")),
         *made(result.engine, result.time, result.statements, result.versions, result.access),
     ]
-    return section("How this was computed", Facts(tuple(pair for pair in pairs if pair[1])))
+    return section("How this was computed", Facts(tuple(pair for pair in pairs if pair[1])), repeating=True)
 
 
 _NULLS = {

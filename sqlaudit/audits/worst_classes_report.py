@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sqlaudit.audits.classes_report import key_text, unit_of, value_text
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.words import spelled
-from sqlaudit.reports.document import Block, Column, Paragraph, Picture, Table
+from sqlaudit.reports.document import Block, Column, Paragraph, Picture, Table, Toned
 from sqlaudit.reports.figures import count, percent, plural
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def distribution_blocks(result: AuditResult) -> Iterator[Block]:
         yield _table(worst, titles)
 
 
-def _sentence(result: AuditResult, worst: WorstClasses) -> str:
+def _sentence(result: AuditResult, worst: WorstClasses) -> Toned:
     unit = unit_of(result)
     if worst.basis == _FAILING:
         which = f"Classes that fall short of a requirement on {worst.sensitive}, the largest first"
@@ -37,12 +37,12 @@ def _sentence(result: AuditResult, worst: WorstClasses) -> str:
     said = f"{which}: how often each value occurs in them and in the whole table."
     if unit == "person":
         said += " A person counts once for each value."
-    if not any(value.shown for value in worst.values):
-        said += (
-            " Values are numbered from the most frequent one of the table on; "
-            f"{spelled('show_values', True)} names them."
-        )
-    return said
+    if any(value.shown for value in worst.values):
+        return Toned(said)
+    return Toned(
+        f"{said} Values are numbered from the most frequent one of the table on.",
+        hint=f"{spelled('show_values', True)} names the values in the worst classes.",
+    )
 
 
 def _titles(result: AuditResult, classes: Sequence[ClassDistribution]) -> list[str]:

@@ -24,11 +24,20 @@ class Status(StrEnum):
 
 @dataclass(frozen=True)
 class Warned(Documented):
-    """Something a reader should know: a stable code, the columns concerned, one sentence without cell values."""
+    """Something a reader should know: a stable code, the columns concerned, one sentence without cell values.
+
+    `hint` is the end of the message that speaks of commands, for whoever runs them: a page says it elsewhere.
+    """
 
     code: str
     columns: tuple[str, ...]
     message: str
+    hint: str = field(default="", metadata=LEFT_OUT, compare=False, repr=False)
+
+    @property
+    def fact(self) -> str:
+        """The message without what speaks of commands."""
+        return self.message.removesuffix(self.hint).rstrip() if self.hint else self.message
 
 
 UNDER_VERDICT = (

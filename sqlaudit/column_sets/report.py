@@ -8,7 +8,7 @@ from sqlaudit.base.words import spelled
 from sqlaudit.column_sets.pictures import sets_picture
 from sqlaudit.column_sets.result import ColumnSet, ColumnSets, Sampled
 from sqlaudit.models.phrases import listing
-from sqlaudit.reports.document import Bullets, Column, Document, Facts, Picture, Table, Toned, Words, section
+from sqlaudit.reports.document import About, Bullets, Column, Document, Facts, Picture, Table, Toned, Words, section
 from sqlaudit.reports.figures import count, limit, percent, plural
 from sqlaudit.reports.moments import made
 from sqlaudit.reports.statements import statements_code
@@ -39,6 +39,7 @@ def columns_document(result: ColumnSets) -> Document:
             *section("How it was measured", _how(result)),
             *section("The SQL that ran", *statements_code(result.statements)),
         ),
+        about=About(result.target, result.time),
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from sqlaudit.events.pictures import curve_picture
 from sqlaudit.events.result import Coherence, Drawn, Known, Learnt, PersonAtRisk, PersonsResult, WithoutColumn
 from sqlaudit.models.phrases import required_sentence, verdict_of
-from sqlaudit.reports.document import Bullets, Column, Document, Facts, Paragraph, Table, Toned, Words, section
+from sqlaudit.reports.document import About, Bullets, Column, Document, Facts, Paragraph, Table, Toned, Words, section
 from sqlaudit.reports.figures import count, part, percent, plural
 from sqlaudit.reports.moments import made
 from sqlaudit.reports.statements import statements_code
@@ -52,6 +52,7 @@ def persons_document(result: PersonsResult) -> Document:
             *section("The SQL that ran", *statements_code(result.statements)),
             *section("What this does not say", Bullets(NOT_SAID[1:] if result.tolerance else NOT_SAID)),
         ),
+        about=About(result.target, result.time),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlaudit.hierarchies.result import CheckedLevel, HierarchyResult
-from sqlaudit.reports.document import Bullets, Column, Document, Table, Toned, Words, section
+from sqlaudit.reports.document import About, Bullets, Column, Document, Table, Toned, Words, section
 from sqlaudit.reports.figures import count, plural
 
 
@@ -20,6 +20,7 @@ def hierarchy_document(result: HierarchyResult) -> Document:
             *section("Worth knowing", Bullets(result.notes)),
             *section("Values", _values(result)),
         ),
+        about=About(result.target, result.time),
     )
 
 

@@ -11,6 +11,7 @@ from sqlaudit.lattices.pictures import grid_picture, grid_table, heights_table, 
 from sqlaudit.lattices.result import LatticeNode, LatticeResult, Published, Shortfall
 from sqlaudit.models.phrases import listing
 from sqlaudit.reports.document import (
+    About,
     Block,
     Bullets,
     Code,
@@ -56,6 +57,7 @@ def lattice_document(result: LatticeResult) -> Document:
             *section("What this does not say", Bullets((MEANING,))),
             *section("The SQL that ran", *statements_code(result.statements)),
         ),
+        about=About(result.target, result.time),
     )
 
 

@@ -9,7 +9,19 @@ from sqlaudit.base.words import spelled
 from sqlaudit.column_sets.result import ColumnSets
 from sqlaudit.models.phrases import listing
 from sqlaudit.profiles.result import ColumnFacts, ColumnProfile, ProfileResult, Role
-from sqlaudit.reports.document import Block, Bullets, Column, Document, Facts, Section, Table, Toned, Words, section
+from sqlaudit.reports.document import (
+    About,
+    Block,
+    Bullets,
+    Column,
+    Document,
+    Facts,
+    Section,
+    Table,
+    Toned,
+    Words,
+    section,
+)
 from sqlaudit.reports.figures import count, part, percent, plural
 from sqlaudit.reports.moments import made
 from sqlaudit.reports.statements import statements_code
@@ -47,6 +59,7 @@ def profile_document(result: ProfileResult) -> Document:
             *section("The SQL that ran", *statements_code(result.statements)),
             *section("What a profile does not say", Bullets(_not_said(result))),
         ),
+        about=About(result.target, result.time),
     )
 
 

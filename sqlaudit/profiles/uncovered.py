@@ -71,11 +71,8 @@ def likely_known(seen: Sequence[ColumnFacts], unseen: Sequence[str], where: str)
     said = "; ".join(_known_parts(alike, telling, where))
     names = (*alike, *(facts.name for facts in telling))
     them = "it" if len(names) == 1 else "them"
-    return Warned(
-        "possible_quasi_identifier",
-        names,
-        f"Without a role: {said}. Name {them} with {spelled('qi')} if others may know {them}.",
-    )
+    hint = f"Name {them} with {spelled('qi')} if others may know {them}."
+    return Warned("possible_quasi_identifier", names, f"Without a role: {said}. {hint}", hint)
 
 
 def _known_parts(alike: Sequence[str], telling: Sequence[ColumnFacts], where: str) -> Iterator[str]:

@@ -242,11 +242,13 @@ def _likely(seen: Sequence[_Seen], relation: Relation, roles: Named, where: str)
     if not names:
         return None
     verb = "looks like a direct identifier" if len(names) == 1 else "look like direct identifiers"
+    hint = "`sqlaudit profile` gives the reasons."
     return Warned(
         "possible_direct_identifier",
         tuple(names),
         f"{listing(names)} {verb}{where}: whoever is named in a row can be found whatever the size of the class. "
-        "`sqlaudit profile` gives the reasons.",
+        f"{hint}",
+        hint,
     )
 
 
@@ -282,11 +284,13 @@ def _nearly_unique(column: _Seen, whole: int) -> Warned | None:
 def _float(facts: ColumnFacts) -> Warned | None:
     if facts.kind != Kind.FLOAT or facts.whole is None or facts.whole == facts.filled:
         return None
+    hint = f"Round it, for instance {spelled('qi', f'round({facts.name}, 1)')}."
     return Warned(
         "float_quasi_identifier",
         (facts.name,),
         f"{facts.name} is a floating-point quasi-identifier: numbers that print alike may differ, and then fall into "
-        f"different classes. Round it, for instance {spelled('qi', f'round({facts.name}, 1)')}.",
+        f"different classes. {hint}",
+        hint,
     )
 
 

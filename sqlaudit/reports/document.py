@@ -14,18 +14,34 @@ Tone = Literal["plain", "good", "bad", "warn", "quiet"]
 
 @dataclass(frozen=True)
 class Toned:
-    """A text with the tone in which it is said: colour in a terminal, nothing that only colour says."""
+    """A text with the tone in which it is said: colour in a terminal, nothing that only colour says.
+
+    `hint` is for whoever runs commands: it follows the text, but a page says it under "How to repeat this".
+    """
 
     text: str
     tone: Tone = "plain"
+    hint: str = ""
 
 
 Words = str | Toned
 
 
 def text_of(words: Words) -> str:
-    """The bare text."""
+    """The bare text, its hint included."""
+    if isinstance(words, str):
+        return words
+    return f"{words.text} {words.hint}" if words.hint else words.text
+
+
+def without_hint(words: Words) -> str:
+    """The bare text for readers who run nothing."""
     return words.text if isinstance(words, Toned) else words
+
+
+def hint_of(words: Words) -> str:
+    """What is for whoever runs commands, empty without it."""
+    return words.hint if isinstance(words, Toned) else ""
 
 
 def tone_of(words: Words) -> Tone:
@@ -98,10 +114,31 @@ Block = Paragraph | Bullets | Facts | Table | Picture | Code
 
 @dataclass(frozen=True)
 class Section:
-    """A heading with its blocks."""
+    """A heading with its blocks; `repeating`: it is for whoever runs commands, and stands at the end of a page."""
 
     title: str
     blocks: tuple[Block, ...]
+    repeating: bool = False
+
+
+@dataclass(frozen=True)
+class About:
+    """What a report is about, and for whom it was made; what is not known is empty.
+
+    Args:
+        subject: the table or file. time: when it was finished, ISO 8601.
+        command: how to ask the same again, without values that may name persons. checksum: of the figures.
+        title, owner, purpose: what whoever asked calls it. sign_off: who signs it, one line each.
+    """
+
+    subject: str = ""
+    time: str = ""
+    command: str = ""
+    checksum: str = ""
+    title: str = ""
+    owner: str = ""
+    purpose: str = ""
+    sign_off: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -113,18 +150,20 @@ class Document:
         lead: what a reader must know when they read nothing else.
         sections: the rest, most important first; empty ones are left out by `section`.
         worst: up to three facts that a page shows large beside the verdict, worst first.
+        about: what it is about, when and for whom it was made.
     """
 
     headline: Words
     lead: tuple[Block, ...] = ()
     sections: tuple[Section, ...] = ()
     worst: tuple[Words, ...] = ()
+    about: About = About()
 
 
-def section(title: str, *blocks: Block | None) -> tuple[Section, ...]:
+def section(title: str, *blocks: Block | None, repeating: bool = False) -> tuple[Section, ...]:
     """A section of the blocks that have content, nothing when none has: `(*section(…), *section(…))`."""
     filled = tuple(block for block in blocks if block is not None and _has_content(block))
-    return (Section(title, filled),) if filled else ()
+    return (Section(title, filled, repeating),) if filled else ()
 
 
 def _has_content(block: Block) -> bool:
@@ -135,6 +174,20 @@ def _has_content(block: Block) -> bool:
     if isinstance(block, Code):
         return bool(block.text)
     return bool(block.items if isinstance(block, Bullets) else block.pairs if isinstance(block, Facts) else block.rows)
+
+
+def words_of(block: Block) -> tuple[Words, ...]:
+    """Everything that a block says; of pictures and code their titles."""
+    if isinstance(block, Paragraph):
+        return (block.words,)
+    if isinstance(block, Bullets):
+        return block.items
+    if isinstance(block, Facts):
+        return tuple(said for pair in block.pairs for said in pair)
+    if isinstance(block, Picture | Code):
+        return (block.title if isinstance(block, Picture) else block.summary,)
+    heads = (block.caption, *(column.title for column in block.columns))
+    return (*heads, *(cell for row in block.rows for cell in row))
 
 
 def in_words(blocks: tuple[Block, ...]) -> tuple[Paragraph | Bullets | Facts | Table, ...]:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from sqlaudit.reports.document import Bullets, Document, Facts, Paragraph, Table, Words, in_words, text_of, tone_of
 from sqlaudit.reports.escape import markdown
+from sqlaudit.reports.fields import asked_by, signed_by
 
 
 def render_markdown(document: Document) -> str:
     """The document as Markdown that ends with a line feed."""
-    parts = [f"# {_inline(document.headline)}", *(_block(block) for block in in_words(document.lead))]
-    for section in document.sections:
+    about = document.about
+    lead = in_words((*asked_by(about), *document.lead))
+    title = [markdown(about.title)] if about.title else []
+    parts = [*title, f"# {_inline(document.headline)}", *(_block(block) for block in lead)]
+    for section in (*document.sections, *signed_by(about)):
         if blocks := in_words(section.blocks):
             parts += [f"## {markdown(section.title)}", *(_block(block) for block in blocks)]
     return "\n\n".join(parts) + "\n"

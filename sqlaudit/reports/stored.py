@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 from typing import Any
 
 from sqlaudit.base.documents import plain
 from sqlaudit.base.errors import InputError
 from sqlaudit.base.words import spelled
 from sqlaudit.reports.document import (
+    About,
     Block,
     Bullets,
     Code,
@@ -33,9 +35,14 @@ def to_json(document: Document) -> dict[str, Any]:
         "lead": [_stored(block) for block in document.lead],
         "worst": [_said(words) for words in document.worst],
         "sections": [
-            {"title": section.title, "blocks": [_stored(block) for block in section.blocks]}
+            {
+                "title": section.title,
+                "blocks": [_stored(block) for block in section.blocks],
+                **({"repeating": True} if section.repeating else {}),
+            }
             for section in document.sections
         ],
+        "about": {name: plain(value) for name, value in vars(document.about).items() if value},
     }
 
 
@@ -50,10 +57,15 @@ def from_json(data: Any) -> Document:
             _words(data["headline"]),
             tuple(_block(item) for item in data["lead"]),
             tuple(
-                Section(_text(item["title"]), tuple(_block(block) for block in item["blocks"]))
+                Section(
+                    _text(item["title"]),
+                    tuple(_block(block) for block in item["blocks"]),
+                    item.get("repeating") is True,
+                )
                 for item in data["sections"]
             ),
             tuple(_words(item) for item in data["worst"]),
+            _about(data.get("about", {})),
         )
     except (KeyError, TypeError, ValueError, AttributeError):
         raise InputError(
@@ -62,7 +74,9 @@ def from_json(data: Any) -> Document:
 
 
 def _said(words: Words) -> Any:
-    return {"text": words.text, "tone": words.tone} if isinstance(words, Toned) else words
+    if isinstance(words, str):
+        return words
+    return {"text": words.text, "tone": words.tone, **({"hint": words.hint} if words.hint else {})}
 
 
 def _stored(block: Block) -> dict[str, Any]:
@@ -94,8 +108,14 @@ def _words(value: Any) -> Words:
     if isinstance(value, Mapping):
         if value["tone"] not in _TONES:
             raise ValueError(value["tone"])
-        return Toned(_text(value["text"]), value["tone"])
+        return Toned(_text(value["text"]), value["tone"], _text(value.get("hint", "")))
     return _text(value)
+
+
+def _about(item: Mapping[str, Any]) -> About:
+    names = {one.name for one in fields(About)} - {"sign_off"}
+    signing = tuple(_text(line) for line in item.get("sign_off", ()))
+    return About(**{name: _text(item[name]) for name in names & {*item}}, sign_off=signing)
 
 
 def _table(item: Mapping[str, Any]) -> Table:

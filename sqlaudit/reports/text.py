@@ -25,6 +25,7 @@ from sqlaudit.reports.document import (
     tone_of,
 )
 from sqlaudit.reports.escape import visible
+from sqlaudit.reports.fields import asked_by, signed_by
 from sqlaudit.reports.text_plots import PlotLine, plotted
 
 STYLES = {"plain": "", "good": "green", "bad": "bold red", "warn": "yellow", "quiet": "dim"}
@@ -56,9 +57,12 @@ def render_text(document: Document, width: int = 80, colour: bool = False, plots
         legacy_windows=False,
         _environ={},
     )
+    about = document.about
+    if about.title:
+        _print(console, Text(visible(about.title), style="bold"))
     _print(console, _styled(document.headline, heading=True))
-    _blocks(console, _shown(document.lead, console.width, plots))
-    for section in document.sections:
+    _blocks(console, _shown((*asked_by(about), *document.lead), console.width, plots))
+    for section in (*document.sections, *signed_by(about)):
         if blocks := _shown(section.blocks, console.width, plots):
             console.print()
             _print(console, Text(visible(section.title), style="bold"))

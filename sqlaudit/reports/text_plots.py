@@ -6,7 +6,6 @@ spells them in ASCII, one character for one.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -45,7 +44,7 @@ def plotted(picture: Picture, width: int) -> list[PlotLine]:
         >>> data = {"labels": ["1", "2"], "from": [1, 2], "values": [9, 0], "safe": 2, "x": "class size", "y": "rows"}
         >>> for line in plotted(Picture("sizes", "", data), 40):
         ...     print(line)
-        PlotLine(label='class size: rows, logarithmic', bar='', value='', tone='plain')
+        PlotLine(label='class size: rows', bar='', value='', tone='plain')
         PlotLine(label='1', bar='████████████████████████', value='9 (below 2)', tone='bad')
         PlotLine(label='2', bar='', value='0', tone='plain')
     """
@@ -74,19 +73,19 @@ def bar(share: float, columns: int) -> str:
 
 
 def _sizes(data: Mapping[str, Any], width: int) -> Iterator[PlotLine]:
-    """Rows by the size of their class on a logarithmic scale, on which one row is visible, too."""
-    labels = [visible(label) for label in data["labels"]]
-    below = [low < data["safe"] for low in data["from"]]
+    """Rows by the size of their class; bars are as long as their numbers, and anything but nothing shows."""
+    labels, safe = [visible(label) for label in data["labels"]], data["safe"]
+    below = [low < safe for low in data["from"]]
+    split = [high is None or high >= safe for high in data.get("to", data["from"])]
     numbers = [
-        count(value) + (f" (below {data['safe']})" if short and value else "")
-        for value, short in zip(data["values"], below, strict=True)
+        count(value) + (f" ({'some ' if some else ''}below {safe})" if short and value else "")
+        for value, short, some in zip(data["values"], below, split, strict=True)
     ]
     columns = _columns(labels, numbers, width)
-    most = math.log1p(max(data["values"]))
-    yield PlotLine(visible(f"{data['x']}: {data['y']}, logarithmic"))
+    most = max(data["values"])
+    yield PlotLine(visible(f"{data['x']}: {data['y']}"))
     for label, value, number, short in zip(labels, data["values"], numbers, below, strict=True):
-        share = math.log1p(value) / most if most else 0
-        yield PlotLine(label, bar(share, columns), number, "bad" if short else "plain")
+        yield PlotLine(label, bar(value / most if most else 0, columns), number, "bad" if short else "plain")
 
 
 def _curves(data: Mapping[str, Any], width: int) -> Iterator[PlotLine]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from sqlaudit.base.result import Status
 from sqlaudit.base.words import spelled
 from sqlaudit.models.phrases import VERDICTS, listing
-from sqlaudit.reports.document import Bullets, Column, Document, Facts, Table, Tone, Toned, Words, section
+from sqlaudit.reports.document import About, Bullets, Column, Document, Facts, Table, Tone, Toned, Words, section
 from sqlaudit.reports.figures import count, part, plural
 from sqlaudit.reports.moments import made
 from sqlaudit.reports.statements import statements_code
@@ -40,6 +40,7 @@ def aggregates_document(result: AggregatesResult) -> Document:
             *section("The SQL that ran", *statements_code(result.statements)),
             *section("What this does not say", Bullets(NOT_SAID)),
         ),
+        about=About(result.target, result.time),
     )
 
 

@@ -287,10 +287,11 @@ def test_the_worst_classes_are_told_when_asked_for(tmp_path: Path) -> None:
     assert "worst classes" not in run(*asked).out
     ran = run(*asked, "--worst-classes", "2")
     said = ran.out.split("Sensitive values in the worst classes\n")[1].splitlines()
-    assert said[:10] == [
+    assert said[:11] == [
         "  Classes that fall short of a requirement on disease, the largest first: how",
         "  often each value occurs in them and in the whole table. Values are numbered",
-        "  from the most frequent one of the table on; --show-values names them.",
+        "  from the most frequent one of the table on. --show-values names the values in",
+        "  the worst classes.",
         "",
         "  value     whole table   class of 2 rows   class of 1 row",
         "  ────────────────────────────────────────────────────────",

@@ -189,8 +189,8 @@ def test_every_format_of_an_audit_has_the_same_sentences_under_the_verdict(engin
     for notice in result.notices:
         assert notice.message in text(result)
         assert markdown(notice.message) in render_markdown(document)
-        assert html.escape(notice.message) in render_html(document).partition("</header>")[0]
-        assert notice.message in json.dumps(stored_document(document)["lead"])
+        assert html.escape(notice.fact) in render_html(document).partition("</header>")[0]
+        assert notice.fact in json.dumps(stored_document(document)["lead"])
         assert notice.to_dict() in result.to_dict()["notices"]
         assert "Warnings" not in [section.title for section in document.sections]
     for made in (text(result), render_markdown(document), render_html(document)):

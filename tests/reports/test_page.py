@@ -17,7 +17,22 @@ from matplotlib.image import imread
 
 import sqlaudit
 from sqlaudit.base.errors import InputError
-from sqlaudit.reports.document import Bullets, Code, Column, Document, Facts, Paragraph, Picture, Section, Table, Toned
+from sqlaudit.reports.document import (
+    About,
+    Bullets,
+    Code,
+    Column,
+    Document,
+    Facts,
+    Paragraph,
+    Picture,
+    Section,
+    Table,
+    Toned,
+    section,
+)
+from sqlaudit.reports.glossary import explained, in_markdown
+from sqlaudit.reports.markdown import render_markdown
 from sqlaudit.reports.notebook import document_of
 from sqlaudit.reports.page import pictures, plain_svg
 from sqlaudit.reports.page.layout import render_html
@@ -116,6 +131,89 @@ def test_a_plain_bar_is_as_long_as_its_number(monkeypatch: pytest.MonkeyPatch) -
     short, long = [float(one.get("width", "")) for one in drawn if one.tag.endswith("rect")]
     assert short / long == pytest.approx(26 / 3974, abs=1e-3)
     assert [one.text for one in drawn if one.text and one.text.strip()][-1] == "3,974"
+
+
+ABOUT = About(
+    'in"jury</style>.csv',
+    "2026-05-04T10:15:00+00:00",
+    "sqlaudit audit injury.csv",
+    "ab12",
+    "Yearly check",
+    "Jo",
+    "Why",
+    ("DPO",),
+)
+
+
+def test_what_commands_are_for_stands_at_the_end_of_a_page() -> None:
+    document = Document(
+        "PASS",
+        (Bullets((Toned("zip looks known.", "warn", "Name it with --qi."),)),),
+        (
+            *section("What to do", Bullets(("Try --qi.",)), repeating=True),
+            *section("Facts", Paragraph("One class of two rows.")),
+            *section("The SQL", Code("1. open", "SELECT 1"), Code("2. read", "SELECT 2")),
+        ),
+        about=ABOUT,
+    )
+    page = render_html(document)
+    head, _, end = page.partition("How to repeat this</h2>")
+    assert "--qi" not in head
+    places = [end.index(said) for said in ("sqlaudit audit injury.csv", "ab12", "Name it with --qi.", "Try --qi.")]
+    assert places == sorted(places)
+    titles = re.findall("<h2 id=[^>]*>(.*?)</h2>", page)
+    assert titles == ["Facts", "How to repeat this", "Sign-off", "Words on this page", "The SQL"]
+    assert "<details><summary>2 texts, letter by letter</summary>" in page
+    assert "zip looks known. Name it with --qi." in render_text(document)
+
+
+def test_a_page_says_for_whom_it_is_and_who_signs() -> None:
+    document = Document("PASS", about=ABOUT)
+    page = render_html(document)
+    assert "<title>Yearly check: PASS</title>" in page
+    assert '<p class="title">Yearly check</p>' in page
+    assert "<dt>owner</dt><dd>Jo</dd>" in page.replace("\n", "")
+    assert "<td>DPO</td>" in page
+    assert page.count("</style>") == 1
+    assert '@top-left { content: "Yearly check \\2013  in\\22 jury\\3c \\2f style\\3e .csv";' in page
+    assert '@top-right { content: "2026-05-04 10:15 UTC";' in page
+    assert 'counter(page) " of " counter(pages)' in page
+    lines = render_text(document).splitlines()
+    assert lines[:4] == ["Yearly check", "PASS", "  owner    Jo", "  purpose  Why"]
+    assert lines[-1].split() == ["DPO", "_" * 12, "_" * 24]
+    marked = render_markdown(document)
+    assert marked.startswith("Yearly check\n\n# PASS\n\n- **owner**: Jo\n- **purpose**: Why\n")
+    assert from_json(json.loads(json.dumps(to_json(document)))) == document
+
+
+def test_cards_say_what_a_list_would_say_again() -> None:
+    stands_out = Toned("Somebody is alone.", "bad")
+    document = Document("FAIL", (), section("What stands out", Bullets((stands_out,))), (stands_out,))
+    assert render_html(document).count("Somebody is alone.") == 1
+    assert "Somebody is alone." in render_text(document)
+
+
+def test_words_that_occur_are_explained_on_the_page_and_all_in_the_docs() -> None:
+    page = render_html(Document("k-anonymity is 1", (Paragraph("There are two nodes."),)))
+    assert re.findall("<dt>(.*?)</dt>", page) == ["k-anonymity", "Node"]
+    assert "somebody is alone and can be picked out" in page
+    assert "Words on this page" not in render_html(Document("Nothing", (Paragraph("Only electrode lossless."),)))
+    written = (Path(__file__).parents[2] / "docs" / "glossary.md").read_text("utf-8")
+    assert written.endswith(in_markdown())
+    assert [term.name for term in explained(["(c,k)-safety … negated, δ-disclosure privacy"])] == [
+        "δ-disclosure",
+        "(c,k)-safety",
+        "Negated",
+    ]
+
+
+def test_short_logarithmic_axes_have_several_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = {"curves": {"rows": [[2, 0.5], [9, 1]]}, "log_x": True, "x": "class size", "y": "share"}
+    for plain in (False, True):
+        monkeypatch.setattr(pictures, "can_draw", lambda plain=plain: not plain)
+        drawn = ET.fromstring(pictures.drawn(Picture("curves", "", data)))
+        texts = {one.text for one in drawn.iter() if one.tag.endswith("text")}
+        assert {"2", "5"} <= texts
 
 
 def test_a_stored_document_comes_back_as_it_was() -> None:

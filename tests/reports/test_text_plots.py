@@ -55,19 +55,31 @@ def test_a_bar_is_right_to_an_eighth(share: float, columns: int, drawn: str) -> 
     assert bar(share, columns) == drawn
 
 
-def test_class_sizes_on_a_logarithmic_scale() -> None:
+def test_bars_of_class_sizes_are_as_long_as_their_numbers() -> None:
     picture = sizes_picture(result())
     assert picture is not None
     assert lines_of(picture, 50) == [
-        "  class size: rows, logarithmic",
-        "          1  ███████▌                  3 (below 5)",
-        "          2  ██████                    2 (below 5)",
-        "     3 to 4                            0",
-        "     5 to 8  █████████████▉            12",
-        "    9 to 16                            0",
-        "   17 to 32                            0",
-        "   33 to 64                            0",
-        "  65 to 128  ████████████████████████  83",
+        "  class size: rows",
+        "         1  ▉                          3 (below 5)",
+        "         2  ▋                          2 (below 5)",
+        "   5 to 10  ███▋                       12",
+        "  20 to 99  █████████████████████████  83",
+    ]
+
+
+def test_a_band_that_the_limit_divides_is_said_to_be_divided() -> None:
+    data = {
+        "labels": ["5 to 10", "11"],
+        "from": [5, 11],
+        "to": [10, 11],
+        "values": [2, 1],
+        "safe": 8,
+        "x": "x",
+        "y": "y",
+    }
+    assert lines_of(Picture("sizes", "", data))[1:] == [
+        "  5 to 10  ███████████  2 (some below 8)",
+        "       11  █████▌       1",
     ]
 
 
@@ -120,10 +132,7 @@ def test_a_damaged_picture_is_told(data: dict[str, Any]) -> None:
 
 def test_texts_in_data_steer_nothing() -> None:
     data = {"labels": ["\x1b[2J"], "from": [1], "values": [1], "safe": 0, "x": "\x1b[31m", "y": "rows"}
-    assert lines_of(Picture("sizes", "", data)) == [
-        "  \\x1b[31m: rows, logarithmic",
-        "  \\x1b[2J  ██████████████████████████  1",
-    ]
+    assert lines_of(Picture("sizes", "", data)) == ["  \\x1b[31m: rows", "  \\x1b[2J  ██████████████████████████  1"]
 
 
 def test_an_output_without_blocks_gets_ascii_of_the_same_length() -> None:
@@ -159,10 +168,10 @@ def test_a_terminal_shows_plots_and_a_pipe_does_not(tmp_path: Path) -> None:
     asked = ("audit", str(patients(tmp_path)), "--qi", "age,sex", "--require", "k=3")
     plain = at_terminal(*asked, NO_COLOR="1")
     assert [line for line in plain.splitlines() if "█" in line] == [
-        "       1  ██████████████▍                        1 (below 3)",
-        "       2  ██████████████████████▋                2 (below 3)",
-        "  3 to 4  █████████████████████████████████▎     4",
-        "  5 to 8  █████████████████████████████████████  5",
+        "        1  ███████▎                              1 (below 3)",
+        "        2  ██████████████▍                       2 (below 3)",
+        "   3 to 4  ████████████████████████████▊         4",
+        "  5 to 10  ████████████████████████████████████  5",
     ]
     assert "\x1b" not in plain
     ascii_only = at_terminal(*asked, NO_COLOR="1", PYTHONIOENCODING="ascii")

@@ -8,7 +8,7 @@ from typing import Any
 from sqlaudit.audits.distribution import ClassDistribution, SharedValue, WorstClasses
 from sqlaudit.audits.worst_classes_report import distribution_blocks
 from sqlaudit.classes.found import ClassSizes
-from sqlaudit.reports.document import Paragraph, Picture, Table
+from sqlaudit.reports.document import Paragraph, Picture, Table, text_of
 from tests.reports.samples import ROLES, result
 
 VALUES = (SharedValue(1, 1, 60, Fraction(3, 5)), SharedValue(None, 30, 40, Fraction(2, 5)))
@@ -26,7 +26,7 @@ def blocks(worst: WorstClasses, **given: Any) -> tuple[str, Picture, Table]:
     assert isinstance(paragraph, Paragraph)
     assert isinstance(picture, Picture)
     assert isinstance(table, Table)
-    return str(paragraph.words), picture, table
+    return text_of(paragraph.words), picture, table
 
 
 def heads(table: Table) -> list[str]:
@@ -38,8 +38,8 @@ def test_the_table_and_the_picture_say_the_same() -> None:
     sentence, picture, table = blocks(WorstClasses("disease", "failing", VALUES, CLASSES))
     assert sentence == (
         "Classes that fall short of a requirement on disease, the largest first: how often each value occurs in them "
-        "and in the whole table. Values are numbered from the most frequent one of the table on; "
-        "show_values=True names them."
+        "and in the whole table. Values are numbered from the most frequent one of the table on. "
+        "show_values=True names the values in the worst classes."
     )
     titles = ["class of 4 rows", "class of 4 rows, no. 2", "1,200 classes of 2 rows", "class of 2 rows"]
     assert heads(table) == titles

@@ -11,7 +11,19 @@ from sqlaudit.audits.pictures import disclosure_pictures
 from sqlaudit.base.result import MEANING
 from sqlaudit.base.words import spelled
 from sqlaudit.models.phrases import listing
-from sqlaudit.reports.document import Bullets, Column, Document, Facts, Paragraph, Section, Table, Toned, Words, section
+from sqlaudit.reports.document import (
+    About,
+    Bullets,
+    Column,
+    Document,
+    Facts,
+    Paragraph,
+    Section,
+    Table,
+    Toned,
+    Words,
+    section,
+)
 from sqlaudit.reports.figures import count, figure, level_against, limit, part, plural
 from sqlaudit.reports.moments import made
 from sqlaudit.reports.notices import notices_block
@@ -57,6 +69,7 @@ def disclosure_document(result: DisclosureResult) -> Document:
             *section("The SQL that ran", *statements_code(result.statements)),
             *section("What this does not say", Bullets(NOT_SAID)),
         ),
+        about=About(result.target, result.time),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from sqlaudit.reports.document import Bullets, Column, Document, Facts, Table, Words, section
+from sqlaudit.reports.document import About, Bullets, Column, Document, Facts, Table, Words, section
 from sqlaudit.reports.figures import figure, plural
 from sqlaudit.reports.moments import made
 
@@ -37,6 +37,7 @@ def what_if_document(result: WhatIfResult) -> Document:
             *section("What the figures mean", Bullets(_WHAT)),
             *section("How this was computed", _how(result)),
         ),
+        about=About(result.target, result.time),
     )
 
 

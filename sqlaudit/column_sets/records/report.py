@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from sqlaudit.base.words import spelled
 from sqlaudit.column_sets.records.result import RecordRisk, RiskThreshold
 from sqlaudit.column_sets.report import READS
-from sqlaudit.reports.document import Bullets, Column, Document, Facts, Table, Toned, Words, section
+from sqlaudit.reports.document import About, Bullets, Column, Document, Facts, Table, Toned, Words, section
 from sqlaudit.reports.figures import count, figure, limit, part, percent, plural
 from sqlaudit.reports.moments import made
 from sqlaudit.reports.statements import statements_code
@@ -29,6 +29,7 @@ def records_document(result: RecordRisk, suda: bool = True) -> Document:
             *section("How it was measured", _how(result)),
             *section("The SQL that ran", *statements_code(result.statements)),
         ),
+        about=About(result.target, result.time),
     )
 
 

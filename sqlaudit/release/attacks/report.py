@@ -9,6 +9,7 @@ from sqlaudit.models.phrases import listing
 from sqlaudit.release.attacks.pictures import exposed_picture, ruled_out_picture
 from sqlaudit.release.attacks.result import AttackResult, Example, Exposure, Figure, exposed_most
 from sqlaudit.reports.document import (
+    About,
     Block,
     Bullets,
     Column,
@@ -71,6 +72,7 @@ def attack_document(result: AttackResult) -> Document:
             *section("The SQL that ran", *statements_code(result.statements)),
         ),
         tuple(Toned(one.sentence, "bad") for one in exposed_most(hit)[:_MOST_WORST]),
+        about=About(result.target, result.time),
     )
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from sqlaudit.release.compare.result import CompareResult
 from sqlaudit.reports.document import Picture
 
-_WIDE = 20
-"""How many times the smallest error the largest is before they are drawn on a logarithmic scale."""
 _DRAWN = ("loss", "non-uniform-entropy", "modification-rate")
 
 
@@ -34,16 +32,8 @@ def errors_picture(result: CompareResult) -> Picture | None:
     series = {
         name: [float(value or 0) for value in (one.median, one.q90, one.q95)] for name, one in workload.errors.items()
     }
-    drawn = [value for values in series.values() for value in values]
-    wide = min(drawn) > 0 and max(drawn) > _WIDE * min(drawn)
     return Picture(
         "bars",
         "Relative errors of random counting queries that so many answers do not exceed",
-        {
-            "names": ["half of them", "90%", "95%"],
-            "series": series,
-            "share": not wide,
-            "log_x": wide,
-            "x": "relative error",
-        },
+        {"names": ["half of them", "90%", "95%"], "series": series, "share": True, "x": "relative error"},
     )

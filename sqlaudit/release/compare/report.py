@@ -21,6 +21,7 @@ from sqlaudit.release.compare.result import (
     Recoding,
 )
 from sqlaudit.reports.document import (
+    About,
     Block,
     Bullets,
     Column,
@@ -82,6 +83,7 @@ def compare_document(result: CompareResult) -> Document:
             *section("What this does not say", Bullets((MEANING,))),
             *section("The SQL that ran", *statements_code(result.statements)),
         ),
+        about=About(f"{result.release} beside {result.original}", result.time),
     )
 
 

@@ -17,7 +17,19 @@ from sqlaudit.remedies.cloak.result import (
     RestrictedSpace,
     Spread,
 )
-from sqlaudit.reports.document import Bullets, Code, Column, Document, Facts, Picture, Table, Toned, Words, section
+from sqlaudit.reports.document import (
+    About,
+    Bullets,
+    Code,
+    Column,
+    Document,
+    Facts,
+    Picture,
+    Table,
+    Toned,
+    Words,
+    section,
+)
 from sqlaudit.reports.figures import count, figure, limit, part, percent, plural
 from sqlaudit.reports.moments import made
 from sqlaudit.reports.statements import statements_code
@@ -50,6 +62,7 @@ def cloak_document(result: CloakResult) -> Document:
             *section("What this does not say", Bullets((MEANING,))),
             *section("The SQL that ran", *statements_code(result.statements)),
         ),
+        about=About(result.target, result.time),
     )
 
 
@@ -68,6 +81,7 @@ def box_audit_document(result: BoxAudit) -> Document:
             *section("What this does not say", Bullets((MEANING,))),
             *section("The SQL that ran", *statements_code(result.statements)),
         ),
+        about=About(result.target, result.time),
     )
 
 

@@ -11,6 +11,7 @@ from sqlaudit.release.compare.result import Loss
 from sqlaudit.remedies.recode.result import Beside, RecodeResult
 from sqlaudit.remedies.result import Release
 from sqlaudit.reports.document import (
+    About,
     Block,
     Bullets,
     Code,
@@ -46,6 +47,7 @@ def recode_document(result: RecodeResult) -> Document:
             *section("What this does not say", Bullets((MEANING,))),
             *section("The SQL that ran", *statements_code(result.statements)),
         ),
+        about=About(result.target, result.time),
     )
 
 

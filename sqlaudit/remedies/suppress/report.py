@@ -8,7 +8,19 @@ from sqlaudit.base.result import MEANING
 from sqlaudit.models.phrases import listing
 from sqlaudit.remedies.result import Release
 from sqlaudit.remedies.suppress.result import SuppressResult
-from sqlaudit.reports.document import Block, Bullets, Code, Column, Document, Facts, Paragraph, Table, Toned, Words
+from sqlaudit.reports.document import (
+    About,
+    Block,
+    Bullets,
+    Code,
+    Column,
+    Document,
+    Facts,
+    Paragraph,
+    Table,
+    Toned,
+    Words,
+)
 from sqlaudit.reports.document import section as section_of
 from sqlaudit.reports.figures import count, figure, part, percent, plural
 from sqlaudit.reports.moments import made
@@ -41,6 +53,7 @@ def suppress_document(result: SuppressResult) -> Document:
             *section_of("What this does not say", Bullets((MEANING,))),
             *section_of("The SQL that ran", *statements_code(result.statements)),
         ),
+        about=About(result.target, result.time),
     )
 
 

@@ -17,10 +17,17 @@ from sqlaudit.reports.document import (
     Section,
     Table,
     Words,
+    hint_of,
     text_of,
     tone_of,
+    without_hint,
+    words_of,
 )
 from sqlaudit.reports.escape import visible
+from sqlaudit.reports.fields import asked_by, signed_by
+from sqlaudit.reports.figures import plural
+from sqlaudit.reports.glossary import explained
+from sqlaudit.reports.page.paper import paper_style
 from sqlaudit.reports.page.pictures import drawn
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
@@ -30,14 +37,16 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 def render_html(document: Document) -> str:
     """The document as one page that needs nothing besides itself.
 
+    What is for whoever runs commands stands at its end, and then the words that occur in it with their meaning.
+
     Args:
         document: what to lay out; its pictures are drawn, simpler where matplotlib is missing, and each has its table.
 
     Returns:
         A whole HTML document that ends with a line feed.
     """
-    title = _escaped(text_of(document.headline))
-    numbered = list(enumerate(document.sections, 1))
+    title = _escaped(": ".join(filter(None, (document.about.title, without_hint(document.headline)))))
+    parts_of_page = list(enumerate(_for_readers(document), 1))
     parts = [
         "<!DOCTYPE html>",
         '<html lang="en">',
@@ -48,14 +57,14 @@ def render_html(document: Document) -> str:
         '<meta name="color-scheme" content="light dark">',
         '<meta name="generator" content="sqlaudit">',
         f"<title>{title}</title>",
-        f"<style>\n{_style()}</style>",
+        f"<style>\n{_style()}{paper_style(document.about)}</style>",
         "</head>",
         "<body>",
         '<a class="skip" href="#report">Skip to the report</a>',
         '<main id="report">',
         *_header(document),
-        *_contents(numbered),
-        *(line for number, section in numbered for line in _section(number, section)),
+        *_contents([(number, title) for number, (title, _) in parts_of_page]),
+        *(line for number, (title, lines) in parts_of_page for line in _section(number, title, lines)),
         "</main>",
         "</body>",
         "</html>",
@@ -63,43 +72,98 @@ def render_html(document: Document) -> str:
     return "\n".join(parts) + "\n"
 
 
+def _for_readers(document: Document) -> Iterator[tuple[str, Iterable[str]]]:
+    """The sections in the order of a page, each with its lines."""
+    cards = {*document.worst}
+    for section in document.sections:
+        blocks = [block for block in section.blocks if not (isinstance(block, Bullets) and {*block.items} <= cards)]
+        if blocks and not section.repeating and not all(isinstance(block, Code) for block in blocks):
+            yield section.title, _blocks(blocks)
+    if repeated := list(_repeating(document)):
+        yield "How to repeat this", repeated
+    yield from ((signing.title, _blocks(signing.blocks)) for signing in signed_by(document.about))
+    said = (without_hint(words) for block in _every_block(document) for words in words_of(block))
+    if terms := tuple(explained((text_of(document.headline), *said))):
+        yield "Words on this page", _block(Facts(tuple((term.name, term.meaning) for term in terms)))
+    for section in document.sections:
+        if section.blocks and all(isinstance(block, Code) for block in section.blocks):
+            yield section.title, _folded(section)
+
+
+def _every_block(document: Document) -> Iterator[Block]:
+    yield from document.lead
+    for section in document.sections:
+        yield from section.blocks
+
+
+def _repeating(document: Document) -> Iterator[str]:
+    """What is for whoever runs commands: the command, what to try, how it was computed, and hints of sentences."""
+    about = document.about
+    if about.command:
+        yield from ("<p>The same again:</p>", f'<pre tabindex="0">{_escaped(about.command, lines=True)}</pre>')
+    facts = (("figures", f"checksum {about.checksum}: the same figures have the same checksum"),)
+    if about.checksum:
+        yield from _block(Facts(facts))
+    hints = dict.fromkeys(hint for block in _every_block(document) for hint in map(hint_of, words_of(block)) if hint)
+    if hints:
+        yield from _block(Bullets(tuple(hints)))
+    for section in document.sections:
+        if section.repeating:
+            yield f"<h3>{_escaped(section.title)}</h3>"
+            yield from _blocks(section.blocks)
+
+
+def _folded(section: Section) -> Iterator[str]:
+    """A section of nothing but code behind one summary, each text behind its own."""
+    yield f"<details><summary>{plural(len(section.blocks), 'text')}, letter by letter</summary>"
+    yield from _blocks(section.blocks)
+    yield "</details>"
+
+
+def _blocks(blocks: Iterable[Block]) -> Iterator[str]:
+    for block in blocks:
+        yield from _block(block)
+
+
 def _style() -> str:
     return resources.files("sqlaudit.reports.page").joinpath("page.css").read_text(encoding="utf-8")
 
 
 def _header(document: Document) -> Iterator[str]:
+    about = document.about
+    if about.title:
+        yield f'<p class="title">{_escaped(about.title)}</p>'
     yield f'<header class="{tone_of(document.headline)}">'
-    yield f"<h1>{_escaped(text_of(document.headline))}</h1>"
-    for block in document.lead:
-        yield from _block(block)
+    yield f"<h1>{_escaped(without_hint(document.headline))}</h1>"
+    yield from _blocks(document.lead)
     yield "</header>"
     if document.worst:
         yield '<ol class="worst" aria-label="The worst facts">'
-        yield from (f'<li class="{tone_of(words)}">{_escaped(text_of(words))}</li>' for words in document.worst)
+        yield from (f'<li class="{tone_of(words)}">{_escaped(without_hint(words))}</li>' for words in document.worst)
         yield "</ol>"
+    yield from _blocks(asked_by(about))
 
 
-def _contents(numbered: list[tuple[int, Section]]) -> Iterator[str]:
+def _contents(numbered: list[tuple[int, str]]) -> Iterator[str]:
     if len(numbered) < 3:
         return
     yield '<nav aria-label="Sections"><ul>'
-    yield from (f'<li><a href="#s{number}">{_escaped(section.title)}</a></li>' for number, section in numbered)
+    yield from (f'<li><a href="#s{number}">{_escaped(title)}</a></li>' for number, title in numbered)
     yield "</ul></nav>"
 
 
-def _section(number: int, section: Section) -> Iterator[str]:
+def _section(number: int, title: str, lines: Iterable[str]) -> Iterator[str]:
     yield f'<section id="s{number}" aria-labelledby="h{number}">'
-    yield f'<h2 id="h{number}">{_escaped(section.title)}</h2>'
-    for block in section.blocks:
-        yield from _block(block)
+    yield f'<h2 id="h{number}">{_escaped(title)}</h2>'
+    yield from lines
     yield "</section>"
 
 
 def _block(block: Block) -> Iterable[str]:
     if isinstance(block, Paragraph):
-        return [f"<p{_tone(block.words)}>{_escaped(text_of(block.words))}</p>"]
+        return [f"<p{_tone(block.words)}>{_escaped(without_hint(block.words))}</p>"]
     if isinstance(block, Bullets):
-        return ["<ul>", *(f"<li{_tone(item)}>{_escaped(text_of(item))}</li>" for item in block.items), "</ul>"]
+        return ["<ul>", *(f"<li{_tone(item)}>{_escaped(without_hint(item))}</li>" for item in block.items), "</ul>"]
     if isinstance(block, Facts):
         return ["<dl>", *(line for name, words in block.pairs for line in _fact(name, words)), "</dl>"]
     if isinstance(block, Picture):
@@ -114,7 +178,7 @@ def _block(block: Block) -> Iterable[str]:
 
 def _fact(name: str, words: Words) -> Iterator[str]:
     yield f"<div><dt>{_escaped(name)}</dt>"
-    yield f"<dd{_tone(words)}>{_escaped(text_of(words))}</dd></div>"
+    yield f"<dd{_tone(words)}>{_escaped(without_hint(words))}</dd></div>"
 
 
 def _picture(picture: Picture) -> Iterator[str]:
@@ -141,7 +205,7 @@ def _table(table: Table) -> Iterator[str]:
 
 def _cell(words: Words, numeric: bool) -> str:
     classes = " ".join(name for name in ("number" if numeric else "", tone_of(words)) if name not in ("", "plain"))
-    return f"<td{_class(classes)}>{_escaped(text_of(words))}</td>"
+    return f"<td{_class(classes)}>{_escaped(without_hint(words))}</td>"
 
 
 def _number(numeric: bool) -> str:

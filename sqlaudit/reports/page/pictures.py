@@ -151,10 +151,16 @@ def _label(text: str, longest: int = 36) -> str:
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
-def _plain_numbers(axis: Any) -> None:
-    """Tick labels as 1, 10, 100, not as powers, which are formulas."""
-    from matplotlib.ticker import FuncFormatter, NullFormatter
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
 
+
+def _plain_numbers(axis: Any) -> None:
+    """Tick labels as 1, 10, 100, not as powers, which are formulas; of a short axis 1, 2, 5, 10 as well."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    low, high = axis.get_data_interval()
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 1000 * low else (1,), numticks=20))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
     axis.set_minor_formatter(NullFormatter())
 
@@ -209,17 +215,14 @@ def _steps(axes: Any, data: Mapping[str, Any]) -> None:
 def _bars(axes: Any, data: Mapping[str, Any]) -> None:
     """Bars to the right, up to four a name, best at the top."""
     names, series = data["names"], data["series"]
-    depth = 0.8 / len(series)
+    depth, most = 0.8 / len(series), max(1e-9, *(max(values, default=0) for values in series.values()))
     for place, ((title, values), colour) in enumerate(zip(series.items(), (FIRST, SECOND, THIRD, QUIET), strict=False)):
         at = [row + place * depth - 0.4 + depth / 2 for row in range(len(names))]
-        axes.barh(at, values, height=depth * 0.9, color=colour, label=_label(title))
+        bars = axes.barh(at, values, height=depth * 0.9, color=colour, label=_label(title))
+        axes.bar_label(bars, [_number(value) for value in values], fontsize=7, color=QUIET, padding=2)
     axes.set_yticks(range(len(names)), [_label(name) for name in names])
     axes.invert_yaxis()
-    if data.get("log_x"):
-        axes.set_xscale("log")
-        _plain_numbers(axes.xaxis)
-    elif data.get("share"):
-        axes.set_xlim(0, max(1e-9, *(max(values, default=0) for values in series.values())) * 1.1)
+    axes.set_xlim(0, most * 1.15)
     axes.set_xlabel(_label(data["x"], 80))
     axes.grid(axis="x", alpha=0.6, linewidth=0.6)
     if len(series) > 2:  # too many names to find room among the bars
@@ -279,6 +282,7 @@ _NODES = {
     "best": (THIRD, "*"),
     "open": (LINE, "o"),
 }
+_CALLED = {"unsafe": "not safe", "minimal": "minimal safe", "best": "chosen", "open": "not decided"}
 
 
 def _graph(axes: Any, data: Mapping[str, Any]) -> None:
@@ -295,9 +299,9 @@ def _graph(axes: Any, data: Mapping[str, Any]) -> None:
                 [n["y"] for n in chosen],
                 mark,
                 color=colour,
-                label=kind,
+                label=_CALLED.get(kind, kind),
                 zorder=2,
-                markersize=12 if kind == "best" else 7,
+                markersize=18 if kind == "best" else 7,
                 linestyle="none",
             )
     if len(places) <= 60:

@@ -144,7 +144,9 @@ def _stroke(number: int) -> str:
 
 def _ticks(low: float, high: float, logarithmic: bool) -> list[float]:
     if logarithmic:
-        return [10.0**power for power in range(math.ceil(low - 1e-9), math.floor(high + 1e-9) + 1)]
+        powers = range(math.floor(low), math.floor(high + 1e-9) + 1)
+        ticks = [times * 10.0**power for power in powers for times in ((1, 2, 5) if high - low < 3 else (1,))]
+        return [one for one in ticks if low - 1e-9 <= math.log10(one) <= high + 1e-9]
     step = 10 ** math.floor(math.log10(high - low))
     step *= next(times for times in (0.2, 0.5, 1, 2) if (high - low) / (step * times) <= 10)
     first = math.ceil(low / step - 1e-9)
