@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
-from sqlaudit.reports.document import Bullets, Document, Facts, Paragraph, Table, Words, in_words, text_of, tone_of
+from sqlaudit.reports.document import (
+    Bullets,
+    Document,
+    Facts,
+    Paragraph,
+    Table,
+    Words,
+    asked_by,
+    in_words,
+    signed_by,
+    text_of,
+    tone_of,
+)
 from sqlaudit.reports.escape import markdown
-from sqlaudit.reports.fields import asked_by, signed_by
 
 
 def render_markdown(document: Document) -> str:

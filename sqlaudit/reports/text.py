@@ -20,12 +20,13 @@ from sqlaudit.reports.document import (
     Picture,
     Table,
     Words,
+    asked_by,
     in_words,
+    signed_by,
     text_of,
     tone_of,
 )
 from sqlaudit.reports.escape import visible
-from sqlaudit.reports.fields import asked_by, signed_by
 from sqlaudit.reports.text_plots import PlotLine, plotted
 
 STYLES = {"plain": "", "good": "green", "bad": "bold red", "warn": "yellow", "quiet": "dim"}

@@ -17,14 +17,15 @@ from sqlaudit.reports.document import (
     Section,
     Table,
     Words,
+    asked_by,
     hint_of,
+    signed_by,
     text_of,
     tone_of,
     without_hint,
     words_of,
 )
 from sqlaudit.reports.escape import visible
-from sqlaudit.reports.fields import asked_by, signed_by
 from sqlaudit.reports.figures import plural
 from sqlaudit.reports.glossary import explained
 from sqlaudit.reports.page.paper import paper_style
