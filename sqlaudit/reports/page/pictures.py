@@ -222,7 +222,7 @@ def _bars(axes: Any, data: Mapping[str, Any]) -> None:
         axes.bar_label(bars, [_number(value) for value in values], fontsize=7, color=QUIET, padding=2)
     axes.set_yticks(range(len(names)), [_label(name) for name in names])
     axes.invert_yaxis()
-    axes.set_xlim(0, most * 1.15)
+    axes.set_xlim(1.15 * min(0, *(min(values, default=0) for values in series.values())), most * 1.15)
     axes.set_xlabel(_label(data["x"], 80))
     axes.grid(axis="x", alpha=0.6, linewidth=0.6)
     if len(series) > 2:  # too many names to find room among the bars
