@@ -18,6 +18,7 @@ from sqlaudit.cli.options import (
     FailingOptions,
     FurtherReports,
     Work,
+    cover_options,
     coverage_options,
     failing_options,
     further_options,
@@ -31,6 +32,7 @@ from sqlaudit.cli.options import (
 )
 from sqlaudit.cli.output import Output
 from sqlaudit.cli.sections import Sectioned
+from sqlaudit.reports.document import About
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -50,6 +52,7 @@ if TYPE_CHECKING:
 @coverage_options
 @failing_options
 @output_options
+@cover_options
 @further_options
 @work_options
 @limit_options
@@ -62,6 +65,7 @@ def command(
     coverage: Coverage,
     failing: FailingOptions,
     output: Output,
+    cover: About,
     further: FurtherReports,
     work: Work,
     limits: Limits,
@@ -91,7 +95,7 @@ def command(
 
         required = (*required, *wanted_besides(roles, required))
     spec = AuditSpec(target, roles, required, asked.inputs, coverage)
-    return run_audit(spec, db, limits, failing, work, output, further)
+    return run_audit(spec, db, limits, failing, work, replace(output, cover=cover), further)
 
 
 def run_audit(

@@ -36,6 +36,10 @@ QUIET = "sqlaudit.quiet"
 """Where a context notes that nothing but errors is said."""
 
 
+GIVEN = "sqlaudit.given"
+"""Where a context notes the arguments of its command, as they were given."""
+
+
 def is_quiet() -> bool:
     """Whether the command that runs was told to say nothing but errors."""
     context = click.get_current_context(silent=True)

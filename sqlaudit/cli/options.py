@@ -28,6 +28,7 @@ from sqlaudit.base.spec import Coverage, Limits, ReadOptions, Requirement, Roles
 from sqlaudit.cli.output import Output, output_for
 from sqlaudit.cli.requests import made_option, parameters_of, request_options, typed
 from sqlaudit.cli.sections import in_section, shared
+from sqlaudit.reports.document import About
 from sqlaudit.reports.formats import FORMATS
 
 _PATH = click.Path(path_type=Path)
@@ -183,6 +184,10 @@ def _limits(**values: Any) -> dict[str, Limits]:
     return {"limits": limits}
 
 
+def _cover(*, title: str, owner: str, purpose: str, sign_off: tuple[str, ...]) -> dict[str, About]:
+    return {"cover": About(title=title, owner=owner, purpose=purpose, sign_off=sign_off)}
+
+
 def _output(*, output_format: str | None, output_file: Path | None) -> dict[str, Output]:
     return {"output": output_for(output_format, output_file)}
 
@@ -243,6 +248,15 @@ failing_options = request_options(FailingOptions, "failing")
 """Adds what is told of failing classes; the command gets `failing: FailingOptions`."""
 
 _out = in_section("Output")
+_cover_page = in_section("Whose report it is")
+cover_options = shared(
+    _cover,
+    _cover_page("--title", default="", metavar="TEXT", help="What the report is called."),
+    _cover_page("--owner", default="", metavar="TEXT", help="Who answers for the table."),
+    _cover_page("--purpose", default="", metavar="TEXT", help="What the table is for."),
+    _cover_page("--sign-off", multiple=True, metavar="WHO", help="A line for somebody's signature. Repeatable."),
+)
+"""Adds whose report it is; the command gets `cover: About`."""
 output_options = shared(
     _output,
     _out("--format", "output_format", type=click.Choice(FORMATS), help="Default: text, or by the ending of --output."),

@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,8 @@ import click
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.files import check_destination, replacing, write_text
 from sqlaudit.base.publication import Publication
-from sqlaudit.cli.exits import close_stdout, tell
-from sqlaudit.reports.document import Document
+from sqlaudit.cli.exits import GIVEN, close_stdout, tell
+from sqlaudit.reports.document import About, Document
 from sqlaudit.reports.escape import in_encoding, visible
 from sqlaudit.reports.formats import BY_ENDING, format_by_ending, laid_out, render_json
 from sqlaudit.reports.stored import to_json as stored_document
@@ -33,6 +33,7 @@ class Output:
 
     format: str = "text"
     file: Path | None = None
+    cover: About = About()
 
     def emit(self, document: Callable[[], Document], data: Callable[[], Mapping[str, Any]], sql: str = "") -> None:
         """Write the report.
@@ -45,11 +46,19 @@ class Output:
             UsageError: the file cannot be written.
         """
         if self.format == "json":
-            text = render_json({**data(), "report": stored_document(document())})
+            text = render_json({**data(), "report": stored_document(self._covered(document()))})
         else:
-            text = laid_out(document(), self.format, self.width, self.colour, self.at_terminal and not sql)
+            covered = self._covered(document())
+            text = laid_out(covered, self.format, self.width, self.colour, self.at_terminal and not sql)
             text += _appended(sql, self.format) if sql else ""
         self.write(text)
+
+    def _covered(self, document: Document) -> Document:
+        """The document with what whoever asked said of it, and with the command, which pages repeat."""
+        about = {name: value for name, value in vars(self.cover).items() if value}
+        if self.format in ("html", "json") and (command := _command()):
+            about.setdefault("command", command)
+        return replace(document, about=replace(document.about, **about)) if about else document
 
     def write(self, text: str) -> None:
         """Write a finished text."""
@@ -75,6 +84,18 @@ class Output:
         """Whether escape sequences may be used: on a terminal that has not declined them."""
         declined = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
         return self.at_terminal and not declined
+
+
+def _command() -> str:
+    """The command that runs, as a report may repeat it; empty outside of one, and where a report is laid out again."""
+    context = click.get_current_context(silent=True)
+    if context is None or GIVEN not in context.meta or context.info_name in ("report", "console"):
+        return ""
+    from sqlaudit.cli.asked import repeated
+
+    options = [one for one in context.command.params if isinstance(one, click.Option)]
+    flags = [name for one in options if one.is_flag or one.count for name in one.opts + one.secondary_opts]
+    return repeated(f"sqlaudit {context.info_name}", context.meta[GIVEN], flags)
 
 
 def _appended(sql: str, chosen: str) -> str:

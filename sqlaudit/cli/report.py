@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -11,10 +12,11 @@ import click
 from sqlaudit.base.errors import ExitCode, InputError, UsageError
 from sqlaudit.base.files import replacing
 from sqlaudit.cli.exits import say, tell
+from sqlaudit.cli.options import cover_options
 from sqlaudit.cli.output import output_for
 from sqlaudit.cli.sections import Sectioned, in_section
 from sqlaudit.engines.overwriting import refuse_overwriting
-from sqlaudit.reports.document import Document, Picture
+from sqlaudit.reports.document import About, Document, Picture
 from sqlaudit.reports.page.pictures import draw_file
 from sqlaudit.reports.stored import from_json
 
@@ -34,7 +36,10 @@ _out = in_section("Output")
 )
 @_out("--pictures", type=click.Path(path_type=Path), metavar="DIR", help="Also write each picture as a file into DIR.")
 @_out("--picture-format", type=click.Choice(["svg", "png"]), default="svg", show_default=True, help="With --pictures.")
-def command(result: Path, chosen: str | None, file: Path | None, pictures: Path | None, picture_format: str) -> int:
+@cover_options
+def command(
+    result: Path, chosen: str | None, file: Path | None, pictures: Path | None, picture_format: str, cover: About
+) -> int:
     """Lay out RESULT, a file that any command wrote with --format json, as a page.
 
     The page holds what the result holds: values that were hidden stay hidden.
@@ -48,7 +53,7 @@ def command(result: Path, chosen: str | None, file: Path | None, pictures: Path 
     if chosen in (None, "html") and file is None:
         file = result.with_suffix(".html")
     refuse_overwriting([file], [result])
-    output = output_for(chosen, file)
+    output = replace(output_for(chosen, file), cover=cover)
     if output.format == "json":
         raise UsageError(f"{file}: {result} is JSON already; write to a file that ends in .html, .md or .txt.")
     output.emit(lambda: document, dict)

@@ -14,7 +14,7 @@ from sqlaudit.base.errors import SqlauditError
 from sqlaudit.base.nodes import load_nodes
 from sqlaudit.base.paths import is_file
 from sqlaudit.base.spec import Target
-from sqlaudit.cli.exits import QUIET
+from sqlaudit.cli.exits import GIVEN, QUIET
 from sqlaudit.engines.overwriting import files_read, refuse_overwriting
 
 WRITTEN = {
@@ -63,6 +63,11 @@ class Sectioned(click.Command):
             help="Say nothing on stderr but errors, and draw no progress.",
         )
         self.params.append(quiet)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keep what was given, for a report that says how to repeat it."""
+        ctx.meta[GIVEN] = tuple(args)
+        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run it, when nothing that it writes is read.

@@ -1,0 +1,46 @@
+"""Whose report it is, and the command that a page repeats."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from sqlaudit.cli.asked import repeated
+from tests.cli.runner import patients, run
+
+COVER = ("--title", "Yearly check", "--owner", "Jo Doe", "--sign-off", "DPO", "--sign-off", "Head of data")
+
+
+def test_a_page_says_how_to_ask_again_and_who_signs(tmp_path: Path) -> None:
+    asked = ["audit", patients(tmp_path), "--qi", "age,sex", "--where", "disease <> 'ulcer'", "--require=k=3", *COVER]
+    page, stored = tmp_path / "page.html", tmp_path / "stored.json"
+    assert run(*asked, "-o", page).code == 1
+    text = page.read_text("utf-8")
+    assert f"sqlaudit audit {asked[1]} --qi age,sex --where … --require k=3</pre>" in text
+    assert "ulcer" not in text
+    assert [text.count(f"<td>{who}</td>") for who in ("DPO", "Head of data")] == [1, 1]
+    assert "<title>Yearly check: FAIL" in text
+    assert run(*asked, "-o", stored).code == 1
+    assert json.loads(stored.read_text("utf-8"))["report"]["about"]["owner"] == "Jo Doe"
+    assert run("report", stored, "--owner", "Somebody else", "--purpose", "research").code == 0
+    again = (tmp_path / "stored.html").read_text("utf-8")
+    assert "<dt>owner</dt>\n<dd>Somebody else</dd>" in again.replace("</dt><dd>", "</dt>\n<dd>")
+    assert "Yearly check" in again
+    assert "--where … --require k=3</pre>" in again
+    sums = [one.split("checksum ")[1][:16] for one in (text, again) if "checksum " in one]
+    assert len(sums) == 2
+    assert sums[0] == sums[1]
+
+
+def test_a_repeated_command_has_no_value_that_may_be_secret() -> None:
+    given = [
+        "postgresql://u:secret@h/d",
+        "-q",
+        "--db=postgresql://u:secret@h/d",
+        "--query",
+        "SELECT 'Anna'",
+        "--qi",
+        "a b",
+    ]
+    said = repeated("sqlaudit audit", [*given, "-o", "x.html", "--title=Anna"], ["-q", "--quiet"])
+    assert said == "sqlaudit audit … -q --db … --query … --qi 'a b'"
