@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +33,7 @@ class Output:
 
     format: str = "text"
     file: Path | None = None
-    cover: About = About()
+    cover: About = field(default_factory=About)
 
     def emit(self, document: Callable[[], Document], data: Callable[[], Mapping[str, Any]], sql: str = "") -> None:
         """Write the report.
