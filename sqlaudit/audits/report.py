@@ -221,7 +221,8 @@ def _checksum(result: AuditResult) -> str:
     levels = [
         (check.text, check.model, check.sensitive, figure(check.level, 10), check.status) for check in result.checks
     ]
-    said = repr((result.rows, result.classes.sizes, [[str(part) for part in level] for level in levels]))
+    sizes = [(int(size), int(classes)) for size, classes in result.classes.sizes]
+    said = repr((int(result.rows), sizes, [[str(part) for part in level] for level in levels]))
     return hashlib.sha256(said.encode()).hexdigest()[:16]
 
 

@@ -110,7 +110,7 @@ def tolerated(chosen: Sequence[Chosen], events: int, given: Sequence[Tolerance])
     names = [one.name.casefold() for one in chosen[:events]]
     for one in given:
         if one.column.casefold() not in names:
-            raise UsageError(f"{spelled('tolerance')} names {one.column!r}, which is none of {spelled('qi')}.")
+            raise UsageError(f"{spelled('tolerance')} names {one.column!r}, which is not among {spelled('qi')}.")
         place = names.index(one.column.casefold())
         if place in found:
             raise UsageError(f"{spelled('tolerance')} names {one.column!r} twice.")

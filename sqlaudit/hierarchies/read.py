@@ -52,7 +52,7 @@ class Hierarchies:
             column = name if name in columns else folded.get(bare(name).casefold())
             if column is None:
                 hint = closest(name, columns) or f" There are: {', '.join(columns)}."
-                raise UsageError(f"{hierarchy.place}: {name!r} is none of the quasi-identifiers.{hint}")
+                raise UsageError(f"{hierarchy.place}: {name!r} is not among the quasi-identifiers.{hint}")
             if column in found:
                 raise UsageError(f"{hierarchy.place}: {column!r} has a second hierarchy here.")
             found[column] = _renamed(hierarchy, column)

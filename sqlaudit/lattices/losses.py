@@ -171,7 +171,7 @@ def column_weights(given: Mapping[str, Fraction], columns: Sequence[str]) -> tup
         column = name if name in weights else folded.get(name.casefold())
         if column is None:
             raise UsageError(
-                f"{about('weights')}: {name!r} is none of the columns that take part.{closest(name, columns)}"
+                f"{about('weights')}: {name!r} is not among the columns that take part.{closest(name, columns)}"
             )
         if weight < 0:
             raise UsageError(f"{about('weights')}: a weight is 0 or more; that of {name!r} is {weight}.")

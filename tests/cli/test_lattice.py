@@ -132,7 +132,7 @@ def test_ctrl_c_ends_with_what_is_known(monkeypatch: pytest.MonkeyPatch) -> None
 WRONG: list[tuple[tuple[str, ...], str]] = [
     (("--qi", "agee", "--require", "k=2"), "Did you mean 'age'"),
     (("--qi", "age", "--require", "k=2", "--hierarchies", "none.yml"), "cannot be read"),
-    (("--qi", "age", "--require", "k=2", "--hierarchies", "h.yml"), "'zip' is none of the quasi-identifiers"),
+    (("--qi", "age", "--require", "k=2", "--hierarchies", "h.yml"), "'zip' is not among the quasi-identifiers"),
     (("--qi", "age", "--require", "k=2", "--suppress", "200%"), "100%"),
     (("--qi", "age", "--require", "k=2", "--suppress", "few"), "not 'few'"),
     (("--qi", "age", "--require", "k=2", "--weights", "age"), "column=number"),

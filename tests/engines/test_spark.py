@@ -202,7 +202,7 @@ def test_files(plain: SparkEngine, tmp_path: Path) -> None:
             rows("a.parquet", **options)
     with pytest.raises(UsageError, match="one text that means NULL"):
         rows("a.csv", null_values=("a", "b"))
-    with pytest.raises(UsageError, match="none by its name"):
+    with pytest.raises(UsageError, match="has the name of none of these"):
         rows("a.xlsx")
     with pytest.raises(UsageError, match="does not have the columns of the others") as bad:
         rows("bad.csv")

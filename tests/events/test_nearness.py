@@ -147,7 +147,7 @@ def test_leaving_out_a_column_keeps_the_tolerance_of_the_others() -> None:
     [
         ({"tolerance": ("day",)}, "tolerance= is a column and how far"),
         ({"tolerance": ("=7d",)}, "tolerance= is a column and how far"),
-        ({"tolerance": ("illness=7d",)}, "none of qi="),
+        ({"tolerance": ("illness=7d",)}, "not among qi="),
         ({"tolerance": ("amount=1", "amount=2")}, "names 'amount' twice"),
         ({"tolerance": (DAY + "=7",)}, "holds times; say how far as 30min, 12h, 7d or 2w"),
         ({"tolerance": ("amount=7d",)}, "holds numbers"),

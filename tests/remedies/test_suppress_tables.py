@@ -158,7 +158,7 @@ def test_persons_need_one_row_each(engine: Engine) -> None:
         ({"require": ["k=2"], "qi": ()}, "Name the quasi-identifiers"),
         ({"require": ["k=2"], "time_limit": -1}, "0 seconds or more"),
         ({"require": ["k=2"], "seed": -1}, "seed= is a whole number"),
-        ({"require": ["k=2"], "weights": {"nobody": 1}}, "none of the columns"),
+        ({"require": ["k=2"], "weights": {"nobody": 1}}, "not among the columns"),
     ],
 )
 def test_what_has_no_answer_is_refused_in_a_sentence(engine: Engine, asked: dict[str, Any], sentence: str) -> None:

@@ -90,7 +90,7 @@ def _lead(result: DisclosureResult, attribute: AttributeResult) -> Iterator[Word
         yield _reaching(name, limit(result.threshold), attribute.threshold_k, disclosure.knowledge)
     certain = disclosure.smallest_certain_k
     if certain is None:
-        yield f"{name}: {_pieces(disclosure.knowledge)} reach {_probability(disclosure.curve[-1])}; nobody is certain."
+        yield f"{name}: {_pieces(disclosure.knowledge)} {_reach(disclosure.knowledge)} {_probability(disclosure.curve[-1])}; nobody is certain."
     elif certain == 0:
         yield Toned(f"{name}: somebody's value is certain without any knowledge.", "bad")
     else:
@@ -99,10 +99,14 @@ def _lead(result: DisclosureResult, attribute: AttributeResult) -> Iterator[Word
 
 def _reaching(name: str, threshold: str, k: int | None, last: int) -> Toned:
     if k is None:
-        return Toned(f"{name}: {_pieces(last)} do not reach {threshold}.", "good")
+        return Toned(f"{name}: {_pieces(last)} {'does' if last == 1 else 'do'} not reach {threshold}.", "good")
     if k == 0:
         return Toned(f"{name}: {threshold} is reached without any knowledge.", "bad")
     return Toned(f"{name}: {threshold} can be reached with {_pieces(k)}, not with fewer.", "bad")
+
+
+def _reach(k: int) -> str:
+    return "reaches" if k == 1 else "reach"
 
 
 def _pieces(k: int) -> str:

@@ -55,7 +55,7 @@ def files(text: str, read: ReadOptions) -> SparkFiles:
     """
     format_name = read.format or _format(text) or ("parquet" if Path(text).is_dir() else "")
     if format_name not in FORMATS:
-        raise UsageError(f"Spark reads Parquet, ORC, CSV and JSON files; {text!r} is none by its name.")
+        raise UsageError(f"Spark reads Parquet, ORC, CSV and JSON files; {text!r} has the name of none of these.")
     path = text if "://" in text else str(Path(text).absolute())
     by_folder = _folders(path, read)
     if format_name == "csv":

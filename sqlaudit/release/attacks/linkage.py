@@ -15,6 +15,7 @@ from sqlaudit.base.words import about, spelled
 from sqlaudit.release.attacks.base import SWEENEY, Attack, Scene, of_all, some
 from sqlaudit.release.attacks.fits import find_matches, named
 from sqlaudit.release.attacks.result import Exposure, Figure
+from sqlaudit.reports.figures import figure
 
 
 @dataclass(frozen=True)
@@ -165,7 +166,7 @@ def _identity_sentence(scene: Scene, everybody: int, figures: dict[str, Figure])
             f"{figures['confirmed_below_k']:,} among fewer than {scene.request.k}."
         )
     expected = figures["expected_right"]
-    return f"{said} If all of them are in the release, guessing gets about {float(expected or 0):,.1f} right."
+    return f"{said} If all of them are in the release, guessing gets about {figure(expected or 0)} right."
 
 
 def _sizes(scene: Scene, identified: Relation) -> tuple[list[Size], list[Size]]:

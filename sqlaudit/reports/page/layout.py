@@ -101,7 +101,10 @@ def _repeating(document: Document) -> Iterator[str]:
     """What is for whoever runs commands: the command, what to try, how it was computed, and hints of sentences."""
     about = document.about
     if about.command:
-        yield from ("<p>The same again:</p>", f'<pre tabindex="0">{_escaped(about.command, lines=True)}</pre>')
+        yield from (
+            "<p>The same again:</p>",
+            f'<pre class="command" tabindex="0">{_escaped(about.command, lines=True)}</pre>',
+        )
     facts = (("figures", f"checksum {about.checksum}: the same figures have the same checksum"),)
     if about.checksum:
         yield from _block(Facts(facts))

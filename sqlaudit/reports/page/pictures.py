@@ -219,7 +219,7 @@ def _bars(axes: Any, data: Mapping[str, Any]) -> None:
     for place, ((title, values), colour) in enumerate(zip(series.items(), (FIRST, SECOND, THIRD, QUIET), strict=False)):
         at = [row + place * depth - 0.4 + depth / 2 for row in range(len(names))]
         bars = axes.barh(at, values, height=depth * 0.9, color=colour, label=_label(title))
-        axes.bar_label(bars, [_number(value) for value in values], fontsize=7, color=QUIET, padding=2)
+        axes.bar_label(bars, [_number(value) if value else "" for value in values], fontsize=7, color=QUIET, padding=2)
     axes.set_yticks(range(len(names)), [_label(name) for name in names])
     axes.invert_yaxis()
     axes.set_xlim(1.15 * min(0, *(min(values, default=0) for values in series.values())), most * 1.15)

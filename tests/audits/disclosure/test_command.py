@@ -184,3 +184,10 @@ def test_drawing_without_matplotlib_says_what_to_install(table: Path, monkeypatc
     ran = run("disclosure", table, *ROLES, "--plot", table.with_name("curve.svg"))
     assert (ran.code, ran.out) == (3, "")
     assert "pip install 'sqlaudit[plot]'" in ran.err
+
+
+def test_one_piece_of_knowledge_is_said_as_one(tmp_path: Path) -> None:
+    file = write_csv(tmp_path / "four.csv", "zip,ill", *(f"1,{ill}" for ill in "abcd"))
+    asked = ("disclosure", file, "--qi", "zip", "--sensitive", "ill", "--knowledge", "0..1")
+    assert "ill: 1 piece of knowledge reaches 0.3333 (1/3); nobody is certain." in run(*asked).out
+    assert "ill: 1 piece of knowledge does not reach 0.9." in run(*asked, "--threshold", "0.9").out
