@@ -90,7 +90,8 @@ def _lead(result: DisclosureResult, attribute: AttributeResult) -> Iterator[Word
         yield _reaching(name, limit(result.threshold), attribute.threshold_k, disclosure.knowledge)
     certain = disclosure.smallest_certain_k
     if certain is None:
-        yield f"{name}: {_pieces(disclosure.knowledge)} {_reach(disclosure.knowledge)} {_probability(disclosure.curve[-1])}; nobody is certain."
+        last = disclosure.knowledge
+        yield f"{name}: {_pieces(last)} {_reach(last)} {_probability(disclosure.curve[-1])}; nobody is certain."
     elif certain == 0:
         yield Toned(f"{name}: somebody's value is certain without any knowledge.", "bad")
     else:
