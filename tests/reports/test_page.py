@@ -124,6 +124,12 @@ def test_a_page_without_matplotlib_has_its_pictures(monkeypatch: pytest.MonkeyPa
         pictures.drawn(Picture("pie", "", {"x": 1}))
 
 
+def test_labels_of_a_crowded_row_take_turns() -> None:
+    nodes = [{"name": str(place), "x": place, "y": 1, "kind": "safe"} for place in range(10)]
+    nodes += [{"name": "top", "x": 5, "y": 2, "kind": "best"}]
+    assert plain_svg.labels_above(nodes) == [True, False] * 5 + [True]
+
+
 def test_a_plain_bar_is_as_long_as_its_number(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pictures, "can_draw", lambda: False)
     data = {"labels": ["1", "2"], "from": [1, 2], "values": [26, 3974], "safe": 2, "x": "class size", "y": "rows"}

@@ -17,6 +17,7 @@ from sqlaudit.base.words import spelled
 from sqlaudit.reports.document import Picture
 from sqlaudit.reports.drawing import HINT
 from sqlaudit.reports.escape import visible
+from sqlaudit.reports.page.plain_svg import CALLED, labels_above
 
 INK, QUIET, LINE, FIRST, SECOND, THIRD = "C0", "C1", "C2", "C3", "C4", "C5"
 """What is drawn in which colour; matplotlib looks the colours up when it draws."""
@@ -282,7 +283,6 @@ _NODES = {
     "best": (THIRD, "*"),
     "open": (LINE, "o"),
 }
-_CALLED = {"unsafe": "not safe", "minimal": "minimal safe", "best": "chosen", "open": "not decided"}
 
 
 def _graph(axes: Any, data: Mapping[str, Any]) -> None:
@@ -299,15 +299,22 @@ def _graph(axes: Any, data: Mapping[str, Any]) -> None:
                 [n["y"] for n in chosen],
                 mark,
                 color=colour,
-                label=_CALLED.get(kind, kind),
+                label=CALLED.get(kind, kind),
                 zorder=2,
                 markersize=18 if kind == "best" else 7,
                 linestyle="none",
             )
     if len(places) <= 60:
-        for node in data["nodes"]:
+        for node, above in zip(data["nodes"], labels_above(data["nodes"]), strict=True):
             axes.annotate(
-                node["name"], (node["x"], node["y"]), textcoords="offset points", xytext=(6, 4), fontsize=7, color=INK
+                node["name"],
+                (node["x"], node["y"]),
+                textcoords="offset points",
+                xytext=(0, 6 if above else -13),
+                ha="center",
+                fontsize=7,
+                color=INK,
+                weight="bold" if node["kind"] == "best" else "normal",
             )
     axes.set_xticks([])
     axes.set_ylabel(_label(data["y"], 60))

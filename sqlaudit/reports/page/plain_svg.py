@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import html
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -17,6 +18,10 @@ _LONGEST = 34
 SERIES = ("var(--series-1)", "var(--series-2)", "var(--series-3)", "var(--quiet)")
 INK, QUIET, LINE = "var(--ink)", "var(--quiet)", "var(--line)"
 _NODES = {"safe": SERIES[0], "minimal": SERIES[0], "unsafe": SERIES[1], "best": SERIES[2], "open": LINE}
+CALLED = {"unsafe": "not safe", "minimal": "minimal safe", "best": "chosen", "open": "not decided"}
+"""What kinds of nodes are called."""
+_ROOMY = 8
+"""Nodes of a row whose labels stand beside one another."""
 _DASHES = ("", "6 4", "2 3", "8 3 2 3")
 
 
@@ -190,6 +195,17 @@ def _heat(data: Mapping[str, Any]) -> tuple[float, list[str]]:
     return bottom + 22, parts
 
 
+def labels_above(nodes: Sequence[Mapping[str, Any]]) -> list[bool]:
+    """Whether each label stands above its node: in a crowded row every other one stands below, as there is no room."""
+    rows: dict[Any, int] = {}
+    crowded = Counter(node["y"] for node in nodes)
+    above = []
+    for node in nodes:
+        place = rows[node["y"]] = rows.get(node["y"], -1) + 1
+        above.append(crowded[node["y"]] <= _ROOMY or place % 2 == 0)
+    return above
+
+
 def _graph(data: Mapping[str, Any]) -> tuple[float, list[str]]:
     """A Hasse diagram: nodes in rows of equal height above the bottom, lines to the nodes just above."""
     nodes = data["nodes"]
@@ -204,14 +220,15 @@ def _graph(data: Mapping[str, Any]) -> tuple[float, list[str]]:
         for node in nodes
     }
     parts = [_line(*places[low], *places[high]) for low, high in data["edges"]]
-    for node in nodes:
+    for node, above in zip(nodes, labels_above(nodes), strict=True):
         x, y = places[node["name"]]
         parts.append(_dot(x, y, 8 if node["kind"] == "best" else 5, _NODES[node["kind"]]))
         if len(nodes) <= 60:
-            parts.append(_text(x + 9, y - 5, node["name"], colour=INK))
+            parts.append(_text(x, y - 10 if above else y + 18, node["name"], colour=INK, at="middle"))
     kinds = [kind for kind in _NODES if any(node["kind"] == kind for node in nodes)]
     for number, kind in enumerate(kinds):
-        parts += [_dot(70 + number * 110, height - 14, 5, _NODES[kind]), _text(80 + number * 110, height - 10, kind)]
+        called = CALLED.get(kind, kind)
+        parts += [_dot(70 + number * 110, height - 14, 5, _NODES[kind]), _text(80 + number * 110, height - 10, called)]
     return height, [*parts, _text(14, height / 2, data["y"], at="middle", turn=True)]
 
 
