@@ -169,7 +169,7 @@ def test_what_commands_are_for_stands_at_the_end_of_a_page() -> None:
     assert places == sorted(places)
     titles = re.findall("<h2 id=[^>]*>(.*?)</h2>", page)
     assert titles == ["Facts", "How to repeat this", "Sign-off", "Words on this page", "The SQL"]
-    assert "<details><summary>2 texts, letter by letter</summary>" in page
+    assert "<details><summary>Show all 2</summary>" in page
     assert "zip looks known. Name it with --qi." in render_text(document)
 
 

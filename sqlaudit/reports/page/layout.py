@@ -26,7 +26,7 @@ from sqlaudit.reports.document import (
     words_of,
 )
 from sqlaudit.reports.escape import visible
-from sqlaudit.reports.figures import plural
+from sqlaudit.reports.figures import count
 from sqlaudit.reports.glossary import explained
 from sqlaudit.reports.page.paper import paper_style
 from sqlaudit.reports.page.pictures import drawn
@@ -119,7 +119,10 @@ def _repeating(document: Document) -> Iterator[str]:
 
 def _folded(section: Section) -> Iterator[str]:
     """A section of nothing but code behind one summary, each text behind its own."""
-    yield f"<details><summary>{plural(len(section.blocks), 'text')}, letter by letter</summary>"
+    if len(section.blocks) == 1:
+        yield from _blocks(section.blocks)
+        return
+    yield f"<details><summary>Show all {count(len(section.blocks))}</summary>"
     yield from _blocks(section.blocks)
     yield "</details>"
 
