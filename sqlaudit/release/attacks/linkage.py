@@ -166,7 +166,7 @@ def _identity_sentence(scene: Scene, everybody: int, figures: dict[str, Figure])
             f"{figures['confirmed_below_k']:,} among fewer than {scene.request.k}."
         )
     expected = figures["expected_right"]
-    return f"{said} If all of them are in the release, guessing gets about {figure(expected or 0)} right."
+    return f"{said} If all of them are in the release, guessing gets about {figure(Fraction(expected or 0))} right."
 
 
 def _sizes(scene: Scene, identified: Relation) -> tuple[list[Size], list[Size]]:
