@@ -39,6 +39,9 @@ def properties(part: Any) -> set[str]:
         "lattice",
         "cloak",
         "suppress",
+        "certificate",
+        "verify",
+        "criteria",
     ],
 )
 def test_every_property_is_explained(name: str) -> None:
