@@ -6,9 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.pages.test_docs import STORIES, blocks, run_page, warm
-
-__all__ = ["warm"]
+from tests.pages.test_docs import STORIES, blocks, run_page
 
 
 @pytest.mark.parametrize("page", STORIES, ids=lambda page: page.stem)
