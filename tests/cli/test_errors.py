@@ -130,6 +130,7 @@ def test_help_of_audit_has_sections() -> None:
         "What must hold:",
         "Classes that fall short:",
         "Output:",
+        "Whose report it is:",
         "Showing the work:",
         "Limits:",
         "Help:",
