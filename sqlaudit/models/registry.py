@@ -9,11 +9,13 @@ from sqlaudit.models import (
     categories,
     cell_rules,
     closeness,
+    contribution_rules,
     diversity,
     estimated,
     extended,
     functions,
     hierarchical,
+    margin_rules,
     persons,
     population,
     recursive,
@@ -54,7 +56,9 @@ def _rules_of(module: ModuleType) -> list[type[CellRule]]:
 REGISTRY: dict[str, type[Model]] = {model.name: model for module in _MODULES for model in _models_of(module)}
 """Every model by its name, in the order of the documentation."""
 
-CELL_RULES: dict[str, type[CellRule]] = {rule.name: rule for rule in _rules_of(cell_rules)}
+CELL_RULES: dict[str, type[CellRule]] = {
+    rule.name: rule for module in (cell_rules, contribution_rules, margin_rules) for rule in _rules_of(module)
+}
 """Every rule for the cells of published tables by its name; an audit of rows does not take them."""
 
 OF_PERSONS: dict[str, type[Model]] = {name: model for name, model in REGISTRY.items() if model.of_persons}

@@ -8,7 +8,8 @@ from math import ceil
 
 import numpy as np
 
-from sqlaudit.models.cell_rules import CellRule, FewContributors, NoUnpickableCell
+from sqlaudit.models.cell_rules import CellRule, FewContributors
+from sqlaudit.models.margin_rules import NoUnpickableCell
 from sqlaudit.tabular.cells import Bools, CellMeasure, TableCells
 from sqlaudit.tabular.secondary.intervals import Protection
 from sqlaudit.tabular.secondary.structure import Integers

@@ -16,8 +16,9 @@ from sqlaudit.tabular.facets import facets_of, in_circle
 from sqlaudit.tabular.hidden import as_integers, measures_of
 from sqlaudit.tabular.openness import protection_of
 from sqlaudit.tabular.request import AggregatesRequest, CellPrice
+from sqlaudit.tabular.secondary.hiding import Hiding, Protected
 from sqlaudit.tabular.secondary.intervals import Protection, deduce, end_of, judge
-from sqlaudit.tabular.secondary.protecting import Hiding, Protected, hide
+from sqlaudit.tabular.secondary.protecting import hide
 from sqlaudit.tabular.secondary.rounding import round_together
 from sqlaudit.tabular.secondary.structure import Integers
 from sqlaudit.tabular.secondary.system import FREE, PublishedTable

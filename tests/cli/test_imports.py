@@ -45,7 +45,7 @@ CASES = [
     (("--help",), 16, ""),
     (("--version",), 16, ""),
     (("nothing",), 16, ""),
-    (("models",), 78, "jinja2 rich"),
+    (("models",), 80, "jinja2 rich"),
     (("audit", "--help"), 37, ""),
     (("audit", "--nothing"), 37, ""),
     (("aggregates", "--help"), 51, ""),
@@ -57,8 +57,8 @@ CASES = [
     (("recode", "--help"), 50, ""),
     (("suppress", "--help"), 40, ""),
     (("test", "--help"), 38, ""),
-    ((*AUDIT, "--require", "k=2"), 140, DATABASE),
-    (AUDIT, 152, DATABASE + " numpy"),
+    ((*AUDIT, "--require", "k=2"), 142, DATABASE),
+    (AUDIT, 154, DATABASE + " numpy"),
 ]
 
 

@@ -19,6 +19,8 @@ from sqlaudit.tabular.secondary.system import FREE
 if TYPE_CHECKING:
     import highspy
 
+NEAR = 1e-6
+"""Floating point decides nothing finer than this."""
 _SECONDS = 2.0
 """What one move in whole numbers may take."""
 

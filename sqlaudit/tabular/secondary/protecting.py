@@ -10,22 +10,22 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import numpy as np
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.remedies.suppress.solver import Program, solve
+from sqlaudit.remedies.suppress.solver import solve
+from sqlaudit.tabular.secondary.choices import Choices
 from sqlaudit.tabular.secondary.contributors import ask_contributors
 from sqlaudit.tabular.secondary.cubes import Cubes
-from sqlaudit.tabular.secondary.intervals import CellVerdicts, Deduced, Protection, deduce, judge, late
-from sqlaudit.tabular.secondary.moves import Moves
+from sqlaudit.tabular.secondary.hiding import Hiding, Need, Protected, needs_of
+from sqlaudit.tabular.secondary.intervals import Deduced, Protection, deduce, judge
+from sqlaudit.tabular.secondary.moves import NEAR, Moves
 from sqlaudit.tabular.secondary.programs import Floats
-from sqlaudit.tabular.secondary.structure import Booleans, Equations, Integers
-from sqlaudit.tabular.secondary.system import FREE, PublishedTable
+from sqlaudit.tabular.secondary.structure import Booleans, Integers
+from sqlaudit.tabular.secondary.system import FREE
 
-_NEAR = 1e-6
-_LEAST_WEIGHT = 1e-8
 _LARGE = 20_000
 """Parts of all sums of a table from which on moves are cubes, where there are some: programs would take too long."""
 _FARTHER = 1000
@@ -35,71 +35,6 @@ _AUDITED = 10.0
 """Seconds for what an attacker deduces of the answer: moves have proven already that it is open enough."""
 _PROVING = 1.0
 """Seconds that the bound of the fast answer may take at least; else as many as the answer."""
-
-
-@dataclass(frozen=True)
-class Hiding:
-    """What has to be protected, and what hiding costs.
-
-    Args:
-        equations: between cells. values: the true values. sensitive: cells that are hidden first.
-        protection: how far these must be open. costs: of hiding each cell, whole numbers, 0 = hidden anyway.
-        lower, upper: what everybody knows of cells beforehand. whole: values are whole units.
-        alone: cells with one contributor, who knows the value: others must be open to them, too.
-        keys: the codes of every cell, by which large tables are searched for cubes; None = by programs alone.
-    """
-
-    equations: Equations
-    values: Integers
-    sensitive: Booleans
-    protection: Protection
-    costs: Integers
-    lower: Integers
-    upper: Integers
-    whole: bool = True
-    alone: Booleans | None = None
-    keys: Integers | None = None
-
-    @property
-    def down(self) -> Integers:
-        """How far each cell can fall."""
-        return np.where(self.lower <= -FREE, FREE, self.values - self.lower)
-
-    @property
-    def up(self) -> Integers:
-        """How far each cell can rise."""
-        return np.where(self.upper >= FREE, FREE, self.upper - self.values)
-
-    def published(self, hidden: Booleans) -> PublishedTable:
-        """The table as an attacker sees it."""
-        return PublishedTable(
-            self.equations, np.where(hidden, 0, self.values), hidden, self.lower, self.upper, self.whole
-        )
-
-
-@dataclass(frozen=True)
-class Protected:
-    """Cells to hide.
-
-    Args:
-        hidden: all of them, the sensitive ones, too. cost: of the others. bound: no answer costs less, as far as is
-            proven. open: sensitive cells that nothing protects, however much is hidden.
-        deduced, verdicts: what an attacker deduces of the answer, audited again. stopped: `time` or `interrupted` when
-            the search ended early, else empty.
-    """
-
-    hidden: Booleans
-    cost: int
-    bound: int
-    open: Integers
-    deduced: Deduced
-    verdicts: CellVerdicts
-    stopped: str = ""
-
-    @property
-    def safe(self) -> bool:
-        """Whether every hidden cell is proven to be open enough."""
-        return not (self.verdicts.unsafe | self.verdicts.undecided).any()
 
 
 def hide(hiding: Hiding, *, exact: bool = True, seconds: float | None = None) -> Protected:
@@ -123,40 +58,12 @@ def hide(hiding: Hiding, *, exact: bool = True, seconds: float | None = None) ->
     return search.answer()
 
 
-@dataclass
-class _Need:
-    """How far one sensitive cell must move, and the moves that show that it does, with another cell known or not."""
-
-    cell: int
-    above: int
-    below: int
-    sliding: int
-    known: int | None = None
-    moves: list[Integers] = field(default_factory=list)
-
-    def movable(self, hidden: Booleans) -> Booleans:
-        """The hidden cells that may move."""
-        found = hidden.copy()
-        if self.known is not None:
-            found[self.known] = False
-        return found
-
-    def ways(self, up: int, down: int) -> list[list[int]]:
-        """Amounts to move by that fulfil the need together, the first that works is taken."""
-        rest = max(0, self.sliding - self.above - self.below)
-        fixed = [self.above, -self.below]
-        lower = min(down, self.below + rest)
-        ways = [[self.above + rest, -self.below], [self.above + rest - (lower - self.below), -lower]]
-        found = ways if rest else [fixed]
-        return [[amount for amount in way if amount] for way in found if -way[1] <= down and way[0] <= up]
-
-
 class _Hiding:
     """The search."""
 
     def __init__(self, hiding: Hiding, end: float | None) -> None:
         self.hiding, self.end = hiding, end
-        self.needs = _needs(hiding)
+        self.needs = needs_of(hiding)
         farthest = max([need.above + need.below + need.sliding for need in self.needs], default=1)
         self.moves = Moves(hiding.equations, hiding.down, hiding.up, _FARTHER * max(1, farthest), end)
         self.cubes: Cubes | None = None
@@ -167,7 +74,7 @@ class _Hiding:
         self.best: tuple[int, Booleans, list[list[Integers]]] | None = None
         self.open: list[int] = []
         self.bound, self.stopped = 0, ""
-        self.program = self._program()
+        self.choices = Choices(hiding, self.moves, self.fixed)
 
     def start(self) -> None:
         """The fast answer."""
@@ -211,44 +118,39 @@ class _Hiding:
 
     def improve(self) -> None:
         """Rows from proofs, and the integer program again, until its answer protects everything."""
-        program = self.program
+        program = self.choices.program
         while self.best is not None and self.bound < self.best[0] and not self.stopped:
             if self._late():
                 return
             left = None if self.end is None else max(0.0, self.end - time.monotonic())
             solved = solve(program, step=1.0, seconds=left)
             if math.isfinite(solved.bound):
-                self.bound = max(self.bound, min(math.ceil(solved.bound - _NEAR), self.best[0]))
+                self.bound = max(self.bound, min(math.ceil(solved.bound - NEAR), self.best[0]))
             if solved.stopped or solved.values is None:
                 self.stopped = solved.stopped
                 return
             chosen = self.fixed | (solved.values > 0.5)
-            rows = self._rows(chosen, self.end)
-            for row, least in rows:
-                program.row(row, least, math.inf)
+            narrower = self.choices.forbid(chosen, self.needs, self.end)
             self._try(chosen)
-            if not rows:  # moves of fractions protect: what whole numbers need is what was found
+            if not narrower:  # moves of fractions protect: what whole numbers need is what was found
                 return
 
     def prove(self, seconds: float) -> None:
         """A bound for the fast answer: the same program, where cells may be hidden in part, in so many seconds."""
-        program, chosen = self.program, self.fixed
+        program, chosen = self.choices.program, self.fixed
         end = time.monotonic() + seconds if self.end is None else min(self.end, time.monotonic() + seconds)
         while self.best is not None and self.bound < self.best[0]:
-            rows = self._rows(chosen, (time.monotonic() + end) / 2)  # the other half of the time is for the program
-            left = end - time.monotonic()
-            if not rows or left <= 0:
+            half = (time.monotonic() + end) / 2  # the other half of the time is for the program
+            if not self.choices.forbid(chosen, self.needs, half) or (left := end - time.monotonic()) <= 0:
                 return
-            for row, least in rows:
-                program.row(row, least, math.inf)
             solved = solve(program, step=1.0, seconds=left, relaxed=True)
             if solved.stopped or solved.values is None:
                 if solved.stopped == "interrupted":
                     self.stopped = solved.stopped
                 return
-            proven = math.ceil(solved.bound * (1 - 1e-9) - _NEAR)
+            proven = math.ceil(solved.bound * (1 - 1e-9) - NEAR)
             self.bound = max(self.bound, min(proven, self.best[0]))
-            chosen = self.fixed | (solved.values > _NEAR)
+            chosen = self.fixed | (solved.values > NEAR)
 
     def answer(self) -> Protected:
         """The best answer, audited."""
@@ -291,7 +193,7 @@ class _Hiding:
     def _costs(self, hidden: Booleans) -> Floats:
         return np.where(hidden, 0.0, self.hiding.costs).astype(np.float64)
 
-    def _protect(self, need: _Need) -> bool:
+    def _protect(self, need: Need) -> bool:
         """Find moves for a need, and hide what they move."""
         for way in need.ways(int(self.hiding.up[need.cell]), int(self.hiding.down[need.cell])):
             costs, moves = self._costs(self.hidden), []
@@ -317,7 +219,7 @@ class _Hiding:
             return cube
         return self.moves.cheapest(cell, amount, costs)
 
-    def _cubes_within(self, cubes: Cubes, need: _Need, hidden: Booleans) -> bool:
+    def _cubes_within(self, cubes: Cubes, need: Need, hidden: Booleans) -> bool:
         """Find cubes for a need among hidden cells."""
         costs = np.where(hidden, 0.0, np.inf)
         for way in need.ways(int(self.hiding.up[need.cell]), int(self.hiding.down[need.cell])):
@@ -328,12 +230,12 @@ class _Hiding:
                 return True
         return False
 
-    def _protect_within(self, need: _Need, hidden: Booleans) -> bool:
+    def _protect_within(self, need: Need, hidden: Booleans) -> bool:
         """Find moves for a need that move hidden cells only."""
         hidden = need.movable(hidden)
         if self.cubes is not None:
             return self._cubes_within(self.cubes, need, hidden)
-        up, down = (math.floor(self.moves.farthest(need.cell, sign, hidden)[0] + _NEAR) for sign in (1, -1))
+        up, down = (math.floor(self.moves.farthest(need.cell, sign, hidden)[0] + NEAR) for sign in (1, -1))
         above = min(up, max(need.above, need.sliding - need.below))
         below = max(need.below, need.sliding - above)
         if above < need.above or below > down:
@@ -376,69 +278,3 @@ class _Hiding:
             self._publish_again()
             self._ask_contributors()
             self._keep()
-
-    def _program(self) -> Program:
-        program = Program()
-        for cost, fixed in zip(self.hiding.costs.tolist(), self.fixed.tolist(), strict=True):
-            program.variable(0.0 if fixed else float(cost), 1.0, whole=not fixed)
-        return program
-
-    def _rows(self, chosen: Booleans, end: float | None = None) -> list[tuple[list[tuple[int, float]], float]]:
-        """Rows that a choice of cells does not fulfil, of as many needs as there is time for."""
-        found = []
-        for need in self.needs:
-            if late(end):
-                break
-            found += [row for row in self._missing(need, chosen) if _violated(row, chosen)]
-        return found
-
-    def _missing(self, need: _Need, hidden: Booleans) -> list[tuple[list[tuple[int, float]], float]]:
-        """Rows that every choice of cells fulfils that protects the need, and this one does not."""
-        hidden = need.movable(hidden)
-        reach = {sign: self.moves.farthest(need.cell, sign, hidden) for sign in (1, -1)}
-        rows = []
-        for amount, sign in ((need.above, 1), (need.below, -1)):
-            if reach[sign][0] < amount - _NEAR:
-                rows.append(self._row(need, [(sign, *reach[sign][1:])], amount))
-        if reach[1][0] + reach[-1][0] < need.sliding - _NEAR:
-            rows.append(self._row(need, [(sign, *reach[sign][1:]) for sign in (1, -1)], need.sliding))
-        return rows
-
-    def _row(
-        self, need: _Need, proofs: list[tuple[int, Integers, int]], amount: int
-    ) -> tuple[list[tuple[int, float]], float]:
-        """One row: what hidden cells allow together is at least the amount; one alone counts at most for all of it.
-
-        Weights are shares of the amount: HiGHS refuses numbers of 10^15, and takes those below 10^-9 for nothing.
-        """
-        total = np.zeros(self.hiding.equations.cells)
-        for sign, multipliers, times in proofs:
-            total += self.moves.weights(need.cell, sign, multipliers, times)
-        total = np.minimum(total, amount)
-        if need.known is not None:
-            total[need.known] = 0.0
-        sure = float(total[self.fixed].sum())
-        used = np.flatnonzero((total > 0) & ~self.fixed)
-        rest = max(0.0, amount - sure)
-        if not rest:
-            return [], 0.0
-        weights = np.clip(total[used] / rest, _LEAST_WEIGHT, 1.0)
-        return list(zip(used.tolist(), weights.tolist(), strict=True)), 1 - 1e-9
-
-
-def _violated(row: tuple[list[tuple[int, float]], float], chosen: Booleans) -> bool:
-    """Whether a choice does not fulfil a row, so that the program gives another one."""
-    terms, least = row
-    return sum(weight for cell, weight in terms if chosen[cell]) < least - _NEAR
-
-
-def _needs(hiding: Hiding) -> list[_Need]:
-    """How far each sensitive cell must move, as far as its limits let it."""
-    asked = hiding.protection
-    needs = []
-    for cell in np.flatnonzero(hiding.sensitive).tolist():
-        up, down = int(hiding.up[cell]), int(hiding.down[cell])
-        above = min(up, int(asked.above[cell])) if asked.above is not None else 0
-        below = min(down, int(asked.below[cell])) if asked.below is not None else 0
-        needs.append(_Need(cell, above, below, min(up + down, int(asked.sliding[cell]))))
-    return needs

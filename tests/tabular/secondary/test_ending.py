@@ -14,9 +14,10 @@ import numpy as np
 import pytest
 
 from sqlaudit.remedies.suppress import solver
+from sqlaudit.tabular.secondary.hiding import Hiding
 from sqlaudit.tabular.secondary.intervals import Protection, deduce, judge
 from sqlaudit.tabular.secondary.moves import Moves
-from sqlaudit.tabular.secondary.protecting import Hiding, hide
+from sqlaudit.tabular.secondary.protecting import hide
 from sqlaudit.tabular.secondary.structure import equations_of
 from sqlaudit.tabular.secondary.system import FREE
 from tests.tabular.secondary.published import drawn, grid
