@@ -17,7 +17,7 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.nodes import Name
 from sqlaudit.base.words import spelled
 from sqlaudit.classes.facts import SensitiveTable
-from sqlaudit.classes.inputs import OF_AN_ATTRIBUTE, Numbers, ValueList
+from sqlaudit.classes.inputs import OF_AN_ATTRIBUTE, Distances, Numbers, ValueList
 from sqlaudit.hierarchies.value_tree import Tree
 
 if TYPE_CHECKING:
@@ -126,6 +126,7 @@ class AttributeInputs(Mapping[str, Any]):
             "order": self._order,
             "tree": self._tree,
             "class_function": self._class_function,
+            "distances": self._distances,
             "alpha": self._alpha,
         }
         return resolvers[key](value) if key in resolvers else value
@@ -245,6 +246,25 @@ class AttributeInputs(Mapping[str, Any]):
         sums = accumulate(table.totals[lane] if lane >= 0 else 0 for lane in order)
         by_lane = {lane: Fraction(so_far, table.total) for lane, so_far in zip(order, sums, strict=True)}
         return tuple(by_lane[lane] for lane in range(table.distinct))
+
+    def _distances(self, given: Distances) -> tuple[tuple[Fraction, ...], ...]:
+        """How far each lane is from each."""
+        names = list(dict.fromkeys(name for pair in given.pairs for name in pair))
+        by_name = dict(zip(names, self._lanes(names, given.place), strict=True))
+        self._complete(list(by_name.values()), given.place, "from 'distances'")
+        found = {(lane, lane): Fraction(0) for lane in range(self._table.distinct)}
+        for (one, other), number in given.pairs.items():
+            found[by_name[one], by_name[other]] = found[by_name[other], by_name[one]] = number
+        lanes = range(self._table.distinct)
+        missing = sum((one, other) not in found for one in lanes for other in lanes) // 2
+        if missing:
+            raise UsageError(f"{given.place}: {missing:,} pairs of values of {self._table.name} have no distance.")
+        if any(found[a, c] > found[a, b] + found[b, c] for a in lanes for b in lanes for c in lanes):
+            raise UsageError(
+                f"{given.place}: a way round is shorter than a distance; no distance may be longer than two others "
+                "that lead there."
+            )
+        return tuple(tuple(found[one, other] for other in lanes) for one in lanes)
 
     def _alpha(self, given: Numbers) -> tuple[Fraction, ...]:
         """The factor of every lane; 1 where nothing is known."""

@@ -52,6 +52,14 @@ class Numbers:
         return self.values is None and self.curve is None and not self.distribution
 
 
+@dataclass(frozen=True)
+class Distances:
+    """How far apart some pairs of values are."""
+
+    pairs: Mapping[tuple[Name, Name], Fraction]
+    place: str
+
+
 class Inputs(dict[str, Any]):
     """Inputs that were checked: what `load_inputs` and `read_inputs` give."""
 
@@ -178,6 +186,18 @@ def _categories(node: Node, _: Path) -> dict[str, ValueList]:
     return {key.text("a category's name"): _list_of(value, "a category") for key, value in node.pairs("'categories'")}
 
 
+def _distances(node: Node, _: Path) -> Distances:
+    """A distance for each pair of values, written once or in both orders."""
+    found: dict[tuple[Name, Name], Fraction] = {}
+    for key, line in node.pairs("'distances'"):
+        for other, number in line.pairs("the distances of a value"):
+            pair = (key.name("a value"), other.name("a value"))
+            found[pair] = exact_number(number, "a distance", Fraction(0))
+            if found.get(pair[::-1], found[pair]) != found[pair] or (pair[0] == pair[1] and found[pair]):
+                raise number.fail("two values are as far apart one way as the other, and a value is 0 from itself.")
+    return Distances(found, node.place)
+
+
 def _positive(what: str) -> Reader:
     return lambda node, _: exact_number(node, what, Fraction(0), above=True)
 
@@ -253,6 +273,7 @@ OF_AN_ATTRIBUTE: Mapping[str, Reader] = {
     "tree": tree_of,
     "tree_csv": _tree_csv,
     "class_function": _numbers("'class_function'", None, identity=True),
+    "distances": _distances,
     "width": _positive("'width'"),
     "kappa": _positive("'kappa'"),
     "alpha": _numbers("'alpha'", Fraction(0), identity=False),

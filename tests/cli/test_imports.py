@@ -57,8 +57,8 @@ CASES = [
     (("recode", "--help"), 50, ""),
     (("suppress", "--help"), 40, ""),
     (("test", "--help"), 38, ""),
-    ((*AUDIT, "--require", "k=2"), 142, DATABASE),
-    (AUDIT, 154, DATABASE + " numpy"),
+    ((*AUDIT, "--require", "k=2"), 143, DATABASE),
+    (AUDIT, 155, DATABASE + " numpy"),
 ]
 
 

@@ -24,6 +24,7 @@ INPUTS: dict[str, Any] = {
     "original_qi": ["band"],
     "tree": {"low": [1, 2], "high": [3, 4]},
     "class_function": {1: 1, 2: 1, 3: 2, 4: 2},
+    "distances": {1: {2: 1, 3: 2, 4: 2}, 2: {3: 2, 4: 2}, 3: {4: 1}},
     "width": 1,
     "kappa": 1,
     "alpha": {"low": 1, "high": 1},

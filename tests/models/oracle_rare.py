@@ -290,6 +290,24 @@ def l_r_linear_diversity(table: Table, given: Given, l: int, r: Fraction) -> Exp
     return by_class(table, level, lambda g: intervals(numbers(g, given), r) >= l)
 
 
+def apart(given: Given, one: Any, other: Any) -> Fraction:
+    """A distance that is no line and no tree: that of the class function, and 1 more between different values."""
+    return abs(given.cf[one] - given.cf[other]) + (one != other)
+
+
+def _within(table: Table, cost: Any, t: Fraction) -> Expected:
+    level = max((distance(table, g, cost) for g in table.groups), default=None)
+    return by_class(table, level, lambda g: distance(table, g, cost) <= t)
+
+
+def t_closeness_numeric(table: Table, given: Given, t: Fraction) -> Expected:
+    return _within(table, lambda one, other: abs(given.cf[one] - given.cf[other]), t)
+
+
+def t_closeness_matrix(table: Table, given: Given, t: Fraction) -> Expected:
+    return _within(table, lambda one, other: apart(given, one, other), t)
+
+
 def estimates(g: Group, given: Given) -> list[float]:
     """ψ of every value of the class."""
     sigma, kappa = float(given.width), float(given.kappa)
@@ -438,6 +456,8 @@ MODELS: Mapping[str, Callable[..., Expected]] = {
         c_l_density_control,
         delta_range_control,
         l_r_linear_diversity,
+        t_closeness_numeric,
+        t_closeness_matrix,
         psi_security_estimate,
         psi_positive_disclosure,
         journalist_risk,

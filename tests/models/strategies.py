@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests import oracle
 from tests.audit_values import values_query
-from tests.models.oracle_rare import Given
+from tests.models.oracle_rare import Given, apart
 
 POOLS: dict[str, list[Any]] = {
     "text": ["flu", "cold", "HIV", "Flu", "null", "a 'quoted'; --", "1"],
@@ -51,6 +51,7 @@ class RareCase:
             "order": list(given.order),
             "tree": nested(given.paths),
             "class_function": {value: str(float(number)) for value, number in given.cf.items()},
+            "distances": {one: {other: str(float(apart(given, one, other))) for other in given.cf} for one in given.cf},
             "width": str(float(given.width)),
             "kappa": str(float(given.kappa)),
             "alpha": {value: str(float(number)) for value, number in given.alpha.items()},
@@ -93,6 +94,8 @@ def limits() -> dict[str, st.SearchStrategy[dict[str, Any]]]:
         "l_r_linear_diversity": st.fixed_dictionaries({"l": size, "r": factor}),
         "psi_security_estimate": st.fixed_dictionaries({"psi": psi}),
         "psi_positive_disclosure": st.fixed_dictionaries({"psi": psi}),
+        "t_closeness_numeric": st.fixed_dictionaries({"t": factor}),
+        "t_closeness_matrix": st.fixed_dictionaries({"t": factor}),
         "journalist_risk": st.fixed_dictionaries({"risk": share}),
         "marketer_risk": st.fixed_dictionaries({"risk": share}),
         "k_map": st.fixed_dictionaries({"k": size}),

@@ -1,0 +1,181 @@
+"""t-closeness where somebody says how far apart values are: by numbers, or by a matrix (Hsu, 2.4.4).
+
+The database tells how often each combination of counts occurs among the classes; distances are computed in Python, in
+whole numbers, so that no statement holds a value or a difference of values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import accumulate, pairwise
+from math import lcm
+from typing import Any, ClassVar
+
+from sqlaudit.base.errors import UsageError
+from sqlaudit.classes.facts import Fact
+from sqlaudit.models.base import Judgement, Parameter, expression
+from sqlaudit.models.functions import FunctionModel
+from sqlaudit.models.kinds import HistogramModel
+from sqlaudit.models.presence import TOO_MANY
+from sqlaudit.models.recursive import THESIS
+
+MOST_VALUES = 100
+"""Up to this many different numbers or values the counts of each are asked for."""
+MOST_LISTED = 100_000
+"""Up to this many counts of classes that fall short stand in the condition that finds them again."""
+MOST_TRANSPORTS = 20_000
+"""Up to this many transport problems are solved."""
+
+
+class GivenDistance(HistogramModel):
+    """Base of both: counts of groups of values, and the work between a class and the table."""
+
+    reference: ClassVar[str] = f"{THESIS}, 2.4.4 and 3.4; Li, Li, Venkatasubramanian: t-Closeness, ICDE 2007"
+    operator: ClassVar[str] = "<="
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        Parameter("t", "decimal", "largest distance allowed, in the unit of the distances", Fraction(0)),
+    )
+    main: ClassVar[str] = "t"
+    by_default: ClassVar[bool] = False
+
+    def groups(self) -> list[list[int]]:
+        """The lanes that are counted together."""
+        raise NotImplementedError(self.name)
+
+    def work(self, surplus: Sequence[int]) -> Fraction:
+        """The work that evens out surpluses of the groups."""
+        raise NotImplementedError(self.name)
+
+    def most(self, surplus: Sequence[int]) -> Fraction:
+        """No less than this work, quickly."""
+        return self.work(surplus)
+
+    def prepare(self) -> None:
+        """Refuse more groups than are counted."""
+        if "class_function" in self.needs and "class_function" not in self.context.inputs:
+            return
+        if len(self.groups()) > MOST_VALUES:
+            raise UsageError(
+                f"{self.name} is computed for up to {MOST_VALUES} different values; {self.table.name} has "
+                f"{len(self.groups()):,}. Round them, or give similar ones one number."
+            )
+
+    def facts(self) -> tuple[Fact, ...]:
+        """The rows of each group."""
+        return tuple(
+            Fact(f"{self.name}_{place}", "members", {"lanes": lanes})
+            for place, lanes in enumerate(self.groups() or [[]])
+        )
+
+    def judge_histogram(self, rows: Sequence[tuple[Any, ...]]) -> Judgement:
+        """The largest distance, exactly; only where it may matter the work is computed."""
+        if not self.table.total:
+            return Judgement({"t": None}, *(() if self.values["t"] is None else (0, 0)))
+        totals = [sum(self.table.totals[lane] for lane in lanes) for lanes in self.groups()]
+        limit = self.values["t"]
+        largest, short = Fraction(0), []
+        bounded = sorted(self._bounded(rows, totals), reverse=True)
+        for solved, (most, counts, classes, members) in enumerate(bounded):
+            if most <= largest and (limit is None or most <= limit):
+                break
+            if solved == MOST_TRANSPORTS:
+                return Judgement({"t": None}, None, None, note="too many different classes to compute distances of all")
+            found = self.work(_surplus(counts, totals)) / (sum(counts) * sum(totals))
+            largest = max(largest, found)
+            if limit is not None and found > limit:
+                short.append((counts, classes, members))
+        levels = {"t": largest if rows else None}
+        if limit is None:
+            return Judgement(levels)
+        condition = self._condition([counts for counts, _, _ in short])
+        unnamed = TOO_MANY if short and not condition else ""
+        return Judgement(
+            levels, sum(c for _, c, _ in short), sum(n for _, _, n in short), at_limit=condition, unnamed=unnamed
+        )
+
+    def _bounded(
+        self, rows: Sequence[tuple[Any, ...]], totals: Sequence[int]
+    ) -> list[tuple[Fraction, tuple[int, ...], int, int]]:
+        """Each combination with what its distance is at most."""
+        found = []
+        for *counts, classes, members in rows:
+            numbers = tuple(int(count) for count in counts)
+            most = self.most(_surplus(numbers, totals)) / (sum(numbers) * sum(totals))
+            found.append((most, numbers, int(classes), int(members)))
+        return found
+
+    def _condition(self, short: Sequence[tuple[int, ...]]) -> str:
+        names = [fact.name for fact in self.facts()]
+        if not short or len(short) * len(names) > MOST_LISTED:
+            return ""
+        if len(names) == 1:
+            return expression("one_of", fact=names[0], values=[counts[0] for counts in short])
+        return expression("one_of_rows", facts=names, rows=list(short))
+
+
+def _surplus(counts: Sequence[int], totals: Sequence[int]) -> list[int]:
+    """What a class has of each group beyond its share of the table, times both sizes."""
+    n, everybody = sum(counts), sum(totals)
+    return [count * everybody - total * n for count, total in zip(counts, totals, strict=True)]
+
+
+class NumericTCloseness(GivenDistance, FunctionModel):
+    """t-closeness over the numbers of a class function."""
+
+    name: ClassVar[str] = "t_closeness_numeric"
+    title: ClassVar[str] = "t-closeness (numeric distance)"
+    definition: ClassVar[str] = (
+        "Earth mover's distance of every class from the table ≤ t, where two values are |cf(s) − cf(s')| apart, cf = a "
+        "class function (identity: their numeric gap)."
+    )
+    note: ClassVar[str] = f"In the unit of the class function, exactly; with up to {MOST_VALUES} different numbers."
+    short_forms: ClassVar[tuple[str, ...]] = ("t_numeric",)
+
+    def groups(self) -> list[list[int]]:
+        """The lanes of each number, ascending."""
+        groups: list[list[int]] = [[] for _ in self.points()]
+        for lane, place in enumerate(self.places()):
+            groups[place].append(lane)
+        return groups
+
+    def work(self, surplus: Sequence[int]) -> Fraction:
+        """What has to cross each gap, times its width."""
+        gaps = [right - left for left, right in pairwise(self.points())]
+        return sum((gap * abs(over) for gap, over in zip(gaps, accumulate(surplus), strict=False)), Fraction(0))
+
+
+class MatrixTCloseness(GivenDistance):
+    """t-closeness with a distance for each pair of values."""
+
+    name: ClassVar[str] = "t_closeness_matrix"
+    title: ClassVar[str] = "t-closeness (given distances)"
+    definition: ClassVar[str] = (
+        "Earth mover's distance of every class from the table ≤ t, where a matrix says how far apart two values are: "
+        "the cheapest solution of the transport problem."
+    )
+    note: ClassVar[str] = f"In the unit of the matrix, exactly; with up to {MOST_VALUES} values."
+    short_forms: ClassVar[tuple[str, ...]] = ("t_matrix",)
+    needs: ClassVar[tuple[str, ...]] = ("distances",)
+
+    def prepare(self) -> None:
+        """A matrix of whole numbers, and what one of them is."""
+        given = self.context.inputs["distances"] if self.table.distinct else ()
+        self.scale = lcm(*(number.denominator for line in given for number in line)) if given else 1
+        self.matrix = [[int(number * self.scale) for number in line] for line in given]
+        self.furthest = max((number for line in self.matrix for number in line), default=0)
+        super().prepare()
+
+    def groups(self) -> list[list[int]]:
+        """Every value by itself."""
+        return [[lane] for lane in range(self.table.distinct)]
+
+    def work(self, surplus: Sequence[int]) -> Fraction:
+        """By the cheapest ways."""
+        from sqlaudit.models.transport import moved
+
+        return Fraction(moved(surplus, self.matrix), self.scale)
+
+    def most(self, surplus: Sequence[int]) -> Fraction:
+        """Everything the longest way."""
+        return Fraction(sum(map(abs, surplus)) * self.furthest, 2 * self.scale)
