@@ -2,7 +2,8 @@
    are stacked, and windows add up what belongs together, so that NULLs are equal and nothing is joined on keys.
    q1, q2, … are the class, o1, o2, … the original quasi-identifiers, s the sensitive value. The stage says what comes
    back: "totals", the "cases" that floats do not decide, or the "classes" with their keys, where `at_limit` holds the
-   cases that were decided to be breaches. #}
+   cases that were decided to be breaches; or of one "person" what each belief is made of, where `stated` says of each
+   original quasi-identifier whether it holds numbers, and its parameter. #}
 {% set with_cases = stage == "cases" or at_limit %}
 {% import "classes/_rows.sql" as rows %}
 {% import "classes/_target.sql" as parts with context %}
@@ -114,7 +115,13 @@ classes AS (
     FROM alike
     {{ "GROUP BY " ~ class if keys }}
 )
-{% if stage == "cases" %}
+{% if stage == "person" %}
+SELECT {{ names(keys, "q") }}lane, n_with_value, people, people_with_value
+FROM terms
+WHERE
+{%- for is_number, parameter in stated %} {{ "o" ~ loop.index if is_number else "CAST(o" ~ loop.index ~ " AS VARCHAR)" }} IS NOT DISTINCT FROM {{ parameter }}{{ " AND" if not loop.last }}{% endfor %}
+
+{% elif stage == "cases" %}
 SELECT
     CASE WHEN breaches > 0 THEN 1 ELSE 0 END AS already,
     cases,

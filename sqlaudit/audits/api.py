@@ -83,8 +83,8 @@ def audit(
         failing_classes: how many failing classes to read, None = all.
         worst_classes: of how many of the worst classes to read how each sensitive attribute is spread, 0 = of none,
             which saves a statement.
-        show_values: whether the quasi-identifier values of these classes, and the sensitive values of the worst, may be
-            read.
+        show_values: whether the quasi-identifier values of these classes, and the sensitive values of the worst and of
+            a stated person, may be read.
         accept_identifier: direct identifiers that may be in the table; they need not be named as `identifier` too.
         insensitive: columns that need no role, because somebody looked at them.
         all_columns_named: whether a column without a role (that is not insensitive either) fails.

@@ -12,7 +12,8 @@ from sqlaudit.audits.distribution import WorstClasses
 from sqlaudit.audits.persons import Combinations, differs, of_all_rows, without_population
 from sqlaudit.audits.result import SensitiveSummary
 from sqlaudit.audits.worst_classes import worst_classes, worst_statement
-from sqlaudit.base.columns_of import Resolved, find_column, resolve
+from sqlaudit.base.columns_of import NUMBERS, Resolved, as_parameter, find_column, resolve
+from sqlaudit.base.errors import UsageError
 from sqlaudit.base.names import quote
 from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.result import Status
@@ -23,10 +24,11 @@ from sqlaudit.classes.facts import ClassHistogram, Fact, Frame, SensitiveTable
 from sqlaudit.classes.failing import FailingClasses
 from sqlaudit.classes.found import FailingClass
 from sqlaudit.classes.histogram import HistogramBuilder
+from sqlaudit.classes.inputs import Stated
 from sqlaudit.classes.listing import Short
 from sqlaudit.classes.opening import ResolvedRoles, frame_of, key_labels, sensitive_table
 from sqlaudit.engines.contract import Engine
-from sqlaudit.models.base import Context, Model, Population
+from sqlaudit.models.base import Context, Model, Population, StatedPerson
 from sqlaudit.models.diversity import DISTINCT, LARGEST
 from sqlaudit.models.judge import Asked, Judged, facts_of, foreseen, judge, merged_facts, of_values, statements_of
 from sqlaudit.models.persons import persons_wanted
@@ -116,7 +118,7 @@ def _part(
     )
     asked = asked_models(opened.requirements, context, opened.given, attribute, position)
     asked = defined(builder, attribute, asked if frame is rows else without_population(asked))
-    population = _population(opened, attribute, frame, [item.model for item in asked])
+    population = _population(opened, attribute, frame, [item.model for item in asked], wanted.values)
     persons = _persons(opened.engine, rows, asked)
     histogram = builder.keep_facts(histogram, _facts(histogram, asked, wanted))
     shown = _Keyed(builder, histogram, attribute, opened.roles, wanted.values, opened.given.joint)
@@ -311,11 +313,13 @@ def _disclosure(asked: Sequence[Asked], judged: Judged) -> Disclosure | None:
     return Disclosure(pieces[max(pieces)] or "", max(pieces), judged.signatures)
 
 
-def _population(opened: Opened, attribute: Resolved | None, frame: Frame, models: Sequence[Model]) -> Population | None:
+def _population(
+    opened: Opened, attribute: Resolved | None, frame: Frame, models: Sequence[Model], shown: bool
+) -> Population | None:
     """The roles' expressions over the population table, if a model asks for it.
 
     Raises:
-        UsageError: the population table lacks a column.
+        UsageError: the population table lacks a column, or the stated person a value.
     """
     needs = {need for model in models for need in model.needs}
     relation, entity, dialect = opened.population, opened.roles.entity, opened.engine.dialect
@@ -324,11 +328,23 @@ def _population(opened: Opened, attribute: Resolved | None, frame: Frame, models
     keys = [resolve(label, relation, dialect, about("qi")).sql for label in key_labels(opened.roles, attribute, frame)]
     person = find_column(entity.label, relation) if entity else None
     believed = attribute if "original_qi" in needs else None
-    original = opened.inputs["original_qi"] if believed else ()
+    labels = opened.inputs["original_qi"] if believed else ()
+    original = [resolve(label, relation, dialect, "original_qi") for label in labels]
+    stated = opened.inputs.get("person") if believed else None
     return Population(
         relation.sql,
         tuple(keys),
         quote(person.name, dialect) if person else None,
         resolve(believed.label, relation, dialect, about("sensitive")).sql if believed else None,
-        tuple(resolve(label, relation, dialect, "original_qi").sql for label in original),
+        tuple(column.sql for column in original),
+        _stated(stated, original, shown) if stated else None,
     )
+
+
+def _stated(stated: Stated, original: Sequence[Resolved], shown: bool) -> StatedPerson:
+    """The person whose beliefs are told."""
+    labels = [column.label for column in original]
+    if set(stated.values) != set(labels):
+        raise UsageError(f"{stated.place}: the person needs exactly the columns of 'original_qi': {', '.join(labels)}.")
+    values = tuple(as_parameter(stated.values[column.label], column, stated.place) for column in original)
+    return StatedPerson(tuple(column.kind in NUMBERS for column in original), values, stated.place, shown)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from fractions import Fraction
 from typing import Any
 
+from sqlaudit.audits.classes_report import value_text
 from sqlaudit.audits.result import AuditResult
+from sqlaudit.base.words import spelled
 from sqlaudit.models.check import Check
-from sqlaudit.reports.document import Block, Column, Paragraph, Table
+from sqlaudit.reports.document import Block, Column, Paragraph, Table, Toned
 from sqlaudit.reports.figures import count, figure, part, percent
 
 _ESTIMATED = ("population_uniqueness", "population_k", "expected_reidentifications")
@@ -33,6 +36,29 @@ def population_blocks(result: AuditResult) -> Iterator[Block]:
         tuple(row for check in checks for row in _rows(check, result)),
         "Counted in the sample, and estimated for the population: two answers to two questions.",
     )
+
+
+def beliefs_blocks(result: AuditResult) -> Iterator[Block]:
+    """What an attacker believes of the stated person before and after the release, for each sensitive attribute."""
+    told = {check.sensitive: check.details["person"] for check in result.checks if "person" in check.details}
+    for sensitive, beliefs in told.items():
+        yield Table(
+            (Column(f"value of {sensitive}"), Column("prior", True), Column("posterior", True)),
+            tuple((_value(one), percent(one["prior"]), _posterior(one["posterior"])) for one in beliefs),
+            "The belief in each value that the population and the table know of people like this one; in every other "
+            "it is 0 after the release.",
+        )
+        if not all("value" in one for one in beliefs):
+            hint = f"{spelled('show_values', True)} names them."
+            yield Paragraph(Toned("Values are numbered from the most frequent one of the table on.", hint=hint))
+
+
+def _value(belief: Mapping[str, Any]) -> str:
+    return value_text(belief["value"]) if "value" in belief else f"value {belief['rank']}"
+
+
+def _posterior(belief: Fraction | None) -> str:
+    return "contradicted" if belief is None else percent(belief)
 
 
 def _rows(check: Check, result: AuditResult) -> Iterator[tuple[str, str, str]]:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from sqlaudit.audits.advice import next_steps, standing_out
 from sqlaudit.audits.classes_report import failing_table, risk_facts, size_table, unit_of
 from sqlaudit.audits.pictures import disclosure_pictures, risk_picture, sizes_picture
-from sqlaudit.audits.population_report import population_blocks, sampled_paragraph
+from sqlaudit.audits.population_report import beliefs_blocks, population_blocks, sampled_paragraph
 from sqlaudit.audits.result import NOT_SAID, AuditResult
 from sqlaudit.audits.worst_classes_report import distribution_blocks
 from sqlaudit.base.result import Status
@@ -68,6 +68,7 @@ def audit_document(result: AuditResult) -> Document:
                 risk_picture(result),
             ),
             *section("Sample and population", *population_blocks(result)),
+            *section("Beliefs about the stated person", *beliefs_blocks(result)),
             *section("How large the classes are", *_sizes(result)),
             *section("All figures", *_tables(result), _notes(result), *disclosure_pictures(result.disclosures)),
             *section("Sensitive values in the worst classes", *distribution_blocks(result)),

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
 
 from sqlaudit.base.errors import PermissionDenied, SqlauditError, UsageError
 from sqlaudit.base.names import closest, quote
 from sqlaudit.base.relation import ColumnInfo, Kind, Relation
+
+MAX_EXPONENT = 30
+NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
 
 
 @dataclass(frozen=True)
@@ -108,3 +112,24 @@ def unknown_column(name: str, relation: Relation, option: str) -> SqlauditError:
     names = [column.name for column in relation.columns]
     hint = closest(name, names) or (" It has: " + ", ".join(names[:12]) + ("…" if len(names) > 12 else "") + ".")
     return UsageError(f"{option}: {relation.label} has no column {name!r}.{hint}")
+
+
+def as_parameter(value: str | None, role: Resolved, place: str) -> str | Decimal | None:
+    """What the user wrote as a parameter of a statement: a number for a column of numbers, else text.
+
+    Raises:
+        UsageError: the column holds numbers, and this is none that it could hold; the sentence begins with the place.
+    """
+    if value is None:
+        return None
+    if role.kind is Kind.BOOLEAN:
+        return value.casefold()
+    if role.kind not in NUMBERS:
+        return value
+    try:
+        number = Decimal(value)
+    except InvalidOperation:
+        raise UsageError(f"{place}: {role.label} holds numbers, and this is not one.") from None
+    if not number.is_finite() or abs(number.adjusted()) > MAX_EXPONENT:
+        raise UsageError(f"{place}: this is no number that {role.label} could hold.")
+    return number

@@ -137,10 +137,10 @@ class ClassHistogram:
             **parameters,
         )
 
-    def ask(self, statement: Statement) -> list[Row]:
-        """The rows of a statement over the classes."""
+    def ask(self, statement: Statement, parameters: Sequence[Any] = ()) -> list[Row]:
+        """The rows of a statement over the classes; what was asked ahead has no parameters."""
         known = self.answers.get(statement.sql)
-        return self.engine.run(statement) if known is None else known
+        return self.engine.run(statement, parameters) if known is None else known
 
     def ask_ahead(self, statements: Sequence[Statement]) -> None:
         """Have the rows of statements that are going to be asked, or may be, from one making of the classes."""

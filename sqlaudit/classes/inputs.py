@@ -60,6 +60,14 @@ class Distances:
     place: str
 
 
+@dataclass(frozen=True)
+class Stated:
+    """A person of the population, by the values of columns."""
+
+    values: Mapping[str, Name]
+    place: str
+
+
 class Inputs(dict[str, Any]):
     """Inputs that were checked: what `load_inputs` and `read_inputs` give."""
 
@@ -254,6 +262,11 @@ def _columns(node: Node, _: Path) -> tuple[str, ...]:
     return tuple(item.text("a column") for item in items)
 
 
+def _person(node: Node, _: Path) -> Stated:
+    pairs = node.pairs("'person'")
+    return Stated({key.text("a column"): value.name("a value of a person") for key, value in pairs}, node.place)
+
+
 def _hierarchies(node: Node, folder: Path) -> Any:
     from sqlaudit.hierarchies.read import read_section  # which reads nodes, so it cannot be imported above
 
@@ -282,6 +295,7 @@ OF_THE_FILE: Mapping[str, Reader] = {
     "sensitive": _attributes,
     "population": _population,
     "original_qi": _columns,
+    "person": _person,
     "hierarchies": _hierarchies,
 }
 """Sections of later commands join here; an unknown key stays an error."""

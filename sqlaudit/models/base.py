@@ -7,7 +7,7 @@ to its limit, `doubtful` says so and `holds` decides the few classes concerned e
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
@@ -255,6 +255,21 @@ def band(limit: float) -> tuple[float, float]:
 
 
 @dataclass(frozen=True)
+class StatedPerson:
+    """One person of the population, named by the quasi-identifiers before generalization.
+
+    Args:
+        numbers: of each whether it holds numbers. values: what each is compared with, as parameters of a statement.
+        place: where the user wrote them. shown: whether sensitive values may be named beside the beliefs in them.
+    """
+
+    numbers: tuple[bool, ...]
+    values: tuple[Any, ...]
+    place: str
+    shown: bool
+
+
+@dataclass(frozen=True)
 class Population:
     """A population table: a FROM item, and the expressions of the audit over it, in the engine's dialect.
 
@@ -262,7 +277,7 @@ class Population:
         source: the FROM item.
         keys: the quasi-identifiers, as in the audited table. original: the quasi-identifiers before generalization.
         sensitive: the sensitive attribute, None when no model asks for it.
-        entity: the persons' column, None when a row is a person.
+        entity: the persons' column, None when a row is a person. person: whose beliefs are told, if anybody's.
     """
 
     source: str
@@ -270,6 +285,14 @@ class Population:
     entity: str | None = None
     sensitive: str | None = None
     original: tuple[str, ...] = ()
+    person: StatedPerson | None = None
+
+
+class Ask(Protocol):
+    """Runs a statement, whose $1, $2, … are the parameters, and keeps its rows for the next model."""
+
+    def __call__(self, statement: Statement, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """The rows."""
 
 
 @dataclass(frozen=True)
@@ -279,7 +302,7 @@ class Question:
     histogram: ClassHistogram
     frame: Frame
     population: Population | None
-    ask: Callable[[Statement], list[tuple[Any, ...]]]
+    ask: Ask
 
     @property
     def dialect(self) -> str:

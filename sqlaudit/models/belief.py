@@ -18,7 +18,7 @@ from sqlaudit.base.result import Number
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.base.words import spelled
 from sqlaudit.classes.listing import Keyed
-from sqlaudit.models.base import Judgement, Parameter, Population, Question, band, number
+from sqlaudit.models.base import Judgement, Parameter, Population, Question, StatedPerson, band, number
 from sqlaudit.models.kinds import QueryModel
 from sqlaudit.models.recursive import THESIS
 
@@ -125,7 +125,9 @@ class BayesOptimalBelief(QueryModel):
                 f"{found.unknown:,} combinations of class and value of {self.table.name} occur in the table but not "
                 "in the population table, so no belief follows from it: the columns must be coded alike in both."
             )
-        details = {"people": found.people, "contradicted": found.impossible}
+        details: dict[str, Any] = {"people": found.people, "contradicted": found.impossible}
+        if people.person is not None:
+            details["person"] = self._of_person(question, people, people.person)
         if not self.is_required:
             return Judgement(self.levels_of(found), details=details)
         if found.doubtful:
@@ -139,6 +141,39 @@ class BayesOptimalBelief(QueryModel):
         if len(found.at_limit) > MAX_LISTED:
             return replace(judgement, unnamed=f"has more than {MAX_LISTED:,} kinds of classes at its limit")
         return replace(judgement, listing=self._listing(question, people, found.at_limit))
+
+    def _of_person(self, question: Question, people: Population, person: StatedPerson) -> list[dict[str, Any]]:
+        """Prior and posterior belief in each value that the population knows of people like this one, exactly.
+
+        Raises:
+            UsageError: nobody of the population who is in a class of the table fits, or in more than one class.
+        """
+        rows = question.ask(self._statement(question, people, "person"), person.values)
+        if not rows:
+            raise UsageError(f"{person.place}: nobody of the population in a class of the table fits this person.")
+        if len(classes := {row[:-4] for row in rows}) > 1:
+            raise UsageError(f"{person.place}: people like this one are in {len(classes)} classes; say more of them.")
+        values = [(int(row[-4]), int(row[-3]), int(row[-2]), int(row[-1])) for row in rows]
+        terms = [self._term(*value) for value in values]
+        everybody, total = sum(here for _, _, here, _ in values), sum(terms)
+        ranks = sorted(range(self.table.distinct), key=lambda lane: (-self.table.totals[lane], lane))
+        told: list[dict[str, Any]] = [
+            {
+                "rank": ranks.index(lane) + 1,
+                **({"value": _text_of(self.table.values[lane])} if person.shown else {}),
+                "prior": Fraction(here, everybody),
+                "posterior": term / total if total else None,
+            }
+            for (lane, _, here, _), term in zip(values, terms, strict=True)
+            if lane >= 0
+        ]
+        return sorted(told, key=lambda one: (-(one["posterior"] or 0), one["rank"]))
+
+    def _term(self, lane: int, n: int, here: int, around: int) -> Fraction:
+        """What a belief is a share of: n rows of the class with the value, N(q0,s), and N(q*,s)."""
+        factors = self.context.inputs.get("alpha")
+        factor: Fraction = Fraction(1) if factors is None or lane < 0 else factors[lane]
+        return factor * Fraction(n * here, around)
 
     def _listing(self, question: Question, people: Population, at_limit: Sequence[str]) -> Keyed:
         def relation() -> str:
@@ -166,6 +201,7 @@ class BayesOptimalBelief(QueryModel):
             factors=[float(factor) for factor in factors] if factors else None,
             limits=list(limits),
             of_absent=any(limit.of_absent for limit in limits),
+            stated=_stated(people.person) if stage == "person" else [],
             stage=stage,
             most=MAX_CASES + 1,
             at_limit=list(at_limit),
@@ -185,11 +221,7 @@ class BayesOptimalBelief(QueryModel):
     def _breaches_at_limit(self, case: str) -> int:
         """The doubtful beliefs of one q0 that are breaches; its values come as lane:n:N(q0,s):N(q*,s):doubtful."""
         values = [tuple(map(int, value.split(":"))) for value in case.split(",")]
-        factors = self.context.inputs.get("alpha")
-        terms = [
-            (1 if factors is None or lane < 0 else factors[lane]) * Fraction(n * here, around)
-            for lane, n, here, around, _ in values
-        ]
+        terms = [self._term(lane, n, here, around) for lane, n, here, around, _ in values]
         total, people = sum(terms), sum(here for _, _, here, _, _ in values)
         return sum(
             any(limit.breached(Fraction(value[2], people), Fraction(term, total)) for limit in self.limits())
@@ -289,6 +321,16 @@ def _found(rows: Sequence[tuple[Any, ...]]) -> FoundBelief:
     unknown, highest, lowest, *counts = rows[0]
     beliefs = [None if belief is None else float(number(belief)) for belief in (highest, lowest)]
     return FoundBelief(int(unknown), beliefs[0], beliefs[1], *(int(count or 0) for count in counts))
+
+
+def _stated(person: StatedPerson | None) -> list[tuple[bool, Raw]]:
+    """For each original quasi-identifier whether it holds numbers, and the parameter that it is compared with."""
+    numbers = person.numbers if person else ()
+    return [(number, Raw(f"${place}")) for place, number in enumerate(numbers, 1)]
+
+
+def _text_of(value: Any) -> str | None:
+    return None if value is None else str(value)
 
 
 def _compares(value: Fraction, operator: str, limit: Fraction) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ from sqlaudit.base.spec import Requirement
 from sqlaudit.classes.facts import ClassHistogram, Fact, Frame, Levels, Verdicts
 from sqlaudit.classes.found import ClassSizes
 from sqlaudit.classes.listing import Short
-from sqlaudit.models.base import Judgement, Model, Population, Question, expression
+from sqlaudit.models.base import Ask, Judgement, Model, Population, Question, expression
 from sqlaudit.models.check import Check
 from sqlaudit.models.kinds import MAX_COMBINATIONS
 
@@ -170,14 +170,15 @@ def _knowledge(asked: Sequence[Asked]) -> int | None:
     return max((item.model.knowledge() for item in asked if item.model.by_signatures), default=None)
 
 
-def _remembering(histogram: ClassHistogram) -> Callable[[Statement], list[Row]]:
+def _remembering(histogram: ClassHistogram) -> Ask:
     """Runs statements of models, and each text once: several models may ask the same."""
-    answers: dict[str, list[Row]] = {}
+    answers: dict[tuple[str, tuple[Any, ...]], list[Row]] = {}
 
-    def ask(statement: Statement) -> list[Row]:
-        if statement.sql not in answers:
-            answers[statement.sql] = histogram.ask(statement)
-        return answers[statement.sql]
+    def ask(statement: Statement, parameters: Sequence[Any] = ()) -> list[Row]:
+        key = (statement.sql, tuple(parameters))
+        if key not in answers:
+            answers[key] = histogram.ask(statement, parameters)
+        return answers[key]
 
     return ask
 

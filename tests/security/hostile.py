@@ -516,6 +516,7 @@ input_files = documents(
             "alpha",
             "population",
             "original_qi",
+            "person",
             "sensitive",
             "hierarchies",
         ],

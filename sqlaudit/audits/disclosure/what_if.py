@@ -8,17 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any, ClassVar
 
 from sqlaudit.audits.disclosure.given import Knowledge, NamedAtom, NamedPerson
 from sqlaudit.audits.disclosure.request import check_roles
 from sqlaudit.audits.disclosure.run import OpenedAttribute, open_attribute
-from sqlaudit.base.columns_of import Resolved
+from sqlaudit.base.columns_of import NUMBERS, Resolved, as_parameter
 from sqlaudit.base.documents import Documented, after, exactly, key
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.relation import Kind, Relation, Statement
+from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.result import MeasuredResult
 from sqlaudit.base.spec import Roles, Target
 from sqlaudit.base.sql import Raw, render
@@ -31,9 +30,6 @@ from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.provenance import provenance
 from sqlaudit.models.disclosure.knowledge import DEFAULT_LIMIT, Atom, BasicImplication, WhatIf, what_if
 from sqlaudit.reports.notebook import Shown
-
-MAX_EXPONENT = 30
-_NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
 
 
 @dataclass(frozen=True)
@@ -180,8 +176,8 @@ class _Lookup:
             if set(person.key) != set(labels):
                 raise UsageError(f"{person.place}: a person needs exactly the quasi-identifiers: {', '.join(labels)}.")
             columns, values = list(labels.values()), [person.key[label] for label in labels]
-        kinds = [(column, role.kind in _NUMBERS) for column, role in columns]
-        bound = [_bound(value, role, person.place) for value, (_, role) in zip(values, columns, strict=True)]
+        kinds = [(column, role.kind in NUMBERS) for column, role in columns]
+        bound = [as_parameter(value, role, person.place) for value, (_, role) in zip(values, columns, strict=True)]
         return kinds, bound
 
     def statement(self, named: list[tuple[str, bool]]) -> Statement:
@@ -264,20 +260,3 @@ class _Persons:
             if person.key is None and person.entity in seen:
                 raise UsageError(f"{person.place}: this person already stands under another name.")
             seen |= {person.entity} if person.key is None else set()
-
-
-def _bound(value: str | None, role: Resolved, place: str) -> str | Decimal | None:
-    """What the user wrote as a parameter: a number for a column of numbers, else text."""
-    if value is None:
-        return None
-    if role.kind is Kind.BOOLEAN:
-        return value.casefold()
-    if role.kind not in _NUMBERS:
-        return value
-    try:
-        number = Decimal(value)
-    except InvalidOperation:
-        raise UsageError(f"{place}: {role.label} holds numbers, and this is not one.") from None
-    if not number.is_finite() or abs(number.adjusted()) > MAX_EXPONENT:
-        raise UsageError(f"{place}: this is no number that {role.label} could hold.")
-    return number
