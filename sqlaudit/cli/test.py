@@ -41,7 +41,8 @@ _show = in_section("Showing the work")
     multiple=True,
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Connect to nothing; judge what a warehouse answered to the statements of 'compile -f' (.json, .jsonl, .csv).",
+    help="Connect to nothing; judge what a warehouse answered to the statements of 'compile -f' (.json, .jsonl, .csv; "
+    "dbt's run_results.json).",
 )
 @_what("--run", metavar="NAME", help="With --results: only answers to statements that were compiled for this --run.")
 @_hold("--baseline", type=click.Path(path_type=Path), metavar="FILE", help="Fail only on what got worse since then.")

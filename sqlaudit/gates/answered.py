@@ -15,6 +15,7 @@ from sqlaudit.base.spec import KnownRows
 from sqlaudit.gates.judging import blank, judged
 from sqlaudit.gates.result import GateTest, Outcome
 from sqlaudit.gates.spec import TableEntry, TestSpec
+from sqlaudit.gates.standalone.dbt_results import same_statement
 from sqlaudit.gates.standalone.policies import PolicyStatement, Wording, statements_of, wording_of
 from sqlaudit.gates.standalone.recipes import model_alone
 from sqlaudit.gates.standalone.results import WarehouseRow, by_test, read_results
@@ -116,6 +117,8 @@ def _wrong(one: PolicyStatement, rows: Sequence[WarehouseRow]) -> str:
         )
     if len(rows) > 1:
         return f"The results answer it {len(rows)} times, and nobody knows which answer holds; keep one."
+    if rows[0].ran and not same_statement(one.compiled.sql, rows[0].ran):
+        return "The results answer another text under its name; run the statement that `sqlaudit compile` writes today."
     wrong = rows[0].wrong or next(_contradictions(one, rows[0]), "")
     return f"The results answer it with a row that {wrong}; run its statement again." if wrong else ""
 

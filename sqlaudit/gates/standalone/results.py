@@ -1,4 +1,4 @@
-"""What a warehouse answered to the statements of a policy, as files have it: JSON, lines of JSON, CSV."""
+"""What a warehouse answered to the statements of a policy, as files have it: JSON, its lines, CSV, dbt's artefact."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ import io
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from sqlaudit.base.errors import InputError, UsageError
+from sqlaudit.gates.standalone.dbt_results import answers_in, is_artefact
 from sqlaudit.gates.standalone.returns import COUNTS, ROW_COLUMNS
 
 MOST_BYTES = 64 * 1024 * 1024
@@ -28,6 +29,7 @@ class WarehouseRow:
     Args:
         test_id: the name of its statement. classes … unusable: whole numbers, None = NULL. level: the main figure.
         verdict: pass, fail or undecided. wrong: what of it cannot be read, as a sentence goes on; empty = all can.
+        ran: the text that was run for it, where the file says that.
     """
 
     test_id: str
@@ -40,10 +42,13 @@ class WarehouseRow:
     level: float | int | None = None
     verdict: str = ""
     wrong: str = ""
+    ran: str = ""
 
 
 def read_results(path: Path) -> list[WarehouseRow]:
     """The rows in a file: a list of JSON objects (or one under `rows` or `data`), JSON lines, or CSV with a header.
+
+    A run_results.json of dbt has them as the messages of models (`dbt_results.py`).
 
     Names of columns are read without regard to case, numbers may be texts.
 
@@ -51,11 +56,11 @@ def read_results(path: Path) -> list[WarehouseRow]:
         InputError: the file is not there, too large, or holds no such rows.
         UsageError: its ending says nothing that is known.
     """
-    readers = {".json": _json_rows, ".jsonl": _line_rows, ".ndjson": _line_rows, ".csv": _csv_rows}
+    readers = {".json": _json_or_dbt, ".jsonl": _line_rows, ".ndjson": _line_rows, ".csv": _csv_rows}
     reader = readers.get(path.suffix.lower())
     if reader is None:
         raise UsageError(f"Results are read from {', '.join(readers)}; {str(path)!r} ends in something else.")
-    return [_row(one) for one in reader(_text(path), str(path))]
+    return list(reader(_text(path), str(path)))
 
 
 def _text(path: Path) -> str:
@@ -71,17 +76,27 @@ def _text(path: Path) -> str:
         raise InputError(f"The results {str(path)!r} cannot be read: {error.strerror or 'no reason given'}.") from None
 
 
-def _json_rows(text: str, name: str) -> list[Mapping[str, Any]]:
+def _json_or_dbt(text: str, name: str) -> list[WarehouseRow]:
     found = _parsed(text, name)
+    if not is_artefact(found):
+        return _json_rows(found, name)
+    return [
+        WarehouseRow(row["test_id"], wrong=wrong) if wrong else replace(_row(row), ran=ran)
+        for row, ran, wrong in answers_in(found, name)
+    ]
+
+
+def _json_rows(found: Any, name: str) -> list[WarehouseRow]:
     if isinstance(found, dict):
         listed = [value for key, value in found.items() if key.lower() in ("rows", "data") and isinstance(value, list)]
         found = listed[0] if len(listed) == 1 else [found]
-    return list(_objects(found, name))
+    return [_row(one) for one in _objects(found, name)]
 
 
-def _line_rows(text: str, name: str) -> list[Mapping[str, Any]]:
+def _line_rows(text: str, name: str) -> list[WarehouseRow]:
     lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
-    return list(_objects([_parsed(line, f"{name}, line {number}") for number, line in lines], name))
+    found = [_parsed(line, f"{name}, line {number}") for number, line in lines]
+    return [_row(one) for one in _objects(found, name)]
 
 
 def _parsed(text: str, name: str) -> Any:
@@ -114,7 +129,7 @@ def _objects(found: Any, name: str) -> Iterator[Mapping[str, Any]]:
             raise InputError(f"{name}: rows are objects with the columns {', '.join(ROW_COLUMNS)}.")
 
 
-def _csv_rows(text: str, name: str) -> list[Mapping[str, Any]]:
+def _csv_rows(text: str, name: str) -> list[WarehouseRow]:
     try:
         lines = [line for line in csv.reader(io.StringIO(text), strict=True) if line]
     except csv.Error:
@@ -126,7 +141,7 @@ def _csv_rows(text: str, name: str) -> list[Mapping[str, Any]]:
         raise InputError(f"{name}: its first line should name the columns {', '.join(ROW_COLUMNS)}, each once.")
     if any(len(line) != len(header) for line in lines):
         raise InputError(f"{name}: a line has more or fewer cells than the header.")
-    return [dict(zip(header, line, strict=True)) for line in lines[1:]]
+    return [_row(dict(zip(header, line, strict=True))) for line in lines[1:]]
 
 
 def _row(found: Mapping[str, Any]) -> WarehouseRow:

@@ -53,6 +53,8 @@ def package(adapter: str) -> Mapping[str, Callable[..., Any]]:
         }
     )
     for file in sorted((template_folder() / "dbt" / "macros").rglob("*.sql")):
+        if file.parent.name == "answers":  # a materialization, which only dbt has
+            continue
         text = re.sub(r"\{%-? test (\w+)", r"{% macro test_\1", file.read_text(encoding="utf-8"))
         module = env.from_string(re.sub(r"endtest", "endmacro", text)).module
         for name, macro in vars(module).items():
