@@ -30,7 +30,7 @@ _PATH = click.Path(path_type=Path)
 
 @click.command(cls=Sectioned)
 @click.argument("names", nargs=-1, metavar="[TABLE|FILE]...")
-@_where("--db", metavar="DATABASE", help="A DuckDB file, a PostgreSQL URL without a password, or a Spark.")
+@_where("--db", metavar="DATABASE", help="A DuckDB or SQLite file, a PostgreSQL URL without a password, or a Spark.")
 @_where("--db-env", metavar="NAME", help="The environment variable that holds the database's URL.")
 @_where("--dbt-profile", metavar="NAME", help="A profile of dbt's profiles.yml.")
 @_out(
@@ -81,7 +81,11 @@ def command(
         print_data(text)
     else:
         write_text(output, text)
-        tell(f"wrote {str(output)!r} with {plural(len(tables), 'table')}. Check the roles, then run: sqlaudit test")
+        left = [table.written for table in tables if table.things and table.profile.cells is None]
+        told = f"wrote {str(output)!r} with {plural(len(tables), 'table')}"
+        if left:
+            told += f", {len(left)} of them as comments, since they do not seem to be about people ({', '.join(left)})"
+        tell(f"{told}. Check the roles, then run: sqlaudit test")
     return ExitCode.OK
 
 
@@ -94,8 +98,10 @@ def _proposed(engine: Engine, names: Sequence[str], kind: str, output: Path) -> 
     from sqlaudit.gates.entity import with_entities
     from sqlaudit.gates.proposal import ProposedTable, tables_of
     from sqlaudit.profiles.run import profile_target
+    from sqlaudit.profiles.things import about_things
 
     listed = list(names) or tables_of(engine)
+    _check_all(engine, names)
     if len(listed) > MOST_TABLES:
         tell(f"there are {len(listed)} tables; the policy has the first {MOST_TABLES}. Name others as arguments.")
     tables = []
@@ -109,10 +115,27 @@ def _proposed(engine: Engine, names: Sequence[str], kind: str, output: Path) -> 
             say(f"{name} is left out: {error}")
             continue
         written = str(Path(name).absolute()) if engine.finds_files and exists(name) else name
-        tables.append((ProposedTable(kind, _written(written, kind, output), profile), relation))
+        things = about_things(Path(name).stem if kind == "file" else name.rpartition(".")[2], profile.columns)
+        tables.append((ProposedTable(kind, _written(written, kind, output), profile, things=things), relation))
     if not tables:
         raise UsageError("This database has no table or view that could be read.")
     return with_entities(engine, tables)
+
+
+def _check_all(engine: Engine, names: Sequence[str]) -> None:
+    """Every table that was named can be opened, which is said of all before anything runs.
+
+    Raises:
+        UsageError: some cannot.
+    """
+    said = []
+    for name in names:
+        try:
+            engine.open(Target(relation=name))
+        except UsageError as error:
+            said.append(str(error))
+    if said:
+        raise UsageError(" ".join(said))
 
 
 def _check_destinations(output: Path, force: bool, schema: Path | None) -> None:

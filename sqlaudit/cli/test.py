@@ -106,7 +106,7 @@ def command(
     )
     if list_only:
         return _list(request.read(), select)
-    result = run_gate(request, Opener(show_sql), output.files)
+    result = run_gate(request, Opener(show_sql), output.files, say)
     output.emit(result)
     return worst(*result.exit_codes)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -123,11 +123,17 @@ def gate(
     return run_gate(request)
 
 
-def run_gate(request: GateRequest, opener: OpenEngine = open_engine, written: Sequence[Path | None] = ()) -> GateResult:
+def run_gate(
+    request: GateRequest,
+    opener: OpenEngine = open_engine,
+    written: Sequence[Path | None] = (),
+    tell: Callable[[str], None] = lambda sentence: None,
+) -> GateResult:
     """The results of a request, with its history written.
 
     Args:
         written: files that will be written from the result, which may be none of those that are read.
+        tell: is told at once which tables are not there.
 
     Raises:
         UsageError: as `gate`.
@@ -153,6 +159,7 @@ def run_gate(request: GateRequest, opener: OpenEngine = open_engine, written: Se
         opener=opener,
         settle=settle,
         answers=answers,
+        tell=tell,
     )
     if request.today is not None:
         options = replace(options, today=request.today)

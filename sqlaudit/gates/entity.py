@@ -11,7 +11,10 @@ from sqlaudit.base.sql import Raw, render
 from sqlaudit.engines.contract import Engine
 from sqlaudit.gates.proposal import ProposedTable
 from sqlaudit.profiles.entity import entity_by, keys, proposed_entity, repeating
+from sqlaudit.profiles.names import words_of
 from sqlaudit.profiles.result import ColumnFacts
+
+_NUMBER = {"id", "nr", "no", "number", "nummer", "key"}
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,8 @@ def with_entities(engine: Engine, tables: Sequence[tuple[ProposedTable, Relation
     It repeats, no row is without it, and its name says that it numbers persons. Of several the one is taken whose
     values all are keys of another table, then the one with the most values.
     """
-    known = [_Key(table, relation, one.facts) for table, relation in tables for one in keys(table.profile.columns)]
+    of_people = ((table, relation) for table, relation in tables if not table.things)
+    known = [_Key(table, relation, one.facts) for table, relation in of_people for one in keys(table.profile.columns)]
     return [_with_entity(engine, table, relation, known) for table, relation in tables]
 
 
@@ -45,7 +49,7 @@ def _joining(
     engine: Engine, relation: Relation, facts: ColumnFacts, table: ProposedTable, known: Sequence[_Key]
 ) -> Iterator[_Key]:
     """The keys that have every value of a column, those of its own name first."""
-    near = [key for key in known if key.table is not table and key.facts.kind == facts.kind]
+    near = [key for key in known if key.table is not table and key.facts.kind == facts.kind and _is_of(facts.name, key)]
     for key in sorted(near, key=lambda one: one.facts.name.casefold() != facts.name.casefold()):
         statement = render(
             "gates/entity_missing.sql",
@@ -58,3 +62,15 @@ def _joining(
         if not engine.run(statement)[0][0]:
             yield key
             return
+
+
+def _is_of(name: str, key: _Key) -> bool:
+    """Whether a name speaks of the same thing as a key or its table: numbers from 1 on are keys of every table."""
+    words = {*words_of(name)}
+    return words == {*words_of(key.facts.name)} or bool(
+        (words - _NUMBER) & {*words_of(key.facts.name), *words_of(key.table.written), *_singular(key.table.written)}
+    )
+
+
+def _singular(table: str) -> Iterator[str]:
+    return (word.removesuffix("s") for word in words_of(table))

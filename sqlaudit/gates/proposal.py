@@ -22,6 +22,7 @@ class ProposedTable:
 
     Args:
         entity: the column that names the person of a row, and why it is thought to; both empty when none is.
+        things: why the rows seem to be things and not people; empty when they may be people.
     """
 
     kind: str
@@ -29,6 +30,7 @@ class ProposedTable:
     profile: ProfileResult
     entity: str = ""
     why: str = ""
+    things: str = ""
 
 
 def tables_of(engine: Engine) -> list[str]:
@@ -100,9 +102,8 @@ def _lines(connection: tuple[str, str] | None, tables: Sequence[ProposedTable], 
 
 
 def _known(table: ProposedTable) -> bool:
-    return table.profile.cells is not None or any(
-        not column.proposal.by_sets for column in _of(table, Role.QUASI_IDENTIFIER)
-    )
+    named = any(not column.proposal.by_sets for column in _of(table, Role.QUASI_IDENTIFIER))
+    return table.profile.cells is not None or (named and not table.things)
 
 
 def _of(table: ProposedTable, role: Role) -> list[ColumnProfile]:
@@ -114,8 +115,12 @@ def _table(table: ProposedTable) -> Iterator[str]:
     if table.profile.cells is not None:
         yield from _cells(table.profile.cells)
         return
-    if not _known(table):
+    if table.things:
+        yield f"  # it does not seem to be about people ({_printable(table.things)}); if it is, take the # away"
+    elif not _known(table):
         yield "  # no column here is one that others are likely to know"
+    if not table.profile.rows:
+        yield "  severity: warn # it has no rows yet, which would be red; an error as soon as it has some"
     yield "  # What others may know about a person:"
     yield from _role("quasi_identifiers", _of(table, Role.QUASI_IDENTIFIER))
     if _of(table, Role.SENSITIVE):

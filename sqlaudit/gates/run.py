@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from sqlaudit.base.errors import ExitCode, Interrupted, SqlauditError, UsageError
+from sqlaudit.base.errors import EngineError, ExitCode, Interrupted, SqlauditError, UsageError
 from sqlaudit.base.result import Warned
 from sqlaudit.base.spec import AuditSpec, Limits, Target
 from sqlaudit.base.version import __version__
@@ -51,6 +51,7 @@ class RunOptions:
         store: takes the classes that fall short. show_values: whether these have their keys.
         opener: opens engines. settle: gives tests their final outcome.
         answers: what a warehouse answered already; with these nothing is connected.
+        tell: says at once what nobody should wait for: the tables that are not there.
     """
 
     selected: Sequence[str] = ()
@@ -62,6 +63,7 @@ class RunOptions:
     opener: OpenEngine = open_engine
     settle: Settle = lambda test: test
     answers: WarehouseAnswers | None = None
+    tell: Callable[[str], None] = lambda sentence: None
 
 
 @speaking(in_a_policy)
@@ -179,6 +181,7 @@ class _GateRun:
 
     def _test(self, engine: Engine, tables: Sequence[TableEntry]) -> None:
         inner = engine.progress
+        self._tell_missing(engine, tables)
         runner = TableTests(engine, tables, self.options.today, self.options.store, self.options.show_values)
         for table in tables:
             if self.stopped:
@@ -194,6 +197,20 @@ class _GateRun:
             self._keep([(table, tests)])
         if not self.stopped and not self.options.selected:
             self.mistakes += runner.of_nobody()
+
+    def _tell_missing(self, engine: Engine, tables: Sequence[TableEntry]) -> None:
+        """Say which tables are not there before the first of several is tested; their tests will be errors."""
+        missing = []
+        for table in tables if len(tables) > 1 else ():
+            assert table.target is not None
+            with suppress(EngineError):
+                try:
+                    engine.open(table.target)
+                except UsageError:
+                    missing.append(table.name)
+        if missing:
+            number = f"{len(missing)} of {len(tables)} tables cannot be read, and their tests will be errors"
+            self.options.tell(f"{number}: {', '.join(missing)}.")
 
     def _keep(self, found: Sequence[tuple[TableEntry, list[GateTest]]]) -> None:
         for table, tests in found:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from math import prod
 
 from sqlaudit.base.names import quote
 from sqlaudit.base.relation import ColumnInfo, Kind, Relation, Statement
@@ -17,6 +18,8 @@ from sqlaudit.profiles.result import NEARLY, CountTable, Role
 MOST_COLUMNS = 12
 """Published tables have few columns."""
 MOST_CELLS = 1_000_000
+MOSTLY = 0.5
+"""From this share of all combinations on, a table has a row for each rather than for persons."""
 _ALONE = {
     "n",
     "count",
@@ -65,7 +68,9 @@ def count_table(engine: Engine, relation: Relation, rows: int | None = None) -> 
     (total, combinations, strange, *values) = engine.run(_statement(engine, relation, found))[0]
     total = int(total)
     is_key = len(values) > 1 and any(int(value) >= NEARLY * total for value in values)
-    return found if total > 1 and int(combinations) == total and not strange and not is_key else None
+    if total <= 1 or int(combinations) != total or strange or is_key:
+        return None
+    return found if _sure(relation, found) or total >= MOSTLY * prod(map(int, values)) else None
 
 
 def count_table_statements(engine: Engine, relation: Relation) -> list[Statement]:
@@ -89,11 +94,20 @@ def _suggested(relation: Relation) -> CountTable | None:
     if len(relation.columns) > MOST_COLUMNS:
         return None
     counts = [column.name for column in relation.columns if column.kind in _NUMBERS and _is_count(column.name)]
-    by = tuple(column.name for column in relation.columns if _is_dimension(column))
+    features = bool(counts) and counts[0].casefold() in _ALONE
+    by = tuple(
+        column.name for column in relation.columns if _is_dimension(column) or (features and _is_feature(column))
+    )
     others = [one for one in relation.columns if one.name not in by and one.kind not in _NUMBERS]
     if not counts or not by or others or any(_names_somebody(name) for name in by):
         return None
     return CountTable(by, counts[0])
+
+
+def _sure(relation: Relation, found: CountTable) -> bool:
+    """Whether no number but a period is a dimension: ages and postal codes stand in tables of persons as well."""
+    kinds = {column.name: column for column in relation.columns}
+    return not any(_is_feature(kinds[name]) for name in found.by)
 
 
 def _is_count(name: str) -> bool:
@@ -108,6 +122,13 @@ def _is_count(name: str) -> bool:
 def _is_dimension(column: ColumnInfo) -> bool:
     period = column.kind is Kind.INTEGER and bool(_PERIODS & {*_words(column.name)}) and not _is_count(column.name)
     return column.kind in _GROUPED or period
+
+
+def _is_feature(column: ColumnInfo) -> bool:
+    """Whether a number says what people are like: an age, a year of birth, a postal code."""
+    concept = concept_of(column.name)
+    period = bool(_PERIODS & {*_words(column.name)})
+    return column.kind is Kind.INTEGER and concept is not None and concept.role is Role.QUASI_IDENTIFIER and not period
 
 
 def _names_somebody(name: str) -> bool:

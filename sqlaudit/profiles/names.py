@@ -17,6 +17,10 @@ _SPECIAL = str.maketrans({"ß": "ss", "ł": "l", "Ł": "L", "ø": "o", "Ø": "O"
 _ABOUT = {"has", "is", "num", "count", "cnt", "n", "nb", "flag", "opt", "verified", "valid", "length", "anzahl"}
 """Beside one of these a word speaks of a fact about an identifier, not of the identifier: has_email, n_phone."""
 
+_NUMBER = {"id", "nr", "no", "number", "nummer", "key"}
+"""Beside one of these a word speaks of a number: admission_id is no day; date_key may be one."""
+_DAY = {"date", "datum", "fecha", "dt"}
+
 
 @dataclass(frozen=True)
 class Concept:
@@ -42,8 +46,10 @@ def concept_of(column: str) -> Concept | None:
     """
     tokens = words_of(column)
     about = bool(set(tokens) & _ABOUT)
+    number = bool(set(tokens) & _NUMBER) and not set(tokens) & _DAY
     for concept in CONCEPTS:
-        if not (about and concept.role is Role.DIRECT_IDENTIFIER) and _means(concept.name, tokens):
+        other = (about and concept.role is Role.DIRECT_IDENTIFIER) or (number and concept.name == "event_date")
+        if not other and _means(concept.name, tokens):
             return concept
     return None
 
