@@ -8,6 +8,8 @@ from pathlib import Path
 
 from sqlaudit.base.errors import InputError
 
+_SQLITE = b"SQLite format 3\0"
+
 
 def exists(path: str | Path) -> bool:
     """Whether something lies there; false for a name that is too long, holds a NUL, or is in a closed folder.
@@ -22,6 +24,17 @@ def exists(path: str | Path) -> bool:
 def is_file(path: str | Path) -> bool:
     """Whether a regular file lies there; see `exists`."""
     return os.path.isfile(path)  # noqa: PTH113
+
+
+def is_sqlite(path: str | Path) -> bool:
+    """Whether a file is an SQLite database, by its first bytes."""
+    if not is_file(path):
+        return False
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(len(_SQLITE)) == _SQLITE
+    except OSError:
+        return False
 
 
 def is_folder(path: str | Path) -> bool:

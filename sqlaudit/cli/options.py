@@ -200,8 +200,8 @@ target_options = shared(
     _what(
         "--db",
         metavar="DATABASE",
-        help="A DuckDB file, a PostgreSQL URL or conninfo, or Spark (spark:local, sc://host). Without it TARGET is a "
-        "file.",
+        help="A DuckDB or SQLite file, a PostgreSQL URL or conninfo, or Spark (spark:local, sc://host). Without it "
+        "TARGET is a file.",
     ),
     _what("--query", metavar="SQL", help="One SELECT to look at instead of a TARGET."),
     _what("--where", metavar="CONDITION", help="Only the rows for which this SQL condition holds."),

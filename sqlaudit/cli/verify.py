@@ -20,7 +20,7 @@ _what, _trust, _show = (in_section(name) for name in ("What to look at", "Whom t
 @click.command(cls=Sectioned)
 @click.argument("certificate", type=_PATH)
 @click.argument("target", default="")
-@_what("--db", metavar="DATABASE", help="Where the table is: a DuckDB file, a PostgreSQL URL, or Spark.")
+@_what("--db", metavar="DATABASE", help="Where the table is: a DuckDB or SQLite file, a PostgreSQL URL, or Spark.")
 @_what("--where", default="", metavar="CONDITION", help="The condition of the audit, if it had one.")
 @_what("--query", default="", metavar="SQL", help="The SELECT of the audit, if it had one.")
 @_what("--inputs", type=_PATH, metavar="FILE", help="The further inputs of the audit, if it had some.")

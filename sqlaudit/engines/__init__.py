@@ -25,7 +25,7 @@ def connect(db: Database = None, limits: Limits | None = None, *targets: Target)
     """An engine for `--db`: DuckDB for files, frames and database files, PostgreSQL and Spark for what names them.
 
     Args:
-        db: a DuckDB database file, a PostgreSQL URL (`postgresql://host/db`) or conninfo (`service=…`,
+        db: a DuckDB or SQLite file, a PostgreSQL URL (`postgresql://host/db`) or conninfo (`service=…`,
             `host=… dbname=…`), a Spark (`spark:local`, `spark:yarn`, `sc://host:15002` …), a SparkSession (which is
             left as it is), the same as `Whereabouts` of a policy, or None for files and frames. Also what is open
             already: a connection of DuckDB, of psycopg or of SQLAlchemy, or an engine or URL of that.

@@ -75,9 +75,11 @@ def _of_url(url: Any) -> Whereabouts:
     kind = url.get_backend_name()
     if kind == "postgresql":
         return Whereabouts(url.set(drivername=kind).render_as_string(hide_password=False), secret=True)
-    if kind == "duckdb" and url.database not in (None, "", ":memory:"):
+    if kind in ("duckdb", "sqlite") and url.database not in (None, "", ":memory:"):
         return Whereabouts(url.database)
     if kind == "duckdb":
         said = "which only its own connection sees; pass that DuckDB connection itself"
         raise UsageError(f"{spelled('db')} is a database in memory, {said}.")
-    raise UsageError(f"{spelled('db')} is a SQLAlchemy engine of {kind}; sqlaudit reads DuckDB, PostgreSQL and Spark.")
+    raise UsageError(
+        f"{spelled('db')} is a SQLAlchemy engine of {kind}; sqlaudit reads DuckDB, SQLite files, PostgreSQL and Spark."
+    )

@@ -94,6 +94,10 @@ class DuckDBEngine(Engine):
         """
         return self._opener.open(target)
 
+    def catalog_tables(self) -> list[tuple[str, str]] | None:
+        """(schema, name) of the tables and views of the database; None without one."""
+        return self._opener.tables if self._opener.catalog else None
+
     def run(self, statement: Statement, parameters: Sequence[Any] = ()) -> list[Row]:
         """All rows of a statement; `parameters` stand in it as $1, $2, …"""
         begun = self._begin()

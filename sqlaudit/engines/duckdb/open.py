@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from sqlaudit.base.errors import InputError, PermissionDenied, UsageError
 from sqlaudit.base.names import quote
 from sqlaudit.base.paths import exists as lies_there
-from sqlaudit.base.paths import is_file, stamp
+from sqlaudit.base.paths import is_file, is_sqlite, stamp
 from sqlaudit.base.relation import ColumnInfo, Relation, Remark, Statement
 from sqlaudit.base.spec import Target
 from sqlaudit.base.whereabouts import Whereabouts
@@ -45,6 +45,7 @@ class DuckDBOpener:
         self._opened: list[str] = []
         self.catalog = ""
         """What the attached database is called, empty without one."""
+        self._copy: Callable[[Name], None] = lambda name: None
         self.views: dict[str, str] = {}
         """Every view that was made, with its SELECT."""
 
@@ -65,11 +66,22 @@ class DuckDBOpener:
         """Attach the database that is audited, read-only, and note its tables."""
         alias = alias_for(path) if place.file is not None else UNNAMED  # statements are shown, and hold this name
         self._db = place.label
+        if is_sqlite(path):
+            from sqlaudit.engines.duckdb.sqlite import SqliteFile
+
+            source = SqliteFile(path, self._db, alias, self._session)
+            self.catalog, self._known, self._copy = alias, source.tables, source.copy
+            return
         path = path.resolve()  # DuckDB looks for the log beside the name it is given, and a link has none
         self._session.attach(path, alias, self._db)
         refuse_unread_log(path, self._db)  # now that nobody else may write
         self.catalog = alias
         self._known = relations(self._session.fetch, alias)
+
+    @property
+    def tables(self) -> list[tuple[str, str]]:
+        """Schema and name of the tables and views of the database."""
+        return [name[1:] for name in self._known]
 
     def announce(self, target: Target) -> None:
         """Allow the files of a target before access is closed; what is wrong with it is said when it is opened."""
@@ -95,6 +107,7 @@ class DuckDBOpener:
         table = self._table(target.relation)
         if table is not None:
             refuse_read_options(target.read, "a table of a database")
+            self._copy(table)
             self._session.seal()  # a view may read files
             return InputSource(in_sql(table), (), (f"{table[1]}.{table[2]}",))
         return self._file(target.relation, target)
@@ -129,6 +142,7 @@ class DuckDBOpener:
             known = find(".".join(quote(part.name, DIALECT) for part in table.parts), self._known, self._db)
             if known is not None:
                 tables.append(f"{known[1]}.{known[2]}")
+                self._copy(known)
                 put_in_full(table, known)
             elif not table.db and (table.this.quoted or not self.catalog):
                 tables.append(table.name)
@@ -206,6 +220,6 @@ def database_file(place: Whereabouts) -> Path:
             start = file.read(12)
     except PermissionError:
         raise PermissionDenied(f"{place.subject} may not be read by this user.") from None
-    if start[8:] != b"DUCK":
+    if start[8:] != b"DUCK" and not is_sqlite(path):
         raise InputError(f"{place.subject} is not a DuckDB database.")
     return path.absolute()

@@ -10,7 +10,7 @@ from sqlaudit.base.connection_texts import looks_like_connection
 from sqlaudit.base.errors import InputError, PermissionDenied, UsageError
 from sqlaudit.base.names import closest
 from sqlaudit.base.paths import exists as lies_there
-from sqlaudit.base.paths import expanded, is_file, is_folder
+from sqlaudit.base.paths import expanded, is_file, is_folder, is_sqlite
 from sqlaudit.base.words import spelled
 
 FORMATS = ("csv", "json", "parquet", "arrow")
@@ -24,7 +24,7 @@ _PACKED = (".gz", ".zst")
 _FOREIGN = {
     **dict.fromkeys((".xlsx", ".xls", ".ods"), "a spreadsheet; save the sheet as CSV"),
     **dict.fromkeys((".sas7bdat", ".xpt", ".sav", ".dta", ".rds"), "a statistics file; export CSV or Parquet"),
-    **dict.fromkeys((".sqlite", ".sqlite3"), "an SQLite database; export the table as CSV or Parquet"),
+    **dict.fromkeys((".sqlite", ".sqlite3"), "called like an SQLite database, and is none"),
     **dict.fromkeys((".zip", ".bz2", ".xz", ".7z", ".tar", ".tgz"), "an archive; unpack it, or use gzip or zstd"),
 }
 _MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow"}
@@ -142,8 +142,9 @@ def _check(path: Path, text: str) -> None:
         raise PermissionDenied(f"{name!r} may not be read by this user.") from None
     except OSError:
         raise InputError(f"{name!r} can't be read from the disk.") from None
-    if start[8:12] == b"DUCK":
-        raise UsageError(f"{name!r} is a DuckDB database; give it with {spelled('db')} and name a table or view of it.")
+    kind = "a DuckDB" if start[8:12] == b"DUCK" else "an SQLite" if is_sqlite(path) else ""
+    if kind:
+        raise UsageError(f"{name!r} is {kind} database; give it with {spelled('db')} and name a table or view of it.")
 
 
 def _format(path: Path, format: str) -> str:

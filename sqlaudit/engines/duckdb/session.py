@@ -71,6 +71,7 @@ class DuckDBSession:
         self._frames: dict[str, Any] = {}
         _check(limits)
         self._cursors: set[duckdb.DuckDBPyConnection] = set()
+        self._others: list[tuple[Callable[[], None], Callable[[], None]]] = []
         with ExitStack() as on_failure:  # also when the time is over, or Ctrl-C comes, before all of it stands
             self._spill = on_failure.enter_context(SpillFolder(limits.temp_directory))
             self._connection = _connected(limits, self._spill.path)
@@ -111,6 +112,15 @@ class DuckDBSession:
     def watch(self, cursor: duckdb.DuckDBPyConnection) -> None:
         """Stop and close this cursor of another DuckDB, too, when this session is."""
         self._cursors.add(cursor)
+
+    def also_stops(self, stop: Callable[[], None], close: Callable[[], None]) -> None:
+        """Stop and close what another library reads for this session, too, when this session is."""
+        self._others.append((stop, close))
+
+    @property
+    def out_of_time(self) -> bool:
+        """Whether the time limit was reached."""
+        return self._deadline.over
 
     def release(self, cursor: duckdb.DuckDBPyConnection) -> None:
         """Close a cursor."""
@@ -174,6 +184,8 @@ class DuckDBSession:
 
     def interrupt(self) -> None:
         """Stop what runs on any connection; safe from any thread."""
+        for stop, _ in self._others:
+            stop()
         for connection in (self._connection, *tuple(self._cursors)):
             try:
                 connection.interrupt()
@@ -187,6 +199,8 @@ class DuckDBSession:
             each.callback(self._spill.close)
             each.callback(self._frames.clear)
             each.callback(self._connection.close)
+            for _, close in self._others:
+                each.callback(close)
             for cursor in tuple(self._cursors):
                 each.callback(self.release, cursor)
             each.callback(self._worker.stop)
