@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
@@ -250,11 +250,12 @@ class Roles:
         }
 
 
-def roles_from(given: Mapping[str, Any], **more: Any) -> Roles:
+def roles_from(given: Mapping[str, Any], *, passed_over: Sequence[str] = (), **more: Any) -> Roles:
     """The roles from what a function was given: by its parameters, or whole as `roles`.
 
     Args:
         given: the function's parameters; `roles` among them is a `Roles`, a mapping of its fields, or None.
+        passed_over: fields of `Roles` that may be given whole though the function looks at none of their columns.
         more: further fields.
 
     Raises:
@@ -270,8 +271,11 @@ def roles_from(given: Mapping[str, Any], **more: Any) -> Roles:
     for field_name, one in options_of(Roles):
         if one.name in given and given[one.name] not in (None, one.default, [], ""):
             raise UsageError(f"{spelled('roles')} and {spelled(one.name)} both name columns; give one of them.")
-        if one.name not in given and getattr(known, field_name) != one.default:
+        taken = one.name in given or field_name in passed_over
+        if not taken and getattr(known, field_name) != one.default:
             raise UsageError(f"{spelled('roles')} holds {field_name}, which is not asked here.")
+    if "sampling" not in more and known.sampling.given:
+        raise UsageError(f"{spelled('roles')} holds sampling, which is not asked here.")
     sampling = more.get("sampling", Sampling())
     return replace(known, sampling=sampling if sampling.given else known.sampling)
 

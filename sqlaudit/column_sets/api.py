@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from sqlaudit.base.errors import UsageError
 from sqlaudit.base.numbers import Share
 from sqlaudit.base.options import request_from
-from sqlaudit.base.spec import Limits, NullPolicy, ReadOptions
+from sqlaudit.base.spec import Limits, NullPolicy, ReadOptions, Roles, roles_from
 from sqlaudit.base.targets import make_target
+from sqlaudit.base.words import spelled
 from sqlaudit.column_sets.records.request import RecordRequest
 from sqlaudit.column_sets.records.result import RecordRisk
 from sqlaudit.column_sets.records.search import find_records
@@ -17,6 +19,9 @@ from sqlaudit.column_sets.result import ColumnSets
 from sqlaudit.column_sets.search import find_columns
 from sqlaudit.engines import opened
 from sqlaudit.engines.contract import Database
+
+_LEFT_OUT = ("sensitive", "identifiers")
+"""Roles of columns that take no part where only what others know is searched."""
 
 
 def columns(
@@ -41,6 +46,7 @@ def columns(
     nulls: NullPolicy | str = NullPolicy.EQUAL,
     time_budget: float | None = None,
     effects: bool = True,
+    roles: Roles | Mapping[str, Any] | None = None,
     db: Database = None,
     query: str = "",
     where: str = "",
@@ -61,6 +67,8 @@ def columns(
         start, restarts: of the greedy search. seed: of its random orders, and of a sample.
         nulls: how a missing value is read: equal, distinct or wildcard.
         time_budget: seconds; the result then says what is proven. effects: count what changing each column would save.
+        roles: columns, entity and nulls at once, instead of these: a mapping of roles, or what `profile(…).roles`
+            proposes; the quasi-identifiers take part.
         db, query, where, read, limits: as for `sqlaudit.audit`.
 
     Raises:
@@ -73,7 +81,13 @@ def columns(
         >>> [one.columns for one in sqlaudit.columns(people, k=2).sets]
         [('zip', 'sex')]
     """
-    request = request_from(ColumnRequest, locals())
+    given = locals()
+    if roles is not None:
+        if columns:
+            raise UsageError(f"{spelled('roles')} and {spelled('columns')} both name columns; give one of them.")
+        known = roles_from({"roles": roles, "qi": (), "entity": entity, "nulls": nulls}, passed_over=_LEFT_OUT)
+        given |= {"columns": known.quasi_identifiers, "entity": known.entity, "nulls": known.nulls}
+    request = request_from(ColumnRequest, given)
     chosen = make_target(target, query=query, where=where, read=read)
     with opened(db, limits, chosen) as engine:
         return find_columns(engine, chosen, request)
@@ -92,6 +106,7 @@ def records(
     nulls: NullPolicy | str = NullPolicy.EQUAL,
     top: int = 50,
     show_values: bool = False,
+    roles: Roles | Mapping[str, Any] | None = None,
     db: Database = None,
     query: str = "",
     where: str = "",
@@ -109,6 +124,7 @@ def records(
         sampling_fraction: the sample's share; None = 0.01 for DIS-SUDA, and else the file is the population.
         nulls: how a missing value is read for unique rows and individual risk.
         top: how many records to show, only with `show_values`.
+        roles: qi and nulls at once, instead of these: a mapping of roles, or what `profile(…).roles` proposes.
         db, query, where, read, limits: as for `sqlaudit.audit`.
 
     Raises:
@@ -121,7 +137,11 @@ def records(
         >>> sqlaudit.records(people, qi=["zip", "sex", "job"]).uniques_by_size
         (2, 0, 0)
     """
-    request = request_from(RecordRequest, locals())
+    given = locals()
+    if roles is not None:
+        known = roles_from({"roles": roles, "qi": qi, "nulls": nulls}, passed_over=_LEFT_OUT)
+        given |= {"qi": known.quasi_identifiers, "nulls": known.nulls}
+    request = request_from(RecordRequest, given)
     chosen = make_target(target, query=query, where=where, read=read)
     with opened(db, limits, chosen) as engine:
         return find_records(engine, chosen, request)

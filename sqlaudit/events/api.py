@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from sqlaudit.base.options import request_from
-from sqlaudit.base.spec import Limits, NullPolicy, ReadOptions
+from sqlaudit.base.spec import Limits, NullPolicy, ReadOptions, Roles, roles_from
 from sqlaudit.base.targets import make_target
 from sqlaudit.engines import opened
 from sqlaudit.engines.contract import Database
@@ -22,8 +22,8 @@ from sqlaudit.models.requirements import Require, requirements
 def persons(
     target: Any = None,
     *,
-    entity: str,
-    qi: Sequence[str],
+    entity: str = "",
+    qi: Sequence[str] | str = (),
     static: Sequence[str] = (),
     static_from: Any = None,
     sensitive: Sequence[str] = (),
@@ -43,6 +43,7 @@ def persons(
     show_values: bool = False,
     time_budget: float | None = None,
     require: Require = None,
+    roles: Roles | Mapping[str, Any] | None = None,
     db: Database = None,
     query: str = "",
     where: str = "",
@@ -70,6 +71,7 @@ def persons(
         records: list so many persons most at risk. show_values: with who they are, and which values tell.
         time_budget: seconds; the result then says what is proven.
         require: what must hold of persons: `{"km@2": 5, "profile_k": 5}`, or texts such as "unicity@4=5%".
+        roles: entity, qi, sensitive and nulls at once, instead of these: a mapping of roles, or a `Roles`.
         db, query, where, read, limits: as for `sqlaudit.audit`.
 
     Raises:
@@ -85,7 +87,13 @@ def persons(
     """
     persons_of = None if static_from is None else make_target(static_from, read=read)
     required = requirements(require, OF_PERSONS)
-    request = request_from(PersonsRequest, {**locals(), "static_from": persons_of})
+    given = {**locals(), "static_from": persons_of}
+    if roles is not None:
+        asked = {"roles": roles, "entity": entity, "qi": qi, "sensitive": sensitive, "nulls": nulls}
+        whole = roles_from(asked, passed_over=("identifiers",))
+        given |= {"entity": whole.entity or "", "qi": whole.quasi_identifiers, "sensitive": whole.sensitive}
+        given |= {"nulls": whole.nulls}
+    request = request_from(PersonsRequest, given)
     request = replace(request, requirements=required)
     chosen = make_target(target, query=query, where=where, read=read)
     with opened(db, limits, chosen, *request.targets) as engine:

@@ -10,6 +10,7 @@ import pytest
 
 import sqlaudit
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.spec import Sampling
 
 PEOPLE = pd.DataFrame({"age": [31, 34, 38, 52, 57, 52], "sex": list("fmfmfm"), "s": list("abcabc")})
 ROLES: Mapping[str, Any] = {"qi": "age,sex", "sensitive": ["s"]}
@@ -51,6 +52,8 @@ CALLS: list[tuple[Callable[..., Any], dict[str, Any]]] = [
     (sqlaudit.recode, {"require": {"k": 2}}),
     (sqlaudit.suppress, {"require": {"k": 2}, "seed": 1, "how": "fast"}),
     (sqlaudit.attack, {}),
+    (sqlaudit.disclosure_curve, {"knowledge": 2}),
+    (sqlaudit.what_if, {"given": {"people": {"Ann": {"age": 31, "sex": "f"}}, "knowledge": [], "ask": {"Ann": "a"}}}),
 ]
 
 
@@ -62,6 +65,47 @@ def test_every_function_with_roles_takes_them_at_once(call: Callable[..., Any], 
     assert without_seconds(told[0]) == without_seconds(told[1])
     with pytest.raises(UsageError, match="roles= and qi= both name columns"):
         call(PEOPLE, qi=["age"], roles=ROLES, **more)
+
+
+def test_columns_and_records_take_the_quasi_identifiers_of_roles() -> None:
+    roles = {**ROLES, "identifiers": ["name"]}
+    named = PEOPLE.assign(name=list("uvwxyz"))
+    assert sqlaudit.columns(named, k=2, roles=roles).columns == ("age", "sex")
+    assert sqlaudit.columns(named, k=2, roles=roles).sets == sqlaudit.columns(named, k=2, columns="age,sex").sets
+    assert sqlaudit.records(named, roles=roles).uniques_by_size == sqlaudit.records(named, qi="age,sex").uniques_by_size
+    for call, parameter in ((sqlaudit.columns, "columns"), (sqlaudit.records, "qi")):
+        with pytest.raises(UsageError, match=f"roles= and {parameter}= both name columns"):
+            call(named, roles=roles, **{parameter: ["age"]})
+    with pytest.raises(UsageError, match="roles= holds joint, which is not asked here"):
+        sqlaudit.records(named, roles={**roles, "joint": True})
+    with pytest.raises(UsageError, match="roles= holds sampling, which is not asked here"):
+        sqlaudit.records(named, roles=sqlaudit.Roles(("age",), sampling=Sampling(population_size=90)))
+
+
+def test_persons_take_roles_at_once() -> None:
+    visits = pd.DataFrame({"who": [1, 1, 2, 2, 3, 3], "clinic": list("ababac"), "name": list("uuvvww")})
+    apart = sqlaudit.persons(visits, entity="who", qi=["clinic"], k=2)
+    found = sqlaudit.persons(visits, roles={"entity": "who", "qi": "clinic", "identifiers": "name"}, k=2)
+    assert [found.at(m).smallest for m in (1, 2)] == [apart.at(m).smallest for m in (1, 2)] == [1, 1]
+    with pytest.raises(UsageError, match="roles= and entity= both name columns"):
+        sqlaudit.persons(visits, entity="who", roles={"qi": "clinic"})
+    with pytest.raises(UsageError, match="Name the column of persons with entity="):
+        sqlaudit.persons(visits, roles={"qi": "clinic"})
+
+
+def test_checks_are_compiled_from_roles() -> None:
+    (apart,) = sqlaudit.compile_checks("people", qi=["age", "sex"], checks={"k": 2})
+    (found,) = sqlaudit.compile_checks("people", roles={"qi": "age,sex"}, checks={"k": 2})
+    assert found.sql == apart.sql
+    with pytest.raises(UsageError, match="roles= holds identifiers, which is not asked here"):
+        sqlaudit.compile_checks("people", roles={"qi": "age", "identifiers": "sex"}, checks={"k": 2})
+
+
+def test_roles_that_are_missing_are_told_by_their_parameter() -> None:
+    with pytest.raises(UsageError, match=r"Name the quasi-identifiers: .* qi=\['age', 'sex'\]"):
+        sqlaudit.disclosure_curve(PEOPLE, sensitive="s")
+    with pytest.raises(UsageError, match="Name a sensitive attribute with sensitive: what"):
+        sqlaudit.what_if(PEOPLE, qi="age", given=dict(CALLS[-1][1]["given"]))
 
 
 @pytest.mark.parametrize(

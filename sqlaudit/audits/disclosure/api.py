@@ -14,7 +14,7 @@ from sqlaudit.audits.disclosure.results import DisclosureResult
 from sqlaudit.audits.disclosure.run import find_disclosure
 from sqlaudit.audits.disclosure.what_if import WhatIfResult, answer
 from sqlaudit.base.options import request_from
-from sqlaudit.base.spec import Limits, NullPolicy, ReadOptions, Roles
+from sqlaudit.base.spec import Limits, NullPolicy, ReadOptions, Roles, roles_from
 from sqlaudit.base.targets import make_target
 from sqlaudit.engines import opened
 from sqlaudit.engines.contract import Database
@@ -24,8 +24,8 @@ from sqlaudit.models.disclosure.knowledge import DEFAULT_LIMIT
 def disclosure_curve(
     target: Any = None,
     *,
-    qi: Sequence[str],
-    sensitive: Sequence[str] | str,
+    qi: Sequence[str] | str = (),
+    sensitive: Sequence[str] | str = (),
     knowledge: int = 12,
     threshold: Decimal | Fraction | int | None = None,
     witness: int | None = None,
@@ -33,6 +33,7 @@ def disclosure_curve(
     entity: str | None = None,
     joint: bool = False,
     nulls: NullPolicy | str = NullPolicy.EQUAL,
+    roles: Roles | Mapping[str, Any] | None = None,
     db: Database = None,
     query: str = "",
     where: str = "",
@@ -44,6 +45,7 @@ def disclosure_curve(
 
     Args:
         target, qi, sensitive, entity, joint, nulls, db, query, where, read, limits: as for `sqlaudit.audit`.
+        roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
         knowledge: the largest number of pieces of knowledge, 200 at most.
         threshold: a probability that should not be reached; an exact number, not a float.
         witness: for how many pieces of knowledge a proof is wanted. Any other is at `result.disclosure.witness(k)`.
@@ -63,9 +65,9 @@ def disclosure_curve(
         >>> [str(value) for value in found.disclosure.curve]
         ['2/5', '2/3', '1']
     """
-    roles = request_from(Roles, locals())
+    chosen_roles = roles_from(locals(), passed_over=("identifiers",))
     chosen = make_target(target, query=query, where=where, read=read)
-    request = request_from(DisclosureRequest, locals(), target=chosen, roles=roles)
+    request = request_from(DisclosureRequest, locals(), target=chosen, roles=chosen_roles)
     with opened(db, limits, chosen) as engine:
         return find_disclosure(engine, request)
 
@@ -73,12 +75,13 @@ def disclosure_curve(
 def what_if(
     target: Any = None,
     *,
-    qi: Sequence[str],
-    sensitive: Sequence[str] | str,
+    qi: Sequence[str] | str = (),
+    sensitive: Sequence[str] | str = (),
     given: Mapping[str, Any] | str | Path,
     entity: str | None = None,
     joint: bool = False,
     nulls: NullPolicy | str = NullPolicy.EQUAL,
+    roles: Roles | Mapping[str, Any] | None = None,
     db: Database = None,
     query: str = "",
     where: str = "",
@@ -91,6 +94,7 @@ def what_if(
 
     Args:
         target, qi, sensitive, entity, joint, nulls, db, query, where, read, limits: as for `sqlaudit.audit`.
+        roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
         given: people, knowledge and what to ask, as a mapping or a YAML file of the same shape (docs/disclosure.md).
         show_values: whether persons and values are repeated in the result.
         terms: conjunctions that may be held at once; knowledge that needs more is refused.
@@ -112,7 +116,7 @@ def what_if(
         '10/19'
     """
     known = read_knowledge(given) if isinstance(given, Mapping) else load_knowledge(given)
-    roles = request_from(Roles, locals())
+    chosen_roles = roles_from(locals(), passed_over=("identifiers",))
     chosen = make_target(target, query=query, where=where, read=read)
     with opened(db, limits, chosen) as engine:
-        return answer(engine, chosen, roles, known, show_values, terms)
+        return answer(engine, chosen, chosen_roles, known, show_values, terms)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlaudit.base.options import request_from
-from sqlaudit.base.spec import KnownRows, NullPolicy, Requirement, Roles, Target
+from sqlaudit.base.spec import KnownRows, NullPolicy, Requirement, Roles, Target, roles_from
 from sqlaudit.gates.standalone import checks as standalone
 from sqlaudit.gates.standalone.cells import compile_cells
 from sqlaudit.models.registry import CELL_RULES
@@ -26,6 +25,7 @@ def compile_checks(
     joint: bool = False,
     nulls: NullPolicy | str = NullPolicy.EQUAL,
     known_rows: KnownRows | str = KnownRows.WORSE,
+    roles: Roles | Mapping[str, Any] | None = None,
     query: str = "",
     where: str = "",
     inputs: Mapping[str, Any] | None = None,
@@ -46,6 +46,7 @@ def compile_checks(
             alone; none = the figures of every model.
         dialect: a key of `sqlaudit.gates.standalone.names.DIALECTS`, such as "snowflake".
         entity, joint, nulls, known_rows: as for `sqlaudit.audit`; NULLs that match anything cannot be written.
+        roles: the roles at once, instead of their parameters: a mapping of these, or a `Roles` without identifiers.
         where: a SQL condition on the rows of `table`.
         inputs: `population` (a table of the warehouse) and `class_function: identity`.
         exact_names: whether columns are named in their exact case, and quoted.
@@ -70,9 +71,9 @@ def compile_checks(
         rules = requirements(checks, among=CELL_RULES)
         return compile_cells(given, rules, dialect=dialect, largest=largest, exact_names=exact_names, **cells)
     named = {"qi": qi, "sensitive": sensitive, "entity": entity, "joint": joint, "nulls": nulls}
-    roles = request_from(Roles, {**named, "known_rows": known_rows})
+    asked = roles_from({**named, "known_rows": known_rows, "roles": roles})
     return standalone.compile_checks(
-        given, roles, _checks(checks), dialect=dialect, inputs=inputs, exact_names=exact_names
+        given, asked, _checks(checks), dialect=dialect, inputs=inputs, exact_names=exact_names
     )
 
 
