@@ -10,7 +10,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote as in_url
 
@@ -57,14 +56,6 @@ _STEPS = 100_000
 """Steps of SQLite between two looks at the clock."""
 
 
-@dataclass(frozen=True)
-class _Column:
-    """A column with what its cells are, as SQLite says it of each cell."""
-
-    name: str
-    type: str
-
-
 class SqliteFile:
     """The tables of an SQLite file, of which those that are asked for pass into a DuckDB session.
 
@@ -103,9 +94,9 @@ class SqliteFile:
         if name in self._copied:
             return
         columns = self._columns(name[2])
-        listed = ", ".join(quote(one.name, DIALECT) + " " + one.type for one in columns)
+        listed = ", ".join(quote(column, DIALECT) + " " + kind for column, kind in columns)
         self._session.fetch("CREATE OR REPLACE TABLE " + in_sql(name) + " (" + listed + ")", "open " + self._label)
-        parts = [f"CAST(UNNEST(${place}) AS {one.type})" for place, one in enumerate(columns, 1)]
+        parts = [f"CAST(UNNEST(${place}) AS {kind})" for place, (_, kind) in enumerate(columns, 1)]
         fill = "INSERT INTO " + in_sql(name) + " SELECT " + ", ".join(parts)
         for batch in self._rows("SELECT * FROM " + _quoted(name[2])):
             self._session.fetch(fill, "open " + self._label, [list(values) for values in zip(*batch, strict=True)])
@@ -119,7 +110,8 @@ class SqliteFile:
             while batch := cursor.fetchmany(_BATCH):
                 yield batch
 
-    def _columns(self, table: str) -> list[_Column]:
+    def _columns(self, table: str) -> list[tuple[str, str]]:
+        """The columns with the types that hold each cell of them."""
         with self._told():
             described = self._connection.execute("SELECT * FROM " + _quoted(table) + " LIMIT 0").description
             names = [str(column[0]) for column in described]
@@ -128,7 +120,7 @@ class SqliteFile:
             parts = [names[start : start + _WIDEST] for start in range(0, len(names), _WIDEST)]
             counted = [cells for part in parts for cells in self._counted(table, part)]
         return [
-            _Column(name, self._type(table, name, cells, declared.get(name, "")))
+            (name, self._type(table, name, cells, declared.get(name, "")))
             for name, cells in zip(names, counted, strict=True)
         ]
 
