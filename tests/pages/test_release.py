@@ -94,7 +94,16 @@ def test_the_conda_recipe_needs_what_the_package_needs() -> None:
 
 
 def test_versions_are_the_same_everywhere() -> None:
-    assert read("CITATION.cff")["version"] == PROJECT["version"]
+    import sqlaudit
+
+    found = {
+        read("CITATION.cff")["version"],
+        read("sql_templates/dbt/dbt_project.yml")["version"],
+        sqlaudit.__version__,
+    }
+    assert found == {PROJECT["version"]}
+    assert re.fullmatch(r"[1-9]\d*\.\d+\.\d+", PROJECT["version"])
+    assert "Development Status :: 5 - Production/Stable" in PROJECT["classifiers"]
 
 
 def test_every_page_is_in_the_site() -> None:

@@ -111,7 +111,7 @@ def result(**given: Any) -> AuditResult:
         "failing": (FailingClass(1, 1, {"l": 1}, ("k=5",), "disease", None, 3),),
         "failing_total": 5,
         "statements": (Timing("classes", 0.5), Timing("figures", 0.25)),
-        "versions": {"sqlaudit": "0.1.0", "engine": "DuckDB 2.0.0"},
+        "versions": {"sqlaudit": "1.0.0", "engine": "DuckDB 2.0.0"},
         "columns": ("age", "sex", "disease"),
     }
     return AuditResult(**(base | given))

@@ -128,7 +128,7 @@ def test_whole_text_at_eighty_columns() -> None:
         "  quasi-identifiers  age, sex",
         "  sensitive columns  disease",
         "  missing values     missing quasi-identifiers are equal to each other",
-        "  computed by        sqlaudit 0.1.0 on DuckDB 2.0.0",
+        "  computed by        sqlaudit 1.0.0 on DuckDB 2.0.0",
         "  finished           2026-03-01 02:03 UTC; 2 statements took 0.75 s in the",
         "                     database",
         "",
