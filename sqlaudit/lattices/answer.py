@@ -66,7 +66,8 @@ class Searched:
         if self._by_levels:
             return [self.losses.whole(node) for node in nodes]
         bits = self.losses.measure.cell == "size_bits"
-        parts = self.evaluator.loss_parts(nodes, self.costs.labels, bits=bits)
+        tuples = self.losses.measure.name == "entropy-volume-inflation"
+        parts = self.evaluator.loss_parts(nodes, self.costs.labels, bits=bits, tuples=tuples)
         return [self.losses.of(part) for part in parts]
 
 
@@ -123,6 +124,7 @@ def result_of(
         find=request.find.value,
         measure=request.measure,
         monotone=evaluator.monotone,
+        beta=request.beta if searched.losses.measure.cell == "risen_by_weight" else None,
         **provenance(engine, already),
         **answers,  # type: ignore[arg-type]
     )

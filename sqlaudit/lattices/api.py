@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,7 @@ def lattice(
     find: Find | str = Find.BEST,
     measure: str = "loss",
     weights: Mapping[str, Share] | None = None,
+    beta: int | float | str | Fraction = 1,
     algorithm: str = "auto",
     chain: Sequence[Sequence[int]] = (),
     knowledge: Sequence[int] | int | str = (),
@@ -91,6 +93,7 @@ def lattice(
             `{"age": {"widths": [5, 10]}, "sex": "keep"}`; a column without one is kept or suppressed.
         suppress: the share of the rows that may be left out, in classes that fall short.
         find: `best`, `minimal`, `all` or `chain`. measure: the loss that is minimized. weights: of columns in it.
+        beta: the exponent of the height weights of the measure `whd-height`.
         algorithm: `auto`, `bounds`, `best-first`, `ola`, `incognito`, `exhaustive` or `chain`.
         chain: with `chain`: nodes from fine to coarse. knowledge: with `all`: for how many pieces of knowledge the
             maximum disclosure of every node is told, as numbers or as "0..12".

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -79,6 +80,7 @@ class AuditedNodes:
     def __init__(self, audits: NodeAudits, table: AuditedTable, losses: NodeLosses, rows: int) -> None:
         self._audits, self._table, self._losses, self._rows = audits, table, losses, rows
         self._known: dict[Node, Verdict] = {}
+        self._tuple_bits: float | None = None
 
     def verdict(self, node: Node) -> Verdict:
         """The verdict of a node; a node is audited once."""
@@ -90,17 +92,19 @@ class AuditedNodes:
         """The classes of a node for up to so many pieces of knowledge, one by one for each sensitive attribute."""
         return self._audits.node_classes(node, knowledge)
 
-    def parts(self, node: Node, weights: Sequence[CellWeight], bits: bool) -> LossParts:
+    def parts(self, node: Node, weights: Sequence[CellWeight], bits: bool, tuples: bool) -> LossParts:
         """What losses need to know of a node; without a suppression limit no row is suppressed.
 
         Raises:
             UsageError: bits of suppressed rows where NULLs are distinct: classes with equal keys are told apart.
         """
-        classes, squares = self._audits.sizes(node)
+        classes, squares, size_bits = self._audits.sizes(node)
+        if tuples and self._tuple_bits is None:
+            self._tuple_bits = self._audits.sizes((0,) * len(node))[2]
         none = (0.0,) * len(node)
-        whole = LossParts(
-            node, classes, classes, self._rows, 0, squares, none, none if bits else (), none if bits else ()
-        )
+        apart = none if bits else ()
+        finest = self._tuple_bits or 0.0
+        whole = LossParts(node, classes, classes, self._rows, 0, squares, none, apart, apart, size_bits, finest)
         statement = self._audits.failing_classes(node) if self._audits.limit_rows else None
         if statement is None:
             return whole
@@ -113,11 +117,16 @@ class AuditedNodes:
         columns = [(name, "BIGINT") for name in ("id", *self._table.layout.key, "n")]
         failing = keep(engine, workbench, _FAILING, statement, columns)
         (gone,) = self._losses.parts(Chunk(failing.sql, {0: node}), weights, bits)
-        squares_gone = workbench.run(
+        squares_gone, logarithms_gone = workbench.run(
             render("lattices/lattice_squares_of.sql", workbench.dialect, classes=Raw(failing.sql))
-        )[0][0]
+        )[0]
         return replace(
-            gone, classes=classes, kept_classes=classes - gone.classes, kept_squares=squares - int(squares_gone)
+            gone,
+            classes=classes,
+            kept_classes=classes - gone.classes,
+            kept_squares=squares - int(squares_gone),
+            kept_bits=size_bits - float(logarithms_gone) / math.log(2),
+            tuple_bits=finest,
         )
 
 

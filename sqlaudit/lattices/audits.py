@@ -7,6 +7,7 @@ anything, for joint classes and for attributes with very many values; and in the
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -222,8 +223,8 @@ class NodeAudits:
             signatures = histogram.signatures(min(knowledge, attribute.table.distinct))
             yield NodeClasses(node, attribute.position, signatures, min(float(one["least"]) for one in found))
 
-    def sizes(self, node: Node) -> tuple[int, int]:
-        """How many classes a node has, and the sum of their squared rows."""
+    def sizes(self, node: Node) -> tuple[int, int, float]:
+        """How many classes a node has, the sum of their squared rows, and of their rows times log2 of these."""
         keys = node_keys(self._layout, node, NullPolicy.EQUAL if self._wild else self._table.nulls)
         statement = render(
             "lattices/lattice_squares.sql",
@@ -232,8 +233,8 @@ class NodeAudits:
             rows=Raw(self._table.rows),
             keys=[Raw(key) for key in keys],
         )
-        classes, squares = self._engine.run(statement)[0]
-        return int(classes), int(squares)
+        classes, squares, logarithms = self._engine.run(statement)[0]
+        return int(classes), int(squares), float(logarithms) / math.log(2)
 
     @property
     def _wild(self) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.sql import Raw, render
@@ -92,21 +93,48 @@ def labels_of(workbench: Engine, dictionary: Relation, height: int) -> list[Labe
     ]
 
 
-def cost_table(measure: Measure, rows: int, columns: Sequence[CostedColumn]) -> CostTable:
-    """The costs of columns and labels under a measure, over a table of so many rows."""
+def cost_table(measure: Measure, rows: int, columns: Sequence[CostedColumn], beta: Fraction = Fraction(1)) -> CostTable:
+    """The costs of columns and labels under a measure, over a table of so many rows; `beta` of height weights."""
     weights = []
-    if measure.cell not in ("", "level", "size_bits"):
+    if measure.cell in _OF_LABELS:
         weights = [
             CellWeight(position, one.level, one.text, _cost(measure, column, one, rows))
             for position, column in enumerate(columns)
             for one in column.labels
             if 0 < one.level < column.height
         ]
-    return CostTable(tuple(_column(measure, column, rows) for column in columns), tuple(weights))
+    return CostTable(tuple(_column(measure, column, rows, beta) for column in columns), tuple(weights))
 
 
-def _column(measure: Measure, column: CostedColumn, rows: int) -> ColumnCosts:
+_OF_LABELS = ("leaves", "entropy", "monotone_entropy", "redacted")
+"""Costs of cells that their label decides, and not their level alone."""
+
+
+def risen(height: int, beta: Fraction) -> tuple[float, ...]:
+    """For each level the weighted hierarchical distance from the values, 0 to 1; weights 1/(j−1)^beta, j from the root.
+
+    Example:
+        >>> risen(2, Fraction(0)), [round(one, 4) for one in risen(5, Fraction(1))][3]
+        ((0.0, 0.5, 1.0), 0.3431)
+    """
+    steps = [math.pow(level, -float(beta)) for level in range(height, 0, -1)]
+    return tuple(math.fsum(steps[:level]) / math.fsum(steps) if steps else 0.0 for level in range(height + 1))
+
+
+def _of_level(measure: Measure, height: int, beta: Fraction) -> tuple[float, ...] | None:
+    """What a cell of each level costs, where the level alone decides."""
+    if measure.cell == "changed":
+        return tuple(float(level > 0) for level in range(height + 1))
+    if measure.cell in ("risen", "risen_by_weight"):
+        return risen(height, beta if measure.cell == "risen_by_weight" else Fraction(0))
+    return None
+
+
+def _column(measure: Measure, column: CostedColumn, rows: int, beta: Fraction) -> ColumnCosts:
     height = column.height
+    levels = _of_level(measure, height, beta)
+    if levels is not None:
+        return ColumnCosts(column.name, height, tuple(rows * cost for cost in levels), 0.0, 1.0)
     if measure.cell == "level":
         kept = tuple(rows * level / height if height else 0.0 for level in range(height + 1))
         return ColumnCosts(column.name, height, kept, 0.0, 1.0)
@@ -123,5 +151,7 @@ def _cost(measure: Measure, column: CostedColumn, label: Label, rows: int) -> fl
     """What a cell with this label costs; bits of single values are summed up as the entropy of their cell."""
     if measure.cell == "leaves":
         return column.leaves_under(label)
+    if measure.cell == "redacted":
+        return float(label.level == column.height or label.text == TOP or label.values == column.labels[-1].values)
     share = label.rows / rows if measure.cell == "monotone_entropy" else 1.0
     return share * label.entropy if measure.cell else 0.0

@@ -97,22 +97,23 @@ class Evaluator:
         return [found[node] for node in nodes]
 
     def loss_parts(
-        self, nodes: Sequence[Node], weights: Iterable[CellWeight] = (), bits: bool = False
+        self, nodes: Sequence[Node], weights: Iterable[CellWeight] = (), bits: bool = False, tuples: bool = False
     ) -> list[LossParts]:
         """What losses need to know of the nodes, in their order; see `LossParts`.
 
         Args:
             nodes: of the lattice. weights: of the labels of columns; the same ones at every call.
-            bits: whether to add up what the cells leave open about their values, too.
+            bits: whether to add up what the cells leave open about their values, too. tuples: whether to look at the
+                finest node, too.
         """
         for node in nodes:
             self.layout.check(node)
         given = tuple(weights)
         if self._audited is not None:
-            return [self._audited.parts(node, given, bits) for node in nodes]
+            return [self._audited.parts(node, given, bits, tuples) for node in nodes]
         found: dict[Node, LossParts] = {}
         for chunk in self._rollup.walk(nodes):
-            found.update((part.node, part) for part in self._losses.parts(chunk, given, bits))
+            found.update((part.node, part) for part in self._losses.parts(chunk, given, bits, tuples))
         return [found[node] for node in nodes]
 
     def classes(self, nodes: Sequence[Node], knowledge: int) -> Iterator[NodeClasses]:

@@ -21,6 +21,11 @@ from sqlaudit.base.words import about
 from sqlaudit.lattices.verdicts import LossParts, Node
 from sqlaudit.models.measures import OF_NODES, Measure
 
+_SHARES = ("level", "changed")
+"""Costs of which a loss is the mean over all cells."""
+_BY_LEVEL = ("changed", "risen", "risen_by_weight")
+"""Costs that all cells of a level have alike."""
+
 
 @dataclass(frozen=True)
 class ColumnCosts:
@@ -81,6 +86,9 @@ class Losses:
         """The loss of a node, the rows in failing classes suppressed."""
         if self.measure.name == "discernibility":
             return float(parts.kept_squares + self.rows * parts.failing_rows)
+        if self.measure.name == "entropy-volume-inflation":
+            whole = math.log2(self.rows) if self.rows else 0.0
+            return max(0.0, parts.kept_bits + parts.failing_rows * whole - parts.tuple_bits)
         if self.measure.name == "class-size":
             classes = parts.kept_classes + (parts.failing_rows > 0)
             return self.rows / classes if classes else 0.0
@@ -115,7 +123,7 @@ class Losses:
         weight = self._weight or 1.0
         if self.measure.cell == "leaves":
             return np.expm1(total / weight)
-        return total / weight if self.measure.cell == "level" else total
+        return total / weight if self.measure.cell in _SHARES else total
 
     @property
     def _weight(self) -> float:
@@ -133,6 +141,8 @@ class Losses:
             return parts.failing_bits_at_top[position] - parts.failing_bits[position]
         if self.measure.cell == "level":
             return parts.failing_rows * (1 - (level / column.height if column.height else 0.0))
+        if self.measure.cell in _BY_LEVEL:
+            return parts.failing_rows * (column.suppressed - (column.kept[level] / self.rows if self.rows else 0.0))
         cells: float = parts.failing_rows * (column.value if level == 0 else column.suppressed)
         if 0 < level < column.height:
             cells = parts.failing_weights[position]
@@ -140,11 +150,11 @@ class Losses:
 
     def _scaled(self, column: ColumnCosts, cost: float) -> float:
         """What the column adds: for shares a number between 0 and 1, else bits or levels."""
-        if self.measure.cell not in ("leaves", "level"):
+        if self.measure.cell not in ("leaves", *_SHARES):
             return cost
         if not self.rows:
             return 0.0
-        if self.measure.cell == "level":
+        if self.measure.cell in _SHARES:
             return cost / self.rows
         # (x - 1/L) / (1 - 1/L) for x = cost / (rows L), in whole numbers as long as it can be
         return (cost - self.rows) / (self.rows * (column.leaves - 1)) if column.leaves > 1 else 0.0

@@ -8,6 +8,7 @@ limit no row is suppressed, whatever fails.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 from sqlaudit.base.relation import Relation
@@ -51,17 +52,26 @@ class NodeLosses:
         self._weights: tuple[CellWeight, ...] | None = None
         self._weighted: Relation | None = None
         self._bits: Relation | None = None
+        self._tuple_bits: float | None = None
 
-    def parts(self, chunk: Chunk, weights: Iterable[CellWeight], bits: bool) -> list[LossParts]:
+    def parts(self, chunk: Chunk, weights: Iterable[CellWeight], bits: bool, tuples: bool = False) -> list[LossParts]:
         """The parts of a chunk's nodes; see `LossParts`."""
         given = self._figures.failing(chunk)
         counts = self._run(chunk, "lattices/lattice_parts.sql", "classes that are kept", given)
-        counted = {int(place): tuple(map(int, found)) for place, *found in counts}
+        if tuples and self._tuple_bits is None:
+            statement = render("lattices/lattice_tuple_bits.sql", self._workbench.dialect, base=Raw(self._base.sql))
+            self._tuple_bits = float(self._workbench.run(statement)[0][0])
+        counted = {int(place): tuple(map(int, found)) for place, *found, _ in counts}
+        kept_bits = {int(row[0]): float(row[-1]) for row in counts}
         failing = Chunk(chunk.sql, {p: node for p, node in chunk.nodes.items() if counted.get(p, (0, 0, 0))[2]})
         weighted = self._weigh(failing, tuple(weights), given)
         open_bits = self._open_bits(failing, given) if bits else {}
         return [
-            self._of(node, counted.get(place, (0, 0, 0, 0)), weighted.get(place), open_bits.get(place), bits)
+            replace(
+                self._of(node, counted.get(place, (0, 0, 0, 0)), weighted.get(place), open_bits.get(place), bits),
+                kept_bits=kept_bits.get(place, 0.0),
+                tuple_bits=self._tuple_bits or 0.0,
+            )
             for place, node in chunk.nodes.items()
         ]
 

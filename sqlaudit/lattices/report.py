@@ -292,6 +292,10 @@ def _map(result: LatticeResult) -> Iterator[Block | None]:
         yield heights_table(result)
 
 
+def _beta(result: LatticeResult) -> str:
+    return "" if result.beta is None else f" with beta {limit(result.beta)}"
+
+
 def _how(result: LatticeResult) -> Facts:
     decided = f"{count(result.nodes)} nodes, {count(result.checked)} checked"
     tagged = (result.tagged_safe or 0) + (result.tagged_unsafe or 0)
@@ -299,7 +303,7 @@ def _how(result: LatticeResult) -> Facts:
         decided += f", {count(tagged)} follow from these"
     inherited = "yes" if result.monotone else "no: suppression breaks it for these requirements"
     pairs: list[tuple[str, Words]] = [
-        ("question", f"{result.find}, by {result.measure}"),
+        ("question", f"{result.find}, by {result.measure}{_beta(result)}"),
         ("algorithm", result.algorithm),
         ("lattice", decided),
         ("safe nodes", "" if result.safe is None else count(result.safe)),

@@ -12,6 +12,7 @@ from typing import Any
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.options import (
     FLAG,
+    NOT_NEGATIVE,
     SECONDS,
     SHARE,
     SOURCE,
@@ -65,7 +66,7 @@ class LatticeRequest:
         inputs: further inputs of models by name.
         suppression: the share of the rows that may be left out, in classes that fail.
         find, measure, algorithm: which nodes, by which loss, in which way (`auto`: what fits best).
-        weights: of columns in the loss, by name.
+        weights: of columns in the loss, by name. beta: the exponent of the height weights of `whd-height`; 0 = even.
         chain: the nodes of the chain, from fine to coarse; empty = one that the search takes.
         knowledge: for how many pieces of knowledge each node's maximum disclosure is told; empty = not.
         time_budget: seconds, None = no limit. walk: whether every decided node is kept in the result.
@@ -93,6 +94,9 @@ class LatticeRequest:
     measure: str = option("loss", listed(OF_NODES), "The loss that the best node minimizes.", _NODES, shown="loss")
     weights: Mapping[str, Fraction] = option(
         {}, WEIGHTS, "How much columns weigh in the loss: age=2,sex=1.", _NODES, metavar="COLUMN=NUMBER"
+    )
+    beta: Fraction = option(
+        Fraction(1), NOT_NEGATIVE, "Of whd-height: weights 1/(j-1)^beta.", _NODES, metavar="NUMBER", shown="1", least=0
     )
     algorithm: str = option(
         AUTO, listed(_ALGORITHMS), "How they are searched; auto takes what fits.", _NODES, shown=AUTO

@@ -8,7 +8,19 @@ from fractions import Fraction
 from itertools import product
 from typing import Any, ClassVar
 
-from sqlaudit.base.documents import HERE, IF_ANY, LEFT_OUT, OR_NULL, Documented, after, key, plain, shown, told
+from sqlaudit.base.documents import (
+    AS_FLOAT,
+    HERE,
+    IF_ANY,
+    LEFT_OUT,
+    OR_NULL,
+    Documented,
+    after,
+    key,
+    plain,
+    shown,
+    told,
+)
 from sqlaudit.base.result import MeasuredResult, Number
 from sqlaudit.models.disclosure.curve import DisclosurePoint
 from sqlaudit.reports.notebook import Shown
@@ -178,6 +190,7 @@ class LatticeResult(MeasuredResult, Shown):
         walk: every node that was counted, in order, when that was asked for.
         disclosures: what can be learnt at every node, safe or not, when that was asked for with `knowledge`.
         why: why there is no safe node, in sentences. published: the release, if one was asked for.
+        beta: of the weights of `whd-height`; None for other measures.
         statements: what ran in the database. versions: of programs.
     """
 
@@ -216,6 +229,7 @@ class LatticeResult(MeasuredResult, Shown):
     disclosures: tuple[DisclosedNode, ...] = field(default=(), repr=False, metadata=key("lattice.disclosures") | IF_ANY)
     why: tuple[str, ...] = ()
     published: Published | None = None
+    beta: Fraction | None = field(default=None, metadata=AS_FLOAT)
 
     @property
     def searched(self) -> tuple[LatticeColumn, ...]:

@@ -241,7 +241,7 @@ def listed_leaves(hierarchy: Hierarchy) -> Listed | None:
 
 def _losses(request: LatticeRequest, columns: Sequence[CostedColumn], rows: int) -> tuple[Losses, CostTable]:
     measure = find_measure(request.measure)
-    costs = cost_table(measure, rows, columns)
+    costs = cost_table(measure, rows, columns, request.beta)
     weights = column_weights(request.weights, [column.name for column in columns])
     return Losses(measure, rows, costs.columns, weights), costs
 

@@ -87,6 +87,8 @@ class LossParts:
         failing_bits: for each column the sum over the rows in failing classes of −log2 Pr(value | cell); empty unless
             asked for.
         failing_bits_at_top: the same against the whole table: −log2 Pr(value).
+        kept_bits: the sum over the kept classes of their rows times log2 of their rows.
+        tuple_bits: the same over all classes of the finest node.
     """
 
     node: Node
@@ -98,6 +100,8 @@ class LossParts:
     failing_weights: tuple[float, ...] = ()
     failing_bits: tuple[float, ...] = ()
     failing_bits_at_top: tuple[float, ...] = ()
+    kept_bits: float = 0.0
+    tuple_bits: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)

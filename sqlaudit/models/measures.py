@@ -32,7 +32,7 @@ class Measure:
         sensitive: whether it needs a sensitive attribute.
         complement: whether a comparison tells 1 − its mean, as the source does, so that there higher is better.
         cell: in a lattice: which cost of a cell it adds up (`leaves`, `level`, `entropy`, `monotone_entropy`,
-            `size_bits`), empty when it counts classes or levels alone.
+            `size_bits`, `changed`, `risen`, `risen_by_weight`, `redacted`), empty when it counts classes or levels.
         bounded: in a lattice: suppressing rows never lowers it.
     """
 
@@ -75,6 +75,7 @@ MEASURES: Mapping[str, Measure] = {
             "Cells that are not the original value, as a share of all cells.",
             _LI + _BARRIERS,
             "1",
+            cell="changed",
         ),
         Measure(
             "whd",
@@ -82,24 +83,28 @@ MEASURES: Mapping[str, Measure] = {
             "For each cell the levels that it rose over the levels that there are, Σ_{j=q+1..p} w_j / Σ_{j=2..h} w_j "
             "with w_j = 1.",
             _LI + _BARRIERS,
+            cell="risen",
         ),
         Measure(
             "whd-height",
             "weighted hierarchical distance, height weights",
             "The same with w_j = 1/(j−1)^β, j counted from 1 = root: rising near the root costs more; β is --beta.",
             _LI + _BARRIERS,
+            cell="risen_by_weight",
         ),
         Measure(
             "redactions",
             "redaction count",
             "Cells that may be any value of the column: `*`.",
             "Meyerson, Williams, PODS 2004; " + _HSU + "4.1",
+            cell="redacted",
         ),
         Measure(
             "tree",
             "tree measure",
             "For each cell its level over the height of the hierarchy, r / l.",
             "Aggarwal et al., ICDT 2005; " + _HSU + "4.1",
+            cell="risen",
         ),
         Measure(
             "entropy",
@@ -223,6 +228,7 @@ MEASURES: Mapping[str, Measure] = {
             _HSU + "4.4.5",
             "rows · Σ H(X)",
             unit="row",
+            cell="size_bits",
         ),
         Measure(
             "hybrid",
@@ -290,10 +296,18 @@ OF_NODES: Mapping[str, Measure] = {
         "monotone-entropy",
         "non-uniform-entropy",
         "height",
+        "modification-rate",
+        "whd",
+        "whd-height",
+        "redactions",
+        "tree",
+        "entropy-volume-inflation",
+        "independent-entropy-volume-inflation",
     )
 }
 """Those that a search minimizes. `loss` and `precision` are shares there: of `loss`, the columns come together as the
 geometric mean of 1 + their mean, minus 1 (ARX's Loss); `precision` is the mean itself, 1 − what a comparison tells.
+`modification-rate` counts every cell of a column above level 0 there, whatever its label reads like.
 `entropy` is monotone there because every row is recoded alike: the sum over the rows of a cell of H(X | cell) and of
 −log2 Pr(value | cell) is the same number. Cell by cell it is not (Hsu, 4.2.3)."""
 
@@ -304,6 +318,14 @@ def find_measure(name: str, among: Mapping[str, Measure] = OF_NODES) -> Measure:
     Raises:
         UsageError: there is none; the sentence names the closest.
     """
+    if name in MEASURES and name not in among:
+        raise UsageError(
+            f"The measure {name!r} needs more of a release than its levels and classes tell, so a search does not "
+            "minimize it; a comparison of the release with the original tells it. "
+            f"Searches minimize: {', '.join(among)}."
+            if among is OF_NODES
+            else f"The measure {name!r} is of nodes of a lattice, not of releases. There are: {', '.join(among)}."
+        )
     if name not in among:
         raise UsageError(f"There is no measure {name!r}.{closest(name, among)} There are: {', '.join(among)}.")
     return among[name]

@@ -19,13 +19,14 @@ def losses(
     suppressed: set[int],
     leaves: Mapping[str, Sequence[Any]] | None = None,
     weights: Mapping[str, Fraction] | None = None,
+    beta: float = 1.0,
 ) -> dict[str, float]:
     """Every measure of one node, by name.
 
     Args:
         rows: the table. hierarchies: for each column its levels from 0 on. node: a level for each.
         suppressed: positions of the rows that are suppressed. leaves: for a column the values that its hierarchy
-            lists, where it lists any. weights: of columns.
+            lists, where it lists any. weights: of columns. beta: of height weights.
     """
     level = dict(zip(hierarchies, node, strict=True))
     weight = {column: float((weights or {}).get(column, 1)) for column in hierarchies}
@@ -37,11 +38,55 @@ def losses(
     found["discernibility"] = sum(n * n for n in keys.values()) + len(rows) * len(suppressed)
     classes = len(keys) + bool(suppressed)
     found["class-size"] = len(rows) / classes if classes else 0.0
+    found |= _by_cells(rows, hierarchies, level, cells, suppressed, weight, beta)
+    found["entropy-volume-inflation"] = _entropy_volume(rows, cells, suppressed)
     for name in ("entropy", "monotone-entropy", "non-uniform-entropy"):
         found[name] = sum(
             weight[column] * _bits(name, rows, column, cells[column], suppressed) for column in hierarchies
         )
+    found["independent-entropy-volume-inflation"] = found["non-uniform-entropy"]
     return found
+
+
+def _by_cells(
+    rows: Sequence[Mapping[str, Any]],
+    hierarchies: Mapping[str, Sequence[Recode]],
+    level: Mapping[str, int],
+    cells: Mapping[str, Sequence[Any]],
+    suppressed: set[int],
+    weight: Mapping[str, float],
+    beta: float,
+) -> dict[str, float]:
+    """What every cell costs by its level: a suppressed one is at the root, whatever its column is kept at."""
+    found = dict.fromkeys(("modification-rate", "whd", "whd-height", "redactions", "tree"), 0.0)
+    for column, levels in hierarchies.items():
+        height, values = len(levels) - 1, {row[column] for row in rows}
+        of_steps = [1 / (j - 1) ** beta for j in range(2, height + 2)]  # w_j, j = 2 … h, from the root
+        for i, cell in enumerate(cells[column]):
+            at = height if i in suppressed else level[column]
+            gone = 1.0 if i in suppressed else at / height if height else 0.0
+            risen = sum(of_steps[height - at :]) / sum(of_steps) if height else float(i in suppressed)
+            anything = at > 0 and {value for value in values if levels[at](value) == cell} == values
+            redacted = i in suppressed or (height > 0 and (at == height or cell == "*" or anything))
+            found["tree"] += weight[column] * gone
+            found["whd"] += weight[column] * gone
+            found["whd-height"] += weight[column] * risen
+            found["redactions"] += weight[column] * redacted
+            found["modification-rate"] += weight[column] * (i in suppressed or at > 0)
+    found["modification-rate"] /= len(rows) * sum(weight.values()) if rows else 1
+    return found
+
+
+def _entropy_volume(
+    rows: Sequence[Mapping[str, Any]], cells: Mapping[str, Sequence[Any]], suppressed: set[int]
+) -> float:
+    """Σ over rows of log2 Pr(q*) / Pr(q); a suppressed row may be any."""
+    originals = [tuple(row[column] for column in cells) for row in rows]
+    regions = [tuple(cells[column][i] for column in cells) for i in range(len(rows))]
+    return sum(
+        math.log2((len(rows) if i in suppressed else regions.count(regions[i])) / originals.count(originals[i]))
+        for i in range(len(rows))
+    )
 
 
 def _cells(rows: Sequence[Mapping[str, Any]], column: str, levels: Sequence[Recode], level: int) -> list[Any]:

@@ -121,5 +121,6 @@ class RecodeRequest:
             self.inputs,
             self.hierarchies,
             measure=measure,
+            beta=self.beta or Fraction(1),
             time_budget=seconds,
         )
