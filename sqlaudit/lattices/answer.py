@@ -18,10 +18,19 @@ from sqlaudit.lattices.costs import CostTable
 from sqlaudit.lattices.evaluate import Evaluator
 from sqlaudit.lattices.losses import Losses
 from sqlaudit.lattices.request import Find, LatticeRequest
-from sqlaudit.lattices.result import DisclosedNode, LatticeColumn, LatticeNode, LatticeResult, Shortfall
+from sqlaudit.lattices.result import (
+    DisclosedNode,
+    LatticeColumn,
+    LatticeNode,
+    LatticeResult,
+    LocalOptimum,
+    Shortfall,
+    Strategies,
+)
 from sqlaudit.lattices.search.along import climb
 from sqlaudit.lattices.search.found import Found
 from sqlaudit.lattices.search.loss import NodeLoss
+from sqlaudit.lattices.search.strategies import local_optima
 from sqlaudit.lattices.verdicts import Node, Verdict
 
 MOST_PRICED = 20_000
@@ -124,6 +133,7 @@ def result_of(
         find=request.find.value,
         measure=request.measure,
         monotone=evaluator.monotone,
+        loss_monotone=searched.node_loss().never_falls,
         beta=request.beta if searched.losses.measure.cell == "risen_by_weight" else None,
         **provenance(engine, already),
         **answers,  # type: ignore[arg-type]
@@ -169,6 +179,7 @@ def _answers(find: Find, searched: Searched, found: Found, nodes: _Nodes) -> dic
         "top": top[0] if top else None,
         "chain": _chain(searched, found),
         "safe_nodes": tuple(sorted(safe, key=lambda node: (node.loss is None, node.loss or 0.0, node.levels))),
+        "local": _local(found, safe) if find is Find.ALL and found.complete else None,
         "bound": found.lower_bound,
         "verdicts": _verdicts(found),
         "complete": found.complete,
@@ -176,6 +187,18 @@ def _answers(find: Find, searched: Searched, found: Found, nodes: _Nodes) -> dic
         "walk": tuple(node_of(verdict) for verdict in found.walk) if show else (),
         "why": tuple(_why(searched, top[0])) if top else (),
     }
+
+
+def _local(found: Found, safe: Sequence[LatticeNode]) -> Strategies | None:
+    """The strategies by their local optimum; None when not every safe node is priced."""
+    losses = {node.levels: node.loss for node in safe if node.loss is not None}
+    if len(losses) != found.counts.safe:
+        return None
+    told = local_optima(found.heights, losses)
+    optima = None
+    if told.optima is not None:
+        optima = tuple(LocalOptimum(node, losses[node], number) for node, number in told.optima)
+    return Strategies(told.strategies, told.without, told.falls, optima)
 
 
 def _disclosed(searched: Searched, stop: Stop) -> dict[str, object]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from sqlaudit.base.result import MEANING
 from sqlaudit.base.words import spelled
 from sqlaudit.lattices.disclosure_report import disclosure_blocks
+from sqlaudit.lattices.local_report import local_blocks
 from sqlaudit.lattices.pictures import grid_picture, grid_table, heights_table, losses_picture, nodes_picture
 from sqlaudit.lattices.result import LatticeNode, LatticeResult, Published, Shortfall
 from sqlaudit.models.phrases import listing
@@ -48,6 +49,7 @@ def lattice_document(result: LatticeResult) -> Document:
             *section("Why no node is safe", Bullets(tuple(result.why))),
             *section("Minimal safe nodes", *_minimal(result)),
             *section("Safe nodes", *_safe(result)),
+            *section("Local optima of the strategies", *local_blocks(result, _title(result), MOST)),
             *section("Nodes along the chain", _chain(result)),
             *section("What knowledge can reveal at the nodes", *disclosure_blocks(result)),
             *section("The release", *_release(result.published)),
@@ -302,12 +304,14 @@ def _how(result: LatticeResult) -> Facts:
     if tagged:
         decided += f", {count(tagged)} follow from these"
     inherited = "yes" if result.monotone else "no: suppression breaks it for these requirements"
+    relied = "yes" if result.loss_monotone else "no, so the search did not rely on it"
     pairs: list[tuple[str, Words]] = [
         ("question", f"{result.find}, by {result.measure}{_beta(result)}"),
         ("algorithm", result.algorithm),
         ("lattice", decided),
         ("safe nodes", "" if result.safe is None else count(result.safe)),
         ("coarser than safe is safe", inherited),
+        ("coarser loses no less", relied),
         ("only warned of", ", ".join(result.warn_only)),
         *made(result.engine, result.time, result.statements, result.versions, result.access),
     ]

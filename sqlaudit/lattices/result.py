@@ -112,6 +112,35 @@ class DisclosedNode(Documented):
 
 
 @dataclass(frozen=True)
+class LocalOptimum(Documented):
+    """The safe node of smallest loss of some strategies.
+
+    Args:
+        levels: in the order of the columns. loss: under the measure of the search. strategies: how many.
+    """
+
+    levels: Levels
+    loss: float
+    strategies: int
+
+
+@dataclass(frozen=True)
+class Strategies(Documented):
+    """The ways from the finest node to the coarsest, one level of one column a step, by their local optimum.
+
+    Args:
+        strategies: how many there are. without: how many of them have no safe node.
+        falls: steps from a safe node to a next coarser safe one that loses less.
+        optima: the local optima, smallest loss first; None where counting their strategies takes too long.
+    """
+
+    strategies: int
+    without: int
+    falls: int
+    optima: tuple[LocalOptimum, ...] | None
+
+
+@dataclass(frozen=True)
 class Checked(Documented):
     """The audit of what was published, a check of the whole way from the table to the release.
 
@@ -189,8 +218,11 @@ class LatticeResult(MeasuredResult, Shown):
             empty for a chain, and for more nodes than a result tells of one by one.
         walk: every node that was counted, in order, when that was asked for.
         disclosures: what can be learnt at every node, safe or not, when that was asked for with `knowledge`.
+        local: with `find` all the strategies of generalization by their local optimum; None when nodes are not decided
+            or not priced.
         why: why there is no safe node, in sentences. published: the release, if one was asked for.
         beta: of the weights of `whd-height`; None for other measures.
+        loss_monotone: whether the search could rely on a node losing no less than a finer safe one.
         statements: what ran in the database. versions: of programs.
     """
 
@@ -209,6 +241,7 @@ class LatticeResult(MeasuredResult, Shown):
     measure: str
     algorithm: str
     monotone: bool
+    loss_monotone: bool
     complete: bool = True
     stopped: str = ""
     columns: tuple[LatticeColumn, ...] = field(metadata=key("hierarchies"))
@@ -227,6 +260,7 @@ class LatticeResult(MeasuredResult, Shown):
     safe_nodes: tuple[LatticeNode, ...] = field(default=(), metadata=key("lattice.safe_nodes"))
     walk: tuple[LatticeNode, ...] = field(default=(), repr=False, metadata=key("lattice.walk"))
     disclosures: tuple[DisclosedNode, ...] = field(default=(), repr=False, metadata=key("lattice.disclosures") | IF_ANY)
+    local: Strategies | None = field(default=None, repr=False, metadata=key("lattice.local") | IF_ANY)
     why: tuple[str, ...] = ()
     published: Published | None = None
     beta: Fraction | None = field(default=None, metadata=AS_FLOAT)
