@@ -76,7 +76,8 @@ class Searched:
             return [self.losses.whole(node) for node in nodes]
         bits = self.losses.measure.cell == "size_bits"
         tuples = self.losses.measure.name == "entropy-volume-inflation"
-        parts = self.evaluator.loss_parts(nodes, self.costs.labels, bits=bits, tuples=tuples)
+        inflation = self.losses.measure.by == "pairs"
+        parts = self.evaluator.loss_parts(nodes, self.costs.labels, bits=bits, tuples=tuples, inflation=inflation)
         return [self.losses.of(part) for part in parts]
 
 

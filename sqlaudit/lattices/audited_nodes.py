@@ -92,12 +92,20 @@ class AuditedNodes:
         """The classes of a node for up to so many pieces of knowledge, one by one for each sensitive attribute."""
         return self._audits.node_classes(node, knowledge)
 
-    def parts(self, node: Node, weights: Sequence[CellWeight], bits: bool, tuples: bool) -> LossParts:
+    def parts(
+        self, node: Node, weights: Sequence[CellWeight], bits: bool, tuples: bool, inflation: bool = False
+    ) -> LossParts:
         """What losses need to know of a node; without a suppression limit no row is suppressed.
 
         Raises:
-            UsageError: bits of suppressed rows where NULLs are distinct: classes with equal keys are told apart.
+            UsageError: bits of suppressed rows where NULLs are distinct: classes with equal keys are told apart;
+                regions of rows where NULL is not a value like others.
         """
+        if inflation and self._table.given.nulls is not NullPolicy.EQUAL:
+            raise UsageError(
+                f"This loss counts the rows with equal values, which has no meaning with "
+                f"{spelled('nulls', self._table.given.nulls.value)}; choose another measure."
+            )
         classes, squares, size_bits = self._audits.sizes(node)
         if tuples and self._tuple_bits is None:
             self._tuple_bits = self._audits.sizes((0,) * len(node))[2]
@@ -105,22 +113,22 @@ class AuditedNodes:
         apart = none if bits else ()
         finest = self._tuple_bits or 0.0
         whole = LossParts(node, classes, classes, self._rows, 0, squares, none, apart, apart, size_bits, finest)
+        engine, workbench = self._table.engine, self._table.workbench
+        columns = [(name, "BIGINT") for name in ("id", *self._table.layout.key, "n")]
         statement = self._audits.failing_classes(node) if self._audits.limit_rows else None
         if statement is None:
-            return whole
+            return self._inflated(whole, workbench.keep_rows(_FAILING, columns, [])) if inflation else whole
         if bits and self._table.given.nulls is NullPolicy.DISTINCT:
             raise UsageError(
                 f"This loss has no meaning for suppressed rows with {spelled('nulls', 'distinct')}; choose "
                 "another measure."
             )
-        engine, workbench = self._table.engine, self._table.workbench
-        columns = [(name, "BIGINT") for name in ("id", *self._table.layout.key, "n")]
         failing = keep(engine, workbench, _FAILING, statement, columns)
         (gone,) = self._losses.parts(Chunk(failing.sql, {0: node}), weights, bits)
         squares_gone, logarithms_gone = workbench.run(
             render("lattices/lattice_squares_of.sql", workbench.dialect, classes=Raw(failing.sql))
         )[0]
-        return replace(
+        found = replace(
             gone,
             classes=classes,
             kept_classes=classes - gone.classes,
@@ -128,6 +136,13 @@ class AuditedNodes:
             kept_bits=size_bits - float(logarithms_gone) / math.log(2),
             tuple_bits=finest,
         )
+        return self._inflated(found, failing) if inflation else found
+
+    def _inflated(self, parts: LossParts, failing: Relation) -> LossParts:
+        """The parts of a node with the regions of its rows; `failing` classes are left out."""
+        chunk = Chunk(failing.sql, {0: parts.node})
+        joint, apart = self._losses.inflation(chunk, _AllFail().failing(chunk)).get(0, (0.0, 0.0))
+        return replace(parts, inflation=joint, inflation_apart=apart)
 
 
 class _AllFail:

@@ -97,23 +97,28 @@ class Evaluator:
         return [found[node] for node in nodes]
 
     def loss_parts(
-        self, nodes: Sequence[Node], weights: Iterable[CellWeight] = (), bits: bool = False, tuples: bool = False
+        self,
+        nodes: Sequence[Node],
+        weights: Iterable[CellWeight] = (),
+        bits: bool = False,
+        tuples: bool = False,
+        inflation: bool = False,
     ) -> list[LossParts]:
         """What losses need to know of the nodes, in their order; see `LossParts`.
 
         Args:
             nodes: of the lattice. weights: of the labels of columns; the same ones at every call.
             bits: whether to add up what the cells leave open about their values, too. tuples: whether to look at the
-                finest node, too.
+                finest node, too. inflation: whether to compare regions of rows with their tuples.
         """
         for node in nodes:
             self.layout.check(node)
         given = tuple(weights)
         if self._audited is not None:
-            return [self._audited.parts(node, given, bits, tuples) for node in nodes]
+            return [self._audited.parts(node, given, bits, tuples, inflation) for node in nodes]
         found: dict[Node, LossParts] = {}
         for chunk in self._rollup.walk(nodes):
-            found.update((part.node, part) for part in self._losses.parts(chunk, given, bits, tuples))
+            found.update((part.node, part) for part in self._losses.parts(chunk, given, bits, tuples, inflation))
         return [found[node] for node in nodes]
 
     def classes(self, nodes: Sequence[Node], knowledge: int) -> Iterator[NodeClasses]:

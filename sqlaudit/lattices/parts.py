@@ -7,7 +7,7 @@ limit no row is suppressed, whatever fails.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -54,7 +54,9 @@ class NodeLosses:
         self._bits: Relation | None = None
         self._tuple_bits: float | None = None
 
-    def parts(self, chunk: Chunk, weights: Iterable[CellWeight], bits: bool, tuples: bool = False) -> list[LossParts]:
+    def parts(
+        self, chunk: Chunk, weights: Iterable[CellWeight], bits: bool, tuples: bool = False, inflation: bool = False
+    ) -> list[LossParts]:
         """The parts of a chunk's nodes; see `LossParts`."""
         given = self._figures.failing(chunk)
         counts = self._run(chunk, "lattices/lattice_parts.sql", "classes that are kept", given)
@@ -66,11 +68,14 @@ class NodeLosses:
         failing = Chunk(chunk.sql, {p: node for p, node in chunk.nodes.items() if counted.get(p, (0, 0, 0))[2]})
         weighted = self._weigh(failing, tuple(weights), given)
         open_bits = self._open_bits(failing, given) if bits else {}
+        inflated = self.inflation(chunk, given) if inflation else {}
         return [
             replace(
                 self._of(node, counted.get(place, (0, 0, 0, 0)), weighted.get(place), open_bits.get(place), bits),
                 kept_bits=kept_bits.get(place, 0.0),
                 tuple_bits=self._tuple_bits or 0.0,
+                inflation=inflated.get(place, (0.0, 0.0))[0],
+                inflation_apart=inflated.get(place, (0.0, 0.0))[1],
             )
             for place, node in chunk.nodes.items()
         ]
@@ -114,34 +119,54 @@ class NodeLosses:
                 found[int(place)][int(position)] = float(weight)
         return found
 
+    def inflation(self, chunk: Chunk, given: dict[str, Any]) -> dict[int, tuple[float, float]]:
+        """By how much the regions of all rows are larger than their tuples, of all columns together and column by
+        column; `given` says which classes of the chunk are left out."""
+        found: dict[int, tuple[float, float]] = {}
+        for part in self._in_batches(chunk):
+            template, step = "lattices/lattice_part_inflation.sql", "regions of rows"
+            for place, joint, apart in self._of_finest(part, template, step, given, rows=self._rows):
+                found[int(place)] = (float(joint), float(apart))
+        return found
+
     def _open_bits(self, chunk: Chunk, given: dict[str, Any]) -> dict[int, tuple[list[float], list[float]]]:
-        """Node by node in batches: the finest classes are read once for each."""
         found: dict[int, tuple[list[float], list[float]]] = {}
-        places = list(chunk.nodes)
-        size = max(1, _READ // max(1, self._finest))
-        for start in range(0, len(places), size):
-            part = Chunk(chunk.sql, {place: chunk.nodes[place] for place in places[start : start + size]})
+        for part in self._in_batches(chunk):
             found |= self._bits_of(part, given)
         return found
 
-    def _bits_of(self, chunk: Chunk, given: dict[str, Any]) -> dict[int, tuple[list[float], list[float]]]:
+    def _in_batches(self, chunk: Chunk) -> Iterator[Chunk]:
+        """Some nodes at a time: the finest classes are read once for each."""
+        places = list(chunk.nodes)
+        size = max(1, _READ // max(1, self._finest))
+        for start in range(0, len(places), size):
+            yield Chunk(chunk.sql, {place: chunk.nodes[place] for place in places[start : start + size]})
+
+    def _of_finest(
+        self, chunk: Chunk, template: str, step: str, given: dict[str, Any], **more: Any
+    ) -> list[tuple[Any, ...]]:
+        """A statement over the finest classes of every node, and the bits that labels leave open about values."""
         if self._bits is None:
             self._bits = self._of_values()
         levels = self._levels(chunk, values=True)
         columns = [("id", "BIGINT"), *((f"m{word}", "BIGINT") for word in range(self._layout.words))]
         masks = [(place, *self._layout.masks(node)) for place, node in chunk.nodes.items()]
         nodes = self._workbench.keep_rows(_NODES, columns, _batches(masks))
-        rows = self._run(
+        return self._run(
             chunk,
-            "lattices/lattice_part_bits.sql",
-            "values of suppressed rows",
+            template,
+            step,
             given,
             key=self._layout.key,
             base=Raw(self._base.sql),
             nodes=Raw(nodes.sql),
             levels=Raw(levels.sql),
             bits=Raw(self._bits.sql),
+            **more,
         )
+
+    def _bits_of(self, chunk: Chunk, given: dict[str, Any]) -> dict[int, tuple[list[float], list[float]]]:
+        rows = self._of_finest(chunk, "lattices/lattice_part_bits.sql", "values of suppressed rows", given)
         width = len(self._layout.columns)
         found = {place: ([0.0] * width, [0.0] * width) for place in chunk.nodes}
         for place, position, here, top in rows:

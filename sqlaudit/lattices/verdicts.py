@@ -89,6 +89,8 @@ class LossParts:
         failing_bits_at_top: the same against the whole table: −log2 Pr(value).
         kept_bits: the sum over the kept classes of their rows times log2 of their rows.
         tuple_bits: the same over all classes of the finest node.
+        inflation: how much larger the regions of the rows are than their tuples, added up; 0 unless asked for.
+        inflation_apart: the same with the product over the columns for a region.
     """
 
     node: Node
@@ -102,6 +104,8 @@ class LossParts:
     failing_bits_at_top: tuple[float, ...] = ()
     kept_bits: float = 0.0
     tuple_bits: float = 0.0
+    inflation: float = 0.0
+    inflation_apart: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)

@@ -59,7 +59,7 @@ class Measure:
     def separable(self) -> bool:
         """Whether a node's loss, without suppressed rows, is an increasing function of a sum over the columns, so that
         weights of columns have a meaning."""
-        return self.by != "classes"
+        return self.by in ("cells", "levels")
 
     def told(self, lost: Number | None) -> Number | None:
         """A mean loss as a comparison tells it."""
@@ -303,6 +303,8 @@ OF_NODES: Mapping[str, Measure] = {
         "tree",
         "entropy-volume-inflation",
         "independent-entropy-volume-inflation",
+        "volume-inflation",
+        "independent-volume-inflation",
     )
 }
 """Those that a search minimizes. `loss` and `precision` are shares there: of `loss`, the columns come together as the

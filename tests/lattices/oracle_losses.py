@@ -40,6 +40,7 @@ def losses(
     found["class-size"] = len(rows) / classes if classes else 0.0
     found |= _by_cells(rows, hierarchies, level, cells, suppressed, weight, beta)
     found["entropy-volume-inflation"] = _entropy_volume(rows, cells, suppressed)
+    found |= _volumes(rows, cells, suppressed)
     for name in ("entropy", "monotone-entropy", "non-uniform-entropy"):
         found[name] = sum(
             weight[column] * _bits(name, rows, column, cells[column], suppressed) for column in hierarchies
@@ -87,6 +88,24 @@ def _entropy_volume(
         math.log2((len(rows) if i in suppressed else regions.count(regions[i])) / originals.count(originals[i]))
         for i in range(len(rows))
     )
+
+
+def _volumes(
+    rows: Sequence[Mapping[str, Any]], cells: Mapping[str, Sequence[Any]], suppressed: set[int]
+) -> dict[str, float]:
+    """Σ over rows of Pr(q*) / Pr(q), and of the product over the columns of Pr(cell) / Pr(value)."""
+    originals = [tuple(row[column] for column in cells) for row in rows]
+    regions = [tuple(cells[column][i] for column in cells) for i in range(len(rows))]
+    joint = apart = 0.0
+    for i, row in enumerate(rows):
+        joint += (len(rows) if i in suppressed else regions.count(regions[i])) / originals.count(originals[i])
+        shares = [
+            (len(rows) if i in suppressed else list(cells[column]).count(cells[column][i]))
+            / sum(other[column] == row[column] for other in rows)
+            for column in cells
+        ]
+        apart += math.prod(shares)
+    return {"volume-inflation": joint, "independent-volume-inflation": apart}
 
 
 def _cells(rows: Sequence[Mapping[str, Any]], column: str, levels: Sequence[Recode], level: int) -> list[Any]:
