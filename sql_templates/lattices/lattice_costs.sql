@@ -1,12 +1,14 @@
-{# What the labels of a column's levels stand for: rows, different values, and what the entropy below them follows from.
-   Values are counted in a dictionary (row_count, l1, l2, ...); * stands for all of them at the top. #}
+{# What the labels of a column's levels stand for: rows, different values, what the entropy below them follows from,
+   and of numbers the width. Values are counted in a dictionary (v, row_count, l1, l2, ...); * stands for all of them at
+   the top. #}
 {% for level in levels %}
 SELECT
     {{ level }} AS level,
     l{{ level }} AS label,
     CAST(SUM(row_count) AS BIGINT) AS row_count,
     COUNT(*) AS value_count,
-    SUM(row_count * LOG2(row_count)) AS weighted_bits
+    SUM(row_count * LOG2(row_count)) AS weighted_bits,
+    {{ "MAX(TRY_CAST(v AS DOUBLE)) - MIN(TRY_CAST(v AS DOUBLE))" if numeric else "CAST(NULL AS DOUBLE)" }} AS width
 FROM {{ dictionary }} AS dictionary
 WHERE row_count > 0
 GROUP BY l{{ level }}
@@ -17,7 +19,8 @@ SELECT
     '*' AS label,
     CAST(SUM(row_count) AS BIGINT) AS row_count,
     COUNT(*) AS value_count,
-    SUM(row_count * LOG2(row_count)) AS weighted_bits
+    SUM(row_count * LOG2(row_count)) AS weighted_bits,
+    {{ "MAX(TRY_CAST(v AS DOUBLE)) - MIN(TRY_CAST(v AS DOUBLE))" if numeric else "CAST(NULL AS DOUBLE)" }} AS width
 FROM {{ dictionary }} AS dictionary
 WHERE row_count > 0
 HAVING COUNT(*) > 0

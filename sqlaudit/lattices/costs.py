@@ -25,13 +25,15 @@ Listed = Mapping[int, Mapping[str | None, int]]
 
 @dataclass(frozen=True)
 class Label:
-    """A label of one level: rows and different values of the table under it, and the entropy among these in bits."""
+    """A label of one level: rows and different values of the table under it, the entropy among these in bits, and of
+    numbers the width; None where none is under it."""
 
     level: int
     text: str | None
     rows: int
     values: int
     entropy: float
+    width: float | None = None
 
 
 @dataclass(frozen=True)
@@ -41,12 +43,14 @@ class CostedColumn:
     Args:
         name: the column. height: its highest level, 0 for a column that is kept as it is.
         labels: those of the levels between, and last the whole column. listed: the values that its hierarchy lists.
+        numeric: whether the column holds numbers, so that labels have widths.
     """
 
     name: str
     height: int
     labels: Sequence[Label]
     listed: Listed | None = None
+    numeric: bool = False
 
     @property
     def leaves(self) -> int:
@@ -72,12 +76,13 @@ class CostTable:
     labels: tuple[CellWeight, ...]
 
 
-def labels_of(workbench: Engine, dictionary: Relation, height: int) -> list[Label]:
+def labels_of(workbench: Engine, dictionary: Relation, height: int, *, numeric: bool = False) -> list[Label]:
     """The labels of the levels between the values and the top, and last * for the whole column; none for no row.
 
     Args:
         workbench: what holds the dictionary. dictionary: (row_count, l1, l2, ...), one row a value.
         height: the column's highest level, 0 for a column that is kept as it is.
+        numeric: whether the dictionary has numbers in a column v.
     """
     statement = render(
         "lattices/lattice_costs.sql",
@@ -86,10 +91,11 @@ def labels_of(workbench: Engine, dictionary: Relation, height: int) -> list[Labe
         dictionary=Raw(dictionary.sql),
         levels=list(range(1, height)),
         top=height,
+        numeric=numeric,
     )
     return [
-        Label(int(level), text, int(rows), int(values), max(0.0, math.log2(rows) - float(bits) / rows))
-        for level, text, rows, values, bits in workbench.run(statement)
+        Label(int(level), text, int(rows), int(values), max(0.0, math.log2(rows) - float(bits) / rows), width)
+        for level, text, rows, values, bits, width in workbench.run(statement)
     ]
 
 
@@ -106,7 +112,7 @@ def cost_table(measure: Measure, rows: int, columns: Sequence[CostedColumn], bet
     return CostTable(tuple(_column(measure, column, rows, beta) for column in columns), tuple(weights))
 
 
-_OF_LABELS = ("leaves", "entropy", "monotone_entropy", "redacted")
+_OF_LABELS = ("leaves", "entropy", "monotone_entropy", "redacted", "spread")
 """Costs of cells that their label decides, and not their level alone."""
 
 
@@ -153,5 +159,16 @@ def _cost(measure: Measure, column: CostedColumn, label: Label, rows: int) -> fl
         return column.leaves_under(label)
     if measure.cell == "redacted":
         return float(label.level == column.height or label.text == TOP or label.values == column.labels[-1].values)
+    if measure.cell == "spread":
+        return _spread(column, column.labels[-1] if label.text == TOP else label)
     share = label.rows / rows if measure.cell == "monotone_entropy" else 1.0
     return share * label.entropy if measure.cell else 0.0
+
+
+def _spread(column: CostedColumn, label: Label) -> float:
+    """The width of the values under a label over that of the column; of values that are no numbers, how many of the
+    column's values these are, 0 for a single one."""
+    whole = column.labels[-1]
+    if column.numeric:
+        return (label.width or 0.0) / whole.width if whole.width and math.isfinite(whole.width) else 0.0
+    return label.values / whole.values if label.values > 1 else 0.0

@@ -12,7 +12,7 @@ from functools import partial
 
 from sqlaudit.base.columns_of import Resolved
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.relation import Relation, Statement
+from sqlaudit.base.relation import Kind, Relation, Statement
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.base.words import spelled
 from sqlaudit.classes.attribute_inputs import refuse_unclear
@@ -40,6 +40,8 @@ from sqlaudit.lattices.search.inquiry import Tell, silent
 from sqlaudit.lattices.search.lattice import search_lattice
 from sqlaudit.models.measures import find_measure
 from sqlaudit.profiles.suspects import Written, written_as_they_are
+
+_NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
 
 
 @dataclass(frozen=True)
@@ -220,8 +222,9 @@ def _costed(workbench: Engine, dictionaries: Mapping[int, Dictionary]) -> list[C
         CostedColumn(
             made.hierarchy.column,
             made.hierarchy.height,
-            labels_of(workbench, made.relation, made.hierarchy.height),
+            labels_of(workbench, made.relation, made.hierarchy.height, numeric=made.holds.kind in _NUMBERS),
             listed_leaves(made.hierarchy),
+            made.holds.kind in _NUMBERS,
         )
         for made in dictionaries.values()
     ]

@@ -32,7 +32,8 @@ class Measure:
         sensitive: whether it needs a sensitive attribute.
         complement: whether a comparison tells 1 − its mean, as the source does, so that there higher is better.
         cell: in a lattice: which cost of a cell it adds up (`leaves`, `level`, `entropy`, `monotone_entropy`,
-            `size_bits`, `changed`, `risen`, `risen_by_weight`, `redacted`), empty when it counts classes or levels.
+            `size_bits`, `changed`, `risen`, `risen_by_weight`, `redacted`, `spread`), empty when it counts classes
+            or levels.
         bounded: in a lattice: suppressing rows never lowers it.
     """
 
@@ -145,6 +146,7 @@ MEASURES: Mapping[str, Measure] = {
             "For each cell of a numeric column the width of the values under it over the width of the column; else "
             "values under it over values of the column, 0 for one value.",
             "Xu, Wang, Pei, Wang, Shi, Fu: Utility-Based Anonymization Using Local Recoding, KDD 2006",
+            cell="spread",
         ),
         Measure(
             "precision",
@@ -305,6 +307,7 @@ OF_NODES: Mapping[str, Measure] = {
         "independent-entropy-volume-inflation",
         "volume-inflation",
         "independent-volume-inflation",
+        "ncp",
     )
 }
 """Those that a search minimizes. `loss` and `precision` are shares there: of `loss`, the columns come together as the

@@ -41,6 +41,7 @@ def losses(
     found |= _by_cells(rows, hierarchies, level, cells, suppressed, weight, beta)
     found["entropy-volume-inflation"] = _entropy_volume(rows, cells, suppressed)
     found |= _volumes(rows, cells, suppressed)
+    found["ncp"] = sum(weight[column] * _ncp(rows, column, cells[column], suppressed) for column in hierarchies)
     for name in ("entropy", "monotone-entropy", "non-uniform-entropy"):
         found[name] = sum(
             weight[column] * _bits(name, rows, column, cells[column], suppressed) for column in hierarchies
@@ -88,6 +89,23 @@ def _entropy_volume(
         math.log2((len(rows) if i in suppressed else regions.count(regions[i])) / originals.count(originals[i]))
         for i in range(len(rows))
     )
+
+
+def _ncp(rows: Sequence[Mapping[str, Any]], column: str, cells: Sequence[Any], suppressed: set[int]) -> float:
+    """Σ over cells of the width of the values under them over that of the column, else of their number over all."""
+    domain = {row[column] for row in rows}
+    numeric = all(isinstance(value, int | None) for value in domain) and domain != {None}
+    total = 0.0
+    for i, cell in enumerate(cells):
+        under = {row[column] for row, other in zip(rows, cells, strict=True) if other == cell}
+        under = domain if i in suppressed or cell == "*" else under
+        if numeric:
+            width, spread = ({value for value in some if value is not None} for some in (domain, under))
+            whole = max(width) - min(width)
+            total += (max(spread) - min(spread)) / whole if whole and spread else 0.0
+        else:
+            total += len(under) / len(domain) if len(under) > 1 else 0.0
+    return total
 
 
 def _volumes(

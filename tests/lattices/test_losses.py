@@ -172,7 +172,7 @@ def test_weights_belong_to_measures_of_columns() -> None:
                 Losses(measure, 1, (), (Fraction(1),))
     with pytest.raises(UsageError, match="Did you mean 'precision'"):
         find_measure("precison")
-    with pytest.raises(UsageError, match="'ncp' needs more of a release than its levels and classes tell, so a search"):
-        find_measure("ncp")
+    with pytest.raises(UsageError, match="'hybrid' needs more of a release than its levels and classes tell, so a sea"):
+        find_measure("hybrid")
     with pytest.raises(UsageError, match="'height' is of nodes of a lattice, not of releases"):
         find_measure("height", OF_RELEASES)
