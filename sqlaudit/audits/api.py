@@ -13,6 +13,7 @@ from sqlaudit.base.numbers import Share
 from sqlaudit.base.options import request_from, several
 from sqlaudit.base.spec import (
     AuditSpec,
+    Buckets,
     Coverage,
     KnownRows,
     Limits,
@@ -49,6 +50,7 @@ def audit(
     where: str = "",
     inputs: Mapping[str, Any] | None = None,
     read: ReadOptions | Mapping[str, Any] | None = None,
+    buckets: Buckets | Mapping[str, Any] | None = None,
     limits: Limits | Mapping[str, Any] | None = None,
     roles: Roles | Mapping[str, Any] | None = None,
     failing_classes: int | None = 10,
@@ -78,6 +80,7 @@ def audit(
         inputs: further inputs of models (categories, orders, a population table or frame, …): what
             `sqlaudit.classes.inputs.load_inputs` reads from a file, or the same as a mapping.
         read: how files are read.
+        buckets: of a bucketized release the second table: a mapping with `table`, `column` and perhaps `count`.
         limits: time, memory and threads.
         roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
         failing_classes: how many failing classes to read, None = all.
@@ -103,7 +106,7 @@ def audit(
     accepted = several(accept_identifier)
     asked = roles_from(locals(), sampling=request_from(Sampling, locals()))
     spec = AuditSpec(
-        make_target(target, query=query, where=where, read=read),
+        make_target(target, query=query, where=where, read=read, buckets=buckets),
         replace(asked, identifiers=with_accepted(asked.identifiers, accepted)),
         requirements(require),
         inputs or {},

@@ -20,6 +20,7 @@ from sqlaudit.base.options import (
     SECONDS,
     SHARE,
     SWITCH,
+    TABLE,
     TEXT,
     TEXTS,
     WHOLE,
@@ -36,6 +37,7 @@ from sqlaudit.base.words import spelled
 FILE_FORMATS = ("csv", "json", "parquet", "arrow")
 LOOK, ROLES, HOLD, LIMITS = "What to look at", "Roles of the columns", "What must hold", "Limits"
 """Sections of the help page."""
+_VALUES_OF = "A bucketized release: TARGET has the persons, this table the values of their buckets."
 
 
 class NullPolicy(StrEnum):
@@ -89,6 +91,37 @@ class ReadOptions:
 
 
 @dataclass(frozen=True)
+class Buckets:
+    """The second table of a bucketized release: the sensitive values of each bucket of persons.
+
+    Args:
+        table: a table or file that is named as the target is, a frame, or a target. column: the bucket, in both tables.
+        count: the column that says how often a value occurs in its bucket; empty = each row is one value.
+
+    Raises:
+        UsageError: no table, or no column of buckets.
+    """
+
+    table: Any = option(None, TABLE, _VALUES_OF, LOOK, name="buckets", metavar="TABLE")
+    column: str = option("", COLUMN, "With --buckets: the bucket, a column of both.", LOOK, name="bucket_column")
+    count: str = option("", COLUMN, "With --buckets: how often a value occurs.", LOOK, name="bucket_count")
+
+    def __post_init__(self) -> None:
+        if self.table is None:
+            raise UsageError(f"Name the table with the values of the buckets with {spelled('buckets')}.")
+        if not self.column:
+            raise UsageError(f"Name the column of buckets, which both tables have, with {spelled('bucket_column')}.")
+
+    def target(self, read: ReadOptions) -> Target:
+        """The table of values as a target; files are read like those of the persons."""
+        if isinstance(self.table, Target):
+            return self.table
+        if isinstance(self.table, str) or hasattr(self.table, "__fspath__"):
+            return Target(relation=str(self.table), read=read)
+        return Target(frame=self.table, read=read, label="the table of buckets")
+
+
+@dataclass(frozen=True)
 class Target:
     """What is audited: exactly one of a relation (or file path), a query, or a frame.
 
@@ -99,9 +132,10 @@ class Target:
         where: a SQL condition that restricts the rows.
         read: how files are read.
         label: how reports call the target; empty = the relation, or "query"/"frame".
+        buckets: of a bucketized release the second table; what is read is then its values, one row a person.
 
     Raises:
-        UsageError: when none or more than one of relation, query and frame is given.
+        UsageError: when none or more than one of relation, query and frame is given, or a condition beside buckets.
     """
 
     relation: str = ""
@@ -110,11 +144,21 @@ class Target:
     where: str = field(default="", repr=False)
     read: ReadOptions = ReadOptions()
     label: str = ""
+    buckets: Buckets | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
+        if self.buckets is not None and self.where:
+            raise UsageError(f"{spelled('where')} would take persons out of their buckets; leave it out.")
         given = [bool(self.relation), bool(self.query), self.frame is not None]
         if sum(given) != 1:
             raise UsageError(f"Name exactly one target: a table, view or file, or {spelled('query')}, or a frame.")
+
+    @property
+    def tables(self) -> tuple[Target, ...]:
+        """The tables that are read: one, or the two of a bucketized release."""
+        if self.buckets is None:
+            return (self,)
+        return (replace(self, buckets=None), self.buckets.target(self.read))
 
     @property
     def name(self) -> str:

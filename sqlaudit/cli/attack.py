@@ -10,7 +10,7 @@ import click
 from sqlaudit.base.errors import ExitCode, UsageError
 from sqlaudit.base.options import request_from
 from sqlaudit.base.spec import Limits, Roles, Target
-from sqlaudit.cli.options import Work, limit_options, output_options, role_options, target_options, work_options
+from sqlaudit.cli.options import Work, bucketized_options, limit_options, output_options, role_options, work_options
 from sqlaudit.cli.output import Output
 from sqlaudit.cli.requests import given_options
 from sqlaudit.cli.sections import Sectioned, in_section, shared
@@ -62,7 +62,7 @@ _search_options = shared(
 
 
 @click.command(cls=Sectioned)
-@target_options
+@bucketized_options
 @role_options
 @given_options(AttackRequest, "attacker")
 @_search_options

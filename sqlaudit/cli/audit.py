@@ -18,6 +18,7 @@ from sqlaudit.cli.options import (
     FailingOptions,
     FurtherReports,
     Work,
+    bucketized_options,
     cover_options,
     coverage_options,
     failing_options,
@@ -27,7 +28,6 @@ from sqlaudit.cli.options import (
     require_options,
     role_options,
     sampling_options,
-    target_options,
     work_options,
 )
 from sqlaudit.cli.output import Output
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=Sectioned)
-@target_options
+@bucketized_options
 @role_options
 @sampling_options
 @require_options
@@ -120,6 +120,8 @@ def run_audit(
 
     if failing.file is not None:
         check_destination(failing.file, TABLE_SUFFIXES)
+    if further.file is not None and spec.target.buckets is not None:
+        raise UsageError("A certificate is of one table; leave --certificate or --buckets out.")
     certifier = _Certifier.of(further, failing, db) if further.file is not None else None
     with session(db, limits, work, spec.target, *_further(spec)) as engine:
         if work.dry_run or work.explain:

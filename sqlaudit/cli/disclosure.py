@@ -14,7 +14,7 @@ from sqlaudit.audits.disclosure.request import ASK, DisclosureRequest, check_rol
 from sqlaudit.base.errors import ExitCode, UsageError
 from sqlaudit.base.options import FILE, option, request_from
 from sqlaudit.base.spec import Limits, Roles, Target
-from sqlaudit.cli.options import Work, limit_options, output_options, role_options, target_options, work_options
+from sqlaudit.cli.options import Work, bucketized_options, limit_options, output_options, role_options, work_options
 from sqlaudit.cli.output import Output, check_plot, write_plot
 from sqlaudit.cli.requests import given_options
 from sqlaudit.cli.sections import Sectioned
@@ -45,7 +45,7 @@ class _Asked(DisclosureRequest):
 
 
 @click.command(cls=Sectioned)
-@target_options
+@bucketized_options
 @role_options
 @given_options(_Asked, "asked", last=("show_values",))
 @output_options

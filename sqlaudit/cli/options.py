@@ -15,7 +15,7 @@ A decorator adds its options to a command and hands the command one object inste
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ import click
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.options import FILE, FLAG, MOST, RANGE, listed, option, options_of, request_from
 from sqlaudit.base.paths import is_folder
-from sqlaudit.base.spec import Coverage, Limits, ReadOptions, Requirement, Roles, Sampling, Target
+from sqlaudit.base.spec import Buckets, Coverage, Limits, ReadOptions, Requirement, Roles, Sampling, Target
 from sqlaudit.cli.output import Output, output_for
 from sqlaudit.cli.requests import made_option, parameters_of, request_options, typed
 from sqlaudit.cli.sections import in_section, shared
@@ -194,8 +194,7 @@ def _output(*, output_format: str | None, output_file: Path | None) -> dict[str,
 
 _what = in_section("What to look at")
 read_parameters = parameters_of(ReadOptions, last=("all_text", "hive_partitioning"))
-target_options = shared(
-    _target,
+_TARGET = (
     click.argument("name", metavar="[TARGET]", required=False),
     _what(
         "--db",
@@ -207,7 +206,24 @@ target_options = shared(
     _what("--where", metavar="CONDITION", help="Only the rows for which this SQL condition holds."),
     *read_parameters,
 )
+target_options = shared(_target, *_TARGET)
 """Adds TARGET and how it is read; the command gets `target: Target` and `db: str | None`."""
+
+
+def _bucketized(
+    *, buckets: str | None, bucket_column: str | None, bucket_count: str | None, **more: Any
+) -> dict[str, Any]:
+    found = _target(**more)
+    if buckets or bucket_column or bucket_count:
+        second = Buckets(buckets, bucket_column or "", bucket_count or "")
+        found["target"] = replace(found["target"], buckets=second)
+    return found
+
+
+bucketized_options = shared(
+    _bucketized, *_TARGET, *(made_option(replace(one, shown="")) for _, one in options_of(Buckets))
+)
+"""The same as `target_options`, for commands that also take the two tables of a bucketized release."""
 several_options = shared(
     _several,
     click.argument("names", metavar="[TABLE|FILE]...", nargs=-1),

@@ -43,6 +43,7 @@ def connect(db: Database = None, limits: Limits | None = None, *targets: Target)
         ...     engine.name
         'DuckDB'
     """
+    targets = tuple(table for target in targets for table in target.tables)
     frames = [target.frame for target in targets if _is_spark(target.frame)]
     if _is_spark(db) or (frames and db is None):
         session: Any = db if db is not None else frames[0].sparkSession

@@ -49,7 +49,7 @@ def files_read(db: Any, targets: Iterable[Target]) -> Iterator[Path]:
     named: Iterable[Path] = getattr(db, "files", tuple)()
     for file in named:
         yield from _database(file)
-    for target in targets:
+    for target in (table for one in targets for table in one.tables):
         names = [target.relation] if target.relation else []
         for name in names + _named(target.query):
             yield from files_named(name)

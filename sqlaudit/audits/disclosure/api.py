@@ -14,7 +14,7 @@ from sqlaudit.audits.disclosure.results import DisclosureResult
 from sqlaudit.audits.disclosure.run import find_disclosure
 from sqlaudit.audits.disclosure.what_if import WhatIfResult, answer
 from sqlaudit.base.options import request_from
-from sqlaudit.base.spec import Limits, NullPolicy, ReadOptions, Roles, roles_from
+from sqlaudit.base.spec import Buckets, Limits, NullPolicy, ReadOptions, Roles, roles_from
 from sqlaudit.base.targets import make_target
 from sqlaudit.engines import opened
 from sqlaudit.engines.contract import Database
@@ -38,13 +38,14 @@ def disclosure_curve(
     query: str = "",
     where: str = "",
     read: ReadOptions | Mapping[str, Any] | None = None,
+    buckets: Buckets | Mapping[str, Any] | None = None,
     limits: Limits | Mapping[str, Any] | None = None,
     show_values: bool = False,
 ) -> DisclosureResult:
     """The worst that an attacker with 0 … `knowledge` pieces of knowledge can learn from a table.
 
     Args:
-        target, qi, sensitive, entity, joint, nulls, db, query, where, read, limits: as for `sqlaudit.audit`.
+        target, qi, sensitive, entity, joint, nulls, db, query, where, read, buckets, limits: as for `sqlaudit.audit`.
         roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
         knowledge: the largest number of pieces of knowledge, 200 at most.
         threshold: a probability that should not be reached; an exact number, not a float.
@@ -66,7 +67,7 @@ def disclosure_curve(
         ['2/5', '2/3', '1']
     """
     chosen_roles = roles_from(locals(), passed_over=("identifiers",))
-    chosen = make_target(target, query=query, where=where, read=read)
+    chosen = make_target(target, query=query, where=where, read=read, buckets=buckets)
     request = request_from(DisclosureRequest, locals(), target=chosen, roles=chosen_roles)
     with opened(db, limits, chosen) as engine:
         return find_disclosure(engine, request)
@@ -86,6 +87,7 @@ def what_if(
     query: str = "",
     where: str = "",
     read: ReadOptions | Mapping[str, Any] | None = None,
+    buckets: Buckets | Mapping[str, Any] | None = None,
     limits: Limits | Mapping[str, Any] | None = None,
     show_values: bool = False,
     terms: int = DEFAULT_LIMIT,
@@ -93,7 +95,7 @@ def what_if(
     """How probable statements about named persons are, given basic implications about them; exactly.
 
     Args:
-        target, qi, sensitive, entity, joint, nulls, db, query, where, read, limits: as for `sqlaudit.audit`.
+        target, qi, sensitive, entity, joint, nulls, db, query, where, read, buckets, limits: as for `sqlaudit.audit`.
         roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
         given: people, knowledge and what to ask, as a mapping or a YAML file of the same shape (docs/disclosure.md).
         show_values: whether persons and values are repeated in the result.
@@ -117,6 +119,6 @@ def what_if(
     """
     known = read_knowledge(given) if isinstance(given, Mapping) else load_knowledge(given)
     chosen_roles = roles_from(locals(), passed_over=("identifiers",))
-    chosen = make_target(target, query=query, where=where, read=read)
+    chosen = make_target(target, query=query, where=where, read=read, buckets=buckets)
     with opened(db, limits, chosen) as engine:
         return answer(engine, chosen, chosen_roles, known, show_values, terms)

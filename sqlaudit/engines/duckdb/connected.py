@@ -66,6 +66,10 @@ class ConnectedDuckDB(DuckDBEngine):
             UsageError: no such table or file, or a query that is not one SELECT.
             EngineError: the connection is busy with a result that was not fetched to its end.
         """
+        if target.buckets is not None:
+            from sqlaudit.engines.buckets import of_buckets
+
+            return of_buckets(self, target, target.buckets)
         if target.frame is not None:
             return super().open(target)
         if target.query:

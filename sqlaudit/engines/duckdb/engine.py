@@ -92,6 +92,10 @@ class DuckDBEngine(Engine):
             InputError: a file that can't be read as what it is.
             PermissionDenied: a file that this user may not read, or one that a view reads besides the inputs.
         """
+        if target.buckets is not None:
+            from sqlaudit.engines.buckets import of_buckets
+
+            return of_buckets(self, target, target.buckets)
         return self._opener.open(target)
 
     def catalog_tables(self) -> list[tuple[str, str]] | None:

@@ -109,6 +109,10 @@ class PostgresEngine(Engine):
             PermissionDenied: a GRANT is missing, or row-level security hides rows.
             EngineError: a materialized view without data, or another failure of the server.
         """
+        if target.buckets is not None:
+            from sqlaudit.engines.buckets import of_buckets
+
+            return of_buckets(self, target, target.buckets)
         relation = PostgresOpener(self._ask, self._probe, self._session, self._respelled).open(target)
         self._columns += [column.name for column in relation.columns]
         return relation

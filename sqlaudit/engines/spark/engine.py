@@ -90,6 +90,10 @@ class SparkEngine(Engine):
             UsageError: no such table or file, two columns of one name, or a query or condition that cannot be run.
             PermissionDenied: the user may not read it.
         """
+        if target.buckets is not None:
+            from sqlaudit.engines.buckets import of_buckets
+
+            return of_buckets(self, target, target.buckets)
         relation = self._opener.open(target)
         if self._lease.local:
             select = "SELECT * FROM " + relation.sql

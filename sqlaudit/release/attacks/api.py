@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlaudit.base.options import made, request_from
-from sqlaudit.base.spec import Limits, NullPolicy, ReadOptions, Roles, Target, roles_from
+from sqlaudit.base.spec import Buckets, Limits, NullPolicy, ReadOptions, Roles, Target, roles_from
 from sqlaudit.base.targets import make_target
 from sqlaudit.engines import opened
 from sqlaudit.engines.contract import Database, Engine
@@ -53,6 +53,7 @@ def attack(
     query: str = "",
     where: str = "",
     read: ReadOptions | Mapping[str, Any] | None = None,
+    buckets: Buckets | Mapping[str, Any] | None = None,
     limits: Limits | Mapping[str, Any] | None = None,
     roles: Roles | Mapping[str, Any] | None = None,
 ) -> AttackResult:
@@ -73,7 +74,7 @@ def attack(
         k: who hides among fewer counts as found. pieces: the most values that an attacker rules out.
         sure: from which probability on a guess counts as nearly sure. width: values this near count as similar.
         only: the attacks to try, by name; empty = all.
-        entity, joint, nulls, db, query, where, read, limits: as for `sqlaudit.audit`.
+        entity, joint, nulls, db, query, where, read, buckets, limits: as for `sqlaudit.audit`.
         show_values, top: whether classes and values may be shown, and how many for each attack. seed: of shuffles.
         roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
 
@@ -101,7 +102,7 @@ def attack(
     }
     published = KnownSearch(asked, None if node is None else tuple(node)) if asked else None
     request = request_from(AttackRequest, given, published=published)
-    chosen = make_target(target, query=query, where=where, read=read)
+    chosen = make_target(target, query=query, where=where, read=read, buckets=buckets)
     with opened(db, limits, chosen, *request.targets) as engine:
         return attacked(engine, chosen, roles, request)
 

@@ -1,0 +1,116 @@
+"""Bucketized releases: two tables say what the one table says in which the bucket is the class; on every engine."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import sqlaudit
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.spec import Target
+from sqlaudit.engines.contract import Engine
+from sqlaudit.papers.tables import find_table
+from tests.audit_values import values_query
+from tests.cli.runner import run as sqlaudit_command
+from tests.models.disclosure import oracle
+from tests.strategies import run
+
+PERSONS, VALUES = {"age": "int", "b": "int"}, {"b": "int", "s": "text", "n": "int"}
+
+
+@run(12)
+@given(st.data())
+def test_two_tables_are_the_histogram_of_their_buckets(engine: Engine, data: st.DataObject) -> None:
+    row = st.tuples(st.integers(1, 3), st.sampled_from(["flu", "it's", None]), st.sampled_from([30, 40, None]))
+    rows = data.draw(st.lists(row, min_size=1, max_size=8))
+    counts: dict[int, dict[Any, int]] = defaultdict(lambda: defaultdict(int))
+    for bucket, value, _ in rows:
+        counts[bucket][value] += 1
+    persons = [{"age": age, "b": bucket} for bucket, _, age in rows]
+    counted = [{"b": b, "s": s, "n": n} for b, found in counts.items() for s, n in found.items()]
+    single = [{"b": b, "s": s, "n": 1} for b, s, _ in reversed(rows)]
+    classes = [sorted(found.values(), reverse=True) for found in counts.values()]
+    for values, count in ((counted, "n"), (single, "")):
+        second = Target(query=values_query(values, VALUES))
+        asked: dict[str, Any] = {
+            "query": values_query(persons, PERSONS),
+            "buckets": {"table": second, "column": "b", "count": count},
+            "db": engine,
+            "qi": ["b"],
+            "sensitive": ["s"],
+        }
+        audited = sqlaudit.audit(require=["k=2", "l=2"], **asked)
+        assert audited.rows == len(rows)
+        assert [check.level for check in audited.checks] == [min(map(sum, classes)), min(map(len, classes))]
+        curve = sqlaudit.disclosure_curve(knowledge=2, **asked).disclosure.points
+        for point in curve:
+            k = point.k
+            assert (point.maximum, point.negated) == (oracle.maximum(classes, k), oracle.negated(classes, k))
+
+
+FIGURE = [  # Figure 3 of the paper: 14850 and 14853, men and women
+    *[("M", value) for value in ("Flu", "Lung Cancer", "Mumps", "Flu", "Lung Cancer")],
+    *[("F", value) for value in ("Flu", "Breast Cancer", "Flu", "Heart Disease", "Ovarian Cancer")],
+]
+ROWS = pd.DataFrame({"age": [23, 24, 25, 27, 29, 21, 22, 24, 26, 28], "bucket": [sex for sex, _ in FIGURE]})
+LISTED = pd.DataFrame({"bucket": [sex for sex, _ in FIGURE], "disease": [value for _, value in FIGURE]})
+ASKED: dict[str, Any] = {"qi": ["bucket"], "sensitive": "disease"}
+
+
+def test_figure_3_of_the_paper() -> None:
+    assert len(find_table("004:figure-3").rows) == len(FIGURE)
+    second = {"table": LISTED, "column": "bucket"}
+    assert sqlaudit.audit(ROWS, buckets=second, require="k=5", **ASKED).checks[0].level == 5
+    found = sqlaudit.disclosure_curve(ROWS, buckets=second, knowledge=2, **ASKED).disclosure
+    assert [str(value) for value in found.curve] == ["2/5", "2/3", "1"]
+    told = sqlaudit.attack(ROWS, buckets=second, pieces=2, only=["background_knowledge"], **ASKED)
+    assert [step["certain"] for step in told.exposure("background_knowledge").steps] == [0, 0, 5]
+
+
+def test_the_command_takes_two_files(tmp_path: Path) -> None:
+    ROWS.to_csv(tmp_path / "persons.csv", index=False)
+    counts = LISTED.groupby(["bucket", "disease"]).size().reset_index(name="persons")
+    counts.to_csv(tmp_path / "values.csv", index=False)
+    second = ["--buckets", tmp_path / "values.csv", "--bucket-column", "bucket", "--bucket-count", "persons"]
+    asked = [tmp_path / "persons.csv", "--qi", "bucket", "--sensitive", "disease", *second]
+    told = sqlaudit_command("audit", *asked, "--require", "k=5", "--require", "l=3")
+    assert (told.code, "10 rows in 2 equivalence classes" in told.out) == (0, True), told.err
+    for command in ("disclosure", "attack"):
+        assert sqlaudit_command(command, *asked).code == 0
+    left = sqlaudit_command("audit", *asked[:5], "--bucket-column", "bucket")
+    assert (left.code, left.err) == (2, "sqlaudit: Name the table with the values of the buckets with --buckets.\n")
+    certified = sqlaudit_command("audit", *asked, "--certificate", tmp_path / "c.json")
+    assert certified.err == "sqlaudit: A certificate is of one table; leave --certificate or --buckets out.\n"
+
+
+@pytest.mark.parametrize(
+    ("persons", "values", "more", "said"),
+    [
+        (ROWS[1:], LISTED, {}, ": 1 buckets have another number of persons than of values. Each bucket has a row"),
+        (ROWS[5:], LISTED, {}, ": 1 buckets of the table of buckets have no persons in frame. "),
+        (ROWS, LISTED[5:], {}, ": 1 buckets of frame have no values in the table of buckets. "),
+        (ROWS.assign(bucket=[None, *ROWS.bucket[1:]]), LISTED, {}, ": 1 rows have no bucket; 1 buckets have another"),
+        (ROWS, LISTED.assign(n=0), {"count": "n"}, ": 10 rows of the table of buckets have a count below 1, or none; "),
+        (ROWS, LISTED, {"count": "disease"}, "disease of the table of buckets does not hold whole numbers; it is text"),
+        (ROWS, LISTED.assign(bucket=1), {}, "bucket is text in frame and integer in the table of buckets; "),
+        (ROWS, LISTED[["bucket"]], {}, "the table of buckets has no column of sensitive values beside bucket."),
+        (ROWS, LISTED, {"column": "buckets"}, "bucket_column: frame has no column 'buckets'. Did you mean 'bucket'?"),
+    ],
+)
+def test_tables_that_are_not_of_one_release_are_refused(
+    persons: pd.DataFrame, values: pd.DataFrame, more: dict[str, str], said: str
+) -> None:
+    with pytest.raises(UsageError) as caught:
+        sqlaudit.audit(persons, buckets={"table": values, "column": "bucket", **more}, **ASKED)
+    assert said in str(caught.value)
+
+
+def test_a_condition_would_break_buckets() -> None:
+    with pytest.raises(UsageError, match="where= would take persons out of their buckets"):
+        sqlaudit.audit(ROWS, buckets={"table": LISTED, "column": "bucket"}, where="age > 3", **ASKED)
