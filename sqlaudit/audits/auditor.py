@@ -61,6 +61,10 @@ class Auditor:
         attributes = opened.roles.sensitive or (None,)
         parts = [audit_part(opened, attribute, position, wanted) for position, attribute in enumerate(attributes)]
         judged = parts[0].judged
+        if self.relation is None and judged.sizes.all_squares:
+            from sqlaudit.audits.joined import refuse_joined
+
+            refuse_joined(self.engine, spec.target, *published, spec.roles, judged.sizes)
         unnamed = tuple(dict.fromkeys(sentence for part in parts for sentence in part.judged.unnamed))
         if self.export is not None:
             self.export(AllFailing(tuple(every for part in parts for every in part.every), unnamed))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import isqrt
 from typing import Any
 
 from sqlaudit.base.documents import Documented, after, told
@@ -31,6 +32,11 @@ class ClassSizes(Documented):
     def members(self) -> int:
         """Rows (or persons) in all classes together."""
         return self.count if self.per_row else sum(size * classes for size, classes in self.sizes)
+
+    @property
+    def all_squares(self) -> bool:
+        """Whether every class has a square number of rows, and one of them 9 or more."""
+        return bool(self.sizes) and self.sizes[-1][0] >= 9 and all(isqrt(size) ** 2 == size for size, _ in self.sizes)
 
     @property
     @told("count")

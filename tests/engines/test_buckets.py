@@ -111,6 +111,42 @@ def test_tables_that_are_not_of_one_release_are_refused(
     assert said in str(caught.value)
 
 
+JOINED = [
+    {"age": int(age), "b": bucket, "s": value}
+    for age, bucket in ROWS.itertuples(index=False)
+    for other, value in FIGURE
+    if bucket == other
+]
+COLUMNS = {"age": "int", "b": "text", "s": "text"}
+
+
+def _judged(engine: Engine, rows: list[dict[str, Any]], **more: Any) -> Any:
+    columns = {name: COLUMNS.get(name, "int") for name in rows[0]}
+    query = values_query(rows, columns)
+    return sqlaudit.audit(query=query, db=engine, qi=["b"], sensitive="s", require="k=5", **more).checks[0].level
+
+
+def test_the_two_tables_joined_are_refused(engine: Engine) -> None:
+    with pytest.raises(UsageError, match="so that the smallest one has 25 rows for 5 persons"):
+        _judged(engine, JOINED)
+    asked: dict[str, Any] = {"query": values_query(JOINED, COLUMNS), "db": engine, "qi": ["b"], "sensitive": "s"}
+    for call in (sqlaudit.disclosure_curve, sqlaudit.attack):
+        with pytest.raises(UsageError, match="joined: in each class every person is beside every value"):
+            call(**asked)
+
+
+def test_what_is_no_join_is_audited(engine: Engine) -> None:
+    swapped = [dict(row) for row in JOINED]
+    swapped[0]["s"], swapped[1]["s"] = swapped[1]["s"], swapped[0]["s"]
+    assert _judged(engine, [*swapped[1:], dict(JOINED[0])]) == 25
+    assert _judged(engine, [{**row, "id": place} for place, row in enumerate(JOINED)]) == 25
+    named = [{**row, "who": row["age"] + (10 if row["b"] == "F" else 0)} for row in JOINED]
+    assert _judged(engine, named, entity="who") == 5
+    assert _judged(engine, JOINED[1:]) == 24
+    alike = [{"age": place % 3, "b": "x", "s": "flu"} for place in range(9)]
+    assert _judged(engine, alike) == 9
+
+
 def test_a_condition_would_break_buckets() -> None:
     with pytest.raises(UsageError, match="where= would take persons out of their buckets"):
         sqlaudit.audit(ROWS, buckets={"table": LISTED, "column": "bucket"}, where="age > 3", **ASKED)

@@ -10,6 +10,7 @@ from sqlaudit.audits.disclosure.attribute import Disclosure, Failing, WeakClasse
 from sqlaudit.audits.disclosure.places import WorstPlace, places_of
 from sqlaudit.audits.disclosure.request import DisclosureRequest
 from sqlaudit.audits.disclosure.results import AttributeResult, DisclosureResult, ShownWitness
+from sqlaudit.audits.joined import refuse_joined
 from sqlaudit.base.columns_of import Resolved
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.relation import Relation, Statement
@@ -72,6 +73,7 @@ def find_disclosure(engine: Engine, request: DisclosureRequest) -> DisclosureRes
     ]
     attributes = tuple(_attribute_result(part, request) for part in opened)
     sizes = class_sizes(attributes[0].disclosure)
+    refuse_joined(engine, request.target, published, named, request.roles, sizes)
     rows = _rows(opened[0], sizes)
     return DisclosureResult(
         target=request.target.name,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from sqlaudit.audits.joined import refuse_joined
 from sqlaudit.base.columns_of import Resolved
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.names import closest
@@ -12,6 +13,7 @@ from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.spec import Roles, Target
 from sqlaudit.base.words import about
 from sqlaudit.classes.attribute_inputs import inputs_of, refuse_unclear
+from sqlaudit.classes.found import ClassSizes
 from sqlaudit.classes.histogram import HistogramBuilder
 from sqlaudit.classes.inputs import read_inputs
 from sqlaudit.classes.opening import ResolvedRoles, frame_of, key_labels, load_columns, resolve_roles, sensitive_table
@@ -146,13 +148,15 @@ def _scene(
     other = engine.open(request.other) if request.other else None
     copied, where = load_columns(engine, relation, resolved)
     sizes = _sizes(engine, copied, where, roles)
+    found = tuple(sorted((int(row["size"]), int(row["classes"])) for row in sizes))
+    refuse_joined(engine, target, relation, resolved, roles, ClassSizes(found))
     attributes = [
         _attribute(engine, copied, where, roles, one, position, inputs)
         for position, one in enumerate(where.sensitive, 1)
     ]
     rows = sum(int(row["table_rows"]) for row in sizes)
     scene = Scene(engine, relation, resolved, roles, request, attributes, rows, identified, other, workbench)
-    return scene, [(int(row["size"]), int(row["classes"])) for row in sizes]
+    return scene, found
 
 
 def _sizes(engine: Engine, relation: Relation, where: ResolvedRoles, roles: Roles) -> list[dict[str, Any]]:

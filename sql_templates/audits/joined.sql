@@ -1,0 +1,27 @@
+{# Whether each class is the product of its persons and its values, as when the two tables of a bucketized release are
+   joined: m persons and m values make n = m*m rows. Then each combination of the other columns stands beside each value
+   as often as both together say (c * n = n_other * n_value), and m divides how often either occurs. `odd` counts what
+   is otherwise; `telling` what could not be so by itself: several values beside several combinations in nine rows or more. #}
+{% macro lettered(columns, letter, said=false) -%}
+{% for column in columns %}{{ column ~ " AS " if said }}{{ letter }}{{ loop.index }}{{ ", " if not loop.last }}{% endfor %}
+{%- endmacro %}
+WITH cells AS (
+    SELECT {{ lettered(keys, "k", true) }}, {{ lettered(others, "o", true) }}, {{ lettered(sensitive, "s", true) }}, COUNT(*) AS c
+    FROM {{ source }} AS listed
+    GROUP BY {{ (keys + others + sensitive) | join(", ") }}
+),
+counted AS (
+    SELECT
+        c,
+        CAST(SUM(c) OVER (PARTITION BY {{ lettered(keys, "k") }}) AS BIGINT) AS n,
+        CAST(SUM(c) OVER (PARTITION BY {{ lettered(keys, "k") }}, {{ lettered(others, "o") }}) AS BIGINT) AS n_other,
+        CAST(SUM(c) OVER (PARTITION BY {{ lettered(keys, "k") }}, {{ lettered(sensitive, "s") }}) AS BIGINT) AS n_value
+    FROM cells
+),
+rooted AS (
+    SELECT c, n, n_other, n_value, CAST(ROUND(SQRT(n)) AS BIGINT) AS m FROM counted
+)
+SELECT
+    COUNT(CASE WHEN m * m = n AND c * n = n_other * n_value AND n_other % m = 0 AND n_value % m = 0 THEN NULL ELSE 1 END) AS odd,
+    COUNT(CASE WHEN n >= 9 AND n_other < n AND n_value < n THEN 1 END) AS telling
+FROM rooted
