@@ -37,7 +37,7 @@ from sqlaudit.base.words import spelled
 FILE_FORMATS = ("csv", "json", "parquet", "arrow")
 LOOK, ROLES, HOLD, LIMITS = "What to look at", "Roles of the columns", "What must hold", "Limits"
 """Sections of the help page."""
-_VALUES_OF = "A bucketized release: TARGET has the persons, this table the values of their buckets."
+_VALUES_OF = "A bucketized release: the values of its buckets. The other table has the persons."
 
 
 class NullPolicy(StrEnum):

@@ -12,6 +12,8 @@ from sqlaudit.base.spec import Limits, Target
 from sqlaudit.cli.options import (
     Demands,
     Work,
+    bucket_parameters,
+    in_buckets,
     limit_options,
     output_options,
     read_from,
@@ -31,12 +33,15 @@ _tables_of = in_section("What to look at")
 
 
 def _tables(*, original: str, release: str, other_release: str | None, db: str | None, **values: Any) -> dict[str, Any]:
+    second = (values.pop("buckets"), values.pop("bucket_column"), values.pop("bucket_count"))
     read = read_from(values)
     names = {"original": original, "release": release, "other": other_release}
     given = {role: name for role, name in names.items() if name is not None}
     if not all(given.values()):
         raise UsageError("Name the original and the release: a name is empty.")
-    return {"db": db, "tables": {role: Target(relation=name, read=read) for role, name in given.items()}}
+    tables = {role: Target(relation=name, read=read) for role, name in given.items()}
+    tables["release"] = in_buckets(tables["release"], *second)
+    return {"db": db, "tables": tables}
 
 
 _table_options = shared(
@@ -46,6 +51,7 @@ _table_options = shared(
     _tables_of("--db", metavar="DATABASE", help="A DuckDB file, or a PostgreSQL URL. Without it both are files."),
     _tables_of("--other-release", metavar="TABLE", help="Another release: which of the two is coarser?"),
     *read_parameters,
+    *bucket_parameters,
 )
 
 

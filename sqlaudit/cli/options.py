@@ -214,15 +214,22 @@ def _bucketized(
     *, buckets: str | None, bucket_column: str | None, bucket_count: str | None, **more: Any
 ) -> dict[str, Any]:
     found = _target(**more)
-    if buckets or bucket_column or bucket_count:
-        second = Buckets(buckets, bucket_column or "", bucket_count or "")
-        found["target"] = replace(found["target"], buckets=second)
-    return found
+    return {**found, "target": in_buckets(found["target"], buckets, bucket_column, bucket_count)}
 
 
-bucketized_options = shared(
-    _bucketized, *_TARGET, *(made_option(replace(one, shown="")) for _, one in options_of(Buckets))
-)
+def in_buckets(target: Target, buckets: str | None, column: str | None, count: str | None) -> Target:
+    """The persons of a bucketized release with the table of values, where one of its options is given.
+
+    Raises:
+        UsageError: only some of them are.
+    """
+    if not (buckets or column or count):
+        return target
+    return replace(target, buckets=Buckets(buckets, column or "", count or ""))
+
+
+bucket_parameters = tuple(made_option(replace(one, shown="")) for _, one in options_of(Buckets))
+bucketized_options = shared(_bucketized, *_TARGET, *bucket_parameters)
 """The same as `target_options`, for commands that also take the two tables of a bucketized release."""
 several_options = shared(
     _several,

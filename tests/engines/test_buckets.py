@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from sqlaudit.papers.tables import find_table
 from tests.audit_values import values_query
 from tests.cli.runner import run as sqlaudit_command
 from tests.models.disclosure import oracle
+from tests.reports.schemas import validator
 from tests.strategies import run
 
 PERSONS, VALUES = {"age": "int", "b": "int"}, {"b": "int", "s": "text", "n": "int"}
@@ -150,3 +152,79 @@ def test_what_is_no_join_is_audited(engine: Engine) -> None:
 def test_a_condition_would_break_buckets() -> None:
     with pytest.raises(UsageError, match="where= would take persons out of their buckets"):
         sqlaudit.audit(ROWS, buckets={"table": LISTED, "column": "bucket"}, where="age > 3", **ASKED)
+
+
+ORIGINAL = ROWS.drop(columns="bucket").assign(id=range(10), disease=LISTED.disease)
+NUMBERED = ROWS.assign(id=range(10))
+
+
+def _compared(engine: Engine, persons: pd.DataFrame, values: pd.DataFrame = LISTED, **more: Any) -> Any:
+    def table(frame: pd.DataFrame) -> Target:
+        kinds = {name: "int" if name in ("age", "id") else "text" for name in frame.columns}
+        return Target(query=values_query(frame.to_dict("records"), kinds))
+
+    second = {"table": table(values), "column": "bucket"}
+    asked: dict[str, Any] = {"qi": ["age"], "sensitive": "disease", "key": "id", "require": "k=5", "db": engine, **more}
+    return sqlaudit.compare(table(ORIGINAL), table(persons), buckets=second, **asked)
+
+
+def test_two_tables_beside_their_original(engine: Engine) -> None:
+    found = _compared(engine, NUMBERED)
+    general = found.generalization
+    assert (general.answer.value, general.misfit_rows, general.changed) == ("yes", 0, {"disease": 0})
+    assert (found.rows, found.released, found.audit.checks[0].level, found.losses) == (10, 10, 5, ())
+    assert {one.attack for one in found.attacks.exposures} >= {"homogeneity"}
+    validator("compare").validate(json.loads(json.dumps(found.to_dict())))
+    swapped = LISTED.assign(disease=["Heart Disease", *LISTED.disease[1:8], "Flu", *LISTED.disease[9:]])
+    changed = _compared(engine, NUMBERED, swapped)
+    assert (changed.generalization.answer.value, changed.generalization.changed, changed.attacks) == (
+        "no",
+        {"disease": 2},
+        None,
+    )
+    older = _compared(engine, NUMBERED.assign(age=[24, *NUMBERED.age[1:]], id=[0, *range(2, 10), 77])).generalization
+    assert (older.misfit_rows, older.foreign, older.missing, older.answer.value) == (9, 1, 1, "no")
+    left_out = _compared(engine, NUMBERED[1:], LISTED[1:])
+    assert (left_out.generalization.missing, left_out.generalization.answer.value, left_out.rows) == (1, "yes", 10)
+
+
+def test_rows_may_be_paired_by_position() -> None:
+    second = {"table": LISTED, "column": "bucket"}
+    asked: dict[str, Any] = {"qi": ["age"], "sensitive": "disease", "by_position": True, "buckets": second}
+    assert sqlaudit.compare(ORIGINAL, NUMBERED, **asked).generalization.answer.value == "yes"
+    turned = ORIGINAL.sort_values("id", ascending=False)
+    assert sqlaudit.compare(turned, NUMBERED, **asked).generalization.misfit_rows == 10
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"key": ()}, "Which rows of the original are in a bucket follows from no count; pair them by key= or by_posi"),
+        ({"sensitive": ()}, "Name the columns whose values lie in buckets with sensitive=."),
+        ({"measures": ["loss"]}, "measures is for releases whose cells are coarser; one in buckets keeps them."),
+        ({"workload": 5}, "workload is for releases whose cells are coarser"),
+        ({"queries": "SELECT COUNT(*) FROM t"}, "queries is for releases whose cells are coarser"),
+    ],
+)
+def test_what_buckets_do_not_answer_is_refused(more: dict[str, Any], said: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        sqlaudit.compare(
+            ORIGINAL,
+            NUMBERED,
+            buckets={"table": LISTED, "column": "bucket"},
+            **{"qi": ["age"], "sensitive": "disease", "key": "id", **more},
+        )
+    assert said in str(caught.value)
+
+
+def test_the_command_compares_two_files_with_the_original(tmp_path: Path) -> None:
+    for name, frame in {"original": ORIGINAL, "persons": NUMBERED, "values": LISTED}.items():
+        frame.to_csv(tmp_path / f"{name}.csv", index=False)
+    second = ["--buckets", tmp_path / "values.csv", "--bucket-column", "bucket"]
+    asked = ["--qi", "age", "--sensitive", "disease", "--key", "id", *second]
+    told = sqlaudit_command("compare", tmp_path / "original.csv", tmp_path / "persons.csv", *asked)
+    assert (told.code, "is a bucketized release of" in told.said) == (0, True), told.err
+    assert "Every bucket holds the values of its persons, and theirs alone." in told.said
+    assert (
+        sqlaudit_command("compare", tmp_path / "original.csv", tmp_path / "persons.csv", *asked, "--dry-run").code == 0
+    )

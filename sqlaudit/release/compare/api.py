@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from sqlaudit.base.options import request_from
-from sqlaudit.base.spec import Limits, ReadOptions
+from sqlaudit.base.spec import Buckets, Limits, ReadOptions
 from sqlaudit.base.targets import make_target
 from sqlaudit.engines import opened
 from sqlaudit.engines.contract import Database
@@ -39,6 +39,7 @@ def compare(
     show_values: bool = False,
     db: Database = None,
     read: ReadOptions | Mapping[str, Any] | None = None,
+    buckets: Buckets | Mapping[str, Any] | None = None,
     limits: Limits | Mapping[str, Any] | None = None,
 ) -> CompareResult:
     """Compare a release with its original (`sqlaudit compare`).
@@ -57,6 +58,7 @@ def compare(
         require, inputs: as for `sqlaudit.audit`, for the audit of the release.
         show_values: whether answers of grouped queries name their groups.
         db, read, limits: as for `sqlaudit.audit`.
+        buckets: the second table of a bucketized release, as for `sqlaudit.audit`; `release` has the persons.
 
     Raises:
         UsageError: columns, cells, keys, hierarchies or queries that do not fit.
@@ -74,7 +76,7 @@ def compare(
         CompareRequest,
         locals(),
         original=make_target(original, read=read),
-        release=make_target(release, read=read),
+        release=make_target(release, read=read, buckets=buckets),
         other=None if other is None else make_target(other, read=read),
         requirements=requirements(require),
         inputs=inputs or {},

@@ -69,17 +69,21 @@ def _pairing(result: CompareResult) -> str:
 
 def compare_document(result: CompareResult) -> Document:
     """The result of a comparison as a document for any layout."""
+    if result.shown_by != CompareResult.shown_by:
+        from sqlaudit.release.compare.bucketized_report import bucketized_document
+
+        return bucketized_document(result)
     return Document(
         _headline(result),
         (Bullets(tuple(_lead(result))), *notices_block(result.audit.notices)),
         (
             *section("Is it a generalization?", *_generalization(result)),
-            *_parts(audit_document(result.audit), _OF_AUDIT, "Is it safe?"),
+            *audit_section(result),
             *section("What was lost", *losses_blocks(result)),
             *section("What was lost, column by column", *by_column_blocks(result)),
             *section("What is still of use", *useful_blocks(result)),
-            *_attacks(result),
-            *section("How this was computed", _how(result)),
+            *attacks_section(result),
+            *section("How this was computed", computed(result)),
             *section("What this does not say", Bullets((MEANING,))),
             *section("The SQL that ran", *statements_code(result.statements)),
         ),
@@ -183,14 +187,16 @@ def _levels(one: ColumnFit) -> str:
     return ", ".join(f"{count(rows)} at {level}" for level, rows in one.levels) + f" of {one.height}"
 
 
-def _parts(document: Document, titles: tuple[str, ...], title: str) -> tuple[Section, ...]:
+def audit_section(result: CompareResult) -> tuple[Section, ...]:
     """Some sections of the audit as one."""
+    document = audit_document(result.audit)
     blocks: list[Block] = [Paragraph(document.headline), *document.lead]
-    blocks += [block for one in document.sections if one.title in titles for block in one.blocks]
-    return section(title, *blocks)
+    blocks += [block for one in document.sections if one.title in _OF_AUDIT for block in one.blocks]
+    return section("Is it safe?", *blocks)
 
 
-def _attacks(result: CompareResult) -> tuple[Section, ...]:
+def attacks_section(result: CompareResult) -> tuple[Section, ...]:
+    """What the attacks on the release achieve."""
     if result.attacks is None:
         return section(_ATTACKED, Paragraph(NO_ATTACKS))
     document = attack_document(result.attacks)
@@ -200,7 +206,8 @@ def _attacks(result: CompareResult) -> tuple[Section, ...]:
     return section(_ATTACKED, *blocks)
 
 
-def _how(result: CompareResult) -> Facts:
+def computed(result: CompareResult) -> Facts:
+    """What was compared, how, when and where."""
     pairs: list[tuple[str, Words]] = [
         ("original", f"{result.original}, {plural(result.rows, 'row')}"),
         ("release", f"{result.release}, {plural(result.released, 'row')}"),

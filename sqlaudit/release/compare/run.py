@@ -40,7 +40,7 @@ from sqlaudit.release.losses.noise import MEASURE as NOISE
 from sqlaudit.release.losses.noise import noise_loss
 from sqlaudit.release.losses.views import LossScene, LossView, blocks_of, class_losses, views_of
 
-_ON_RELEASE = ("homogeneity", "background_knowledge", "skewness", "similarity")
+ON_RELEASE = ("homogeneity", "background_knowledge", "skewness", "similarity")
 """Attacks that need nothing but the release."""
 
 
@@ -51,6 +51,10 @@ def compare_tables(engine: Engine, request: CompareRequest) -> CompareResult:
         UsageError: columns, cells, keys or inputs that do not fit.
         EngineError: the database refused, failed or went away.
     """
+    if request.release.buckets is not None:
+        from sqlaudit.release.compare.bucketized import compare_buckets
+
+        return compare_buckets(engine, request)
     already = len(engine.executed)
     measures = chosen(request.measures)
     with workbench_of(engine) as workbench, closing(Bench(engine, workbench)) as bench:
@@ -64,6 +68,10 @@ def plan_comparison(engine: Engine, request: CompareRequest) -> list[Statement]:
     Raises:
         UsageError: a column that is not there, or a hierarchy that does not fit.
     """
+    if request.release.buckets is not None:
+        from sqlaudit.release.compare.bucketized import plan_buckets
+
+        return plan_buckets(engine, request)
     original, release = (open_side(engine, target, request) for target in (request.original, request.release))
     hierarchies = read_hierarchies(request.hierarchies or {}).for_columns(request.qi)
     dialect, statements = engine.dialect, []
@@ -190,7 +198,7 @@ class _Comparison:
         """What can be done with the release alone; `sqlaudit attack` takes further tables."""
         request = self.request
         hierarchies = {one.column: one for one in read_hierarchies(request.hierarchies or {}).for_columns(request.qi)}
-        asked = AttackRequest(inputs=request.inputs, hierarchies=hierarchies, seed=request.seed, only=_ON_RELEASE)
+        asked = AttackRequest(inputs=request.inputs, hierarchies=hierarchies, seed=request.seed, only=ON_RELEASE)
         return attack_release(self.bench.engine, request.release, Roles(request.qi, request.sensitive), asked)
 
     def _audit(self) -> AuditResult:
