@@ -38,6 +38,7 @@ class Auditor:
         relation: what is audited instead of opening the target; the target then only names it.
         population: the population table, likewise.
         worst_classes: of how many of the worst classes to read how the sensitive values are spread, 0 = of none.
+        rows_meant: whether each row is known to be a person's, so that no join of two tables is looked for.
     """
 
     engine: Engine
@@ -47,6 +48,7 @@ class Auditor:
     relation: Relation | None = None
     population: Relation | None = None
     worst_classes: int = 0
+    rows_meant: bool = False
 
     def audit(self, spec: AuditSpec) -> AuditResult:
         """Everything the request asks for.
@@ -61,7 +63,7 @@ class Auditor:
         attributes = opened.roles.sensitive or (None,)
         parts = [audit_part(opened, attribute, position, wanted) for position, attribute in enumerate(attributes)]
         judged = parts[0].judged
-        if self.relation is None and judged.sizes.all_squares:
+        if self.relation is None and not self.rows_meant and judged.sizes.all_squares:
             from sqlaudit.audits.joined import refuse_joined
 
             refuse_joined(self.engine, spec.target, *published, spec.roles, judged.sizes)

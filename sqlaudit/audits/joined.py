@@ -7,6 +7,7 @@ an identifier of their own this cannot be, nor where persons are counted.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import isqrt
 
 from sqlaudit.base.errors import UsageError
@@ -38,22 +39,33 @@ def refuse_joined(
     named = {role.column for role in (*roles.quasi_identifiers, *roles.sensitive)}
     others = [column for column in relation.columns if column.name not in named]
     persons_counted = roles.entity is not None or given.nulls is NullPolicy.WILDCARD
-    if persons_counted or target.buckets is not None or not roles.sensitive or not others:
+    if persons_counted or target.buckets is not None or not others:
         return
     if any(column.kind is Kind.OTHER for column in others):  # not everything can be grouped
         return
-    statement = render(
-        "audits/joined.sql",
-        engine.dialect,
-        step="joined buckets",
-        source=Raw(relation.sql),
-        keys=[Raw(role.sql) for role in roles.quasi_identifiers],
-        others=[Raw(quote(column.name, engine.dialect)) for column in others],
-        sensitive=[Raw(role.sql) for role in roles.sensitive],
-    )
-    odd, telling = (int(number) for number in engine.run(statement)[0])
-    if not odd and telling:
-        raise UsageError(_said(relation.label, sizes.sizes[0][0]))
+    keys = [Raw(role.sql) for role in roles.quasi_identifiers]
+    columns = [Raw(quote(column.name, engine.dialect)) for column in others]
+    for persons, values in _splits(columns, [Raw(role.sql) for role in roles.sensitive]):
+        statement = render(
+            "audits/joined.sql",
+            engine.dialect,
+            step="joined buckets",
+            source=Raw(relation.sql),
+            keys=keys,
+            others=persons,
+            sensitive=values,
+        )
+        odd, telling = (int(number) for number in engine.run(statement)[0])
+        if not odd and telling:
+            raise UsageError(_said(relation.label, sizes.sizes[0][0]))
+
+
+def _splits(others: list[Raw], sensitive: list[Raw]) -> Iterator[tuple[list[Raw], list[Raw]]]:
+    """Which columns may be those of persons, and which those of values: as was said, else each column by itself."""
+    if sensitive:
+        yield others, sensitive
+    elif len(others) > 1:
+        yield from ((others[:place] + others[place + 1 :], [column]) for place, column in enumerate(others))
 
 
 def _said(label: str, smallest: int) -> str:
@@ -61,5 +73,5 @@ def _said(label: str, smallest: int) -> str:
         f"{label} looks like the two tables of a bucketized release, joined: in each class every person is beside "
         f"every value, so that the smallest one has {smallest:,} rows for {isqrt(smallest):,} persons. Give the table "
         f"of persons, and that of values with {spelled('buckets')}. If each row is a person, name a column that tells "
-        f"them apart with {spelled('entity')}."
+        f"them apart with {spelled('entity')}, or give the table a column that numbers its rows."
     )

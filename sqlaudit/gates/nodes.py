@@ -29,6 +29,7 @@ _KEYS = {
     "inputs": "'inputs'",
     "columns": "among",
     "db": "the connection",
+    "buckets": "`sqlaudit audit --buckets`",
 }
 """The keys that are not called like the field."""
 _SAME = ("entity", "where", "query", "nulls", "exclude", "key", "by_position", "distance", "hierarchies", "insensitive")

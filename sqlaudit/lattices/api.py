@@ -219,7 +219,7 @@ def _audited(
     target = Target(relation=view)
     spec = audit_of(request, keys, target, rows, alone=True)
     with connect(db, limits, target, *further_targets(spec)) as engine:
-        found = Auditor(engine, failing_classes=0).audit(spec)
+        found = Auditor(engine, failing_classes=0, rows_meant=True).audit(spec)
     agrees = found.status.value == before.status or checkable(request, alone=True) != request.requirements
     if (found.rows, found.classes.count) != (before.rows, before.classes) or not agrees:
         raise EngineError(f"The view {view!r} does not hold what was searched; the table changed meanwhile. Drop it.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -135,6 +136,41 @@ def test_the_two_tables_joined_are_refused(engine: Engine) -> None:
     for call in (sqlaudit.disclosure_curve, sqlaudit.attack):
         with pytest.raises(UsageError, match="joined: in each class every person is beside every value"):
             call(**asked)
+    with pytest.raises(UsageError, match="25 rows for 5 persons"):  # where no values are named, any column may be them
+        sqlaudit.audit(query=asked["query"], db=engine, qi=["b"], require="k=5")
+
+
+DESIGN = pd.DataFrame([("x", dose, grade) for dose in range(3) for grade in "abc"], columns=["b", "dose", "s"])
+"""Each grade once beside each dose, as in the join of three persons with three values."""
+
+
+def test_a_design_that_looks_like_a_join_has_a_way_out() -> None:
+    asked: dict[str, Any] = {"qi": ["b"], "sensitive": "s"}
+    with pytest.raises(
+        UsageError, match=r"9 rows for 3 persons.* with entity=, or give the table a column that numbers"
+    ):
+        sqlaudit.audit(DESIGN, **asked)
+    numbered = DESIGN.assign(row=range(9))
+    for more in ({}, {"entity": "row"}):
+        assert sqlaudit.audit(numbered, require="k=9", **asked, **more).passed
+        assert sqlaudit.disclosure_curve(numbered, **asked, **more).disclosure.curve[0] == Fraction(1, 3)
+        assert sqlaudit.attack(numbered, **asked, **more).smallest == 9
+    found = sqlaudit.compare(DESIGN, DESIGN, require="k=9", **asked)
+    assert (found.audit.passed, found.attacks.smallest) == (True, 9)
+    three = DESIGN.assign(dose=0, s=list("aaabbbccc"))[::3]
+    with pytest.raises(UsageError, match="9 rows for 3 persons"):
+        sqlaudit.compare(three, DESIGN, **asked)
+
+
+def test_a_policy_and_the_console_name_the_command(tmp_path: Path) -> None:
+    DESIGN.to_csv(tmp_path / "joined.csv", index=False)
+    policy = tmp_path / "p.yml"
+    table = "{file: joined.csv, quasi_identifiers: [b], sensitive: [s], requirements: [k=5]}"
+    policy.write_text(f"tables:\n- {table}\n", encoding="utf-8")
+    said = sqlaudit_command("test", "--file", policy).said
+    assert "Give the table of persons, and that of values with `sqlaudit audit --buckets`. " in " ".join(said.split())
+    told = sqlaudit_command("console", tmp_path / "joined.csv", "--qi", "b", "--sensitive", "s", "-c", "\\audit")
+    assert "that of values with `sqlaudit audit --buckets`. If each row is a person, name a column" in told.err
 
 
 def test_what_is_no_join_is_audited(engine: Engine) -> None:

@@ -10,6 +10,7 @@ _SAID = {
     "failing_classes_to": "`sqlaudit audit --failing-classes-to FILE.csv`",
     "failing_classes": "`sqlaudit audit --failing-classes all`",
     "db": "`sqlaudit console --db`",
+    "buckets": "`sqlaudit audit --buckets`",
 }
 
 

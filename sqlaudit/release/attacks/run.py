@@ -47,7 +47,12 @@ _PARTS: dict[type[Attack], type[Attack]] = {Linkage: AttributeLinkage}
 
 
 def attack_release(
-    engine: Engine, target: Target, roles: Roles, request: AttackRequest, workbench: Engine | None = None
+    engine: Engine,
+    target: Target,
+    roles: Roles,
+    request: AttackRequest,
+    workbench: Engine | None = None,
+    rows_meant: bool = False,
 ) -> AttackResult:
     """Try every attack that has what it needs.
 
@@ -55,6 +60,7 @@ def attack_release(
         engine: an open engine that knows the release and the attacker's tables.
         target: the release. roles: its quasi-identifiers and sensitive attributes. request: what the attacker holds.
         workbench: where labels of hierarchies are kept; None = the engine itself, if it can keep relations.
+        rows_meant: whether each row is known to be a person's, so that no join of two tables is looked for.
 
     Raises:
         UsageError: a column that is not there, or an input that does not fit.
@@ -71,7 +77,7 @@ def attack_release(
     """
     already = len(engine.executed)
     bench = workbench or (engine if engine.own_workbench else None)
-    scene, sizes = _scene(engine, target, roles, request, bench)
+    scene, sizes = _scene(engine, target, roles, request, bench, rows_meant)
     exposures: list[Exposure] = []
     not_tried: list[NotTried] = []
     for kind in chosen(request.only):
@@ -133,7 +139,7 @@ def plan_attacks(engine: Engine, target: Target, roles: Roles) -> list[Statement
 
 
 def _scene(
-    engine: Engine, target: Target, roles: Roles, request: AttackRequest, workbench: Engine | None
+    engine: Engine, target: Target, roles: Roles, request: AttackRequest, workbench: Engine | None, rows_meant: bool
 ) -> tuple[Scene, Sequence[tuple[int, int]]]:
     """The scene, and (size, classes) of the release."""
     if not roles.quasi_identifiers:
@@ -149,7 +155,8 @@ def _scene(
     copied, where = load_columns(engine, relation, resolved)
     sizes = _sizes(engine, copied, where, roles)
     found = tuple(sorted((int(row["size"]), int(row["classes"])) for row in sizes))
-    refuse_joined(engine, target, relation, resolved, roles, ClassSizes(found))
+    if not rows_meant:
+        refuse_joined(engine, target, relation, resolved, roles, ClassSizes(found))
     attributes = [
         _attribute(engine, copied, where, roles, one, position, inputs)
         for position, one in enumerate(where.sensitive, 1)

@@ -166,6 +166,7 @@ class _Comparison:
             request.distance,
             read_inputs(request.inputs),
         )
+        known = opened.coded.released <= opened.coded.rows  # a join of two tables has more rows than the original
         return CompareResult(
             original=request.original.name,
             release=request.release.name,
@@ -177,8 +178,8 @@ class _Comparison:
             distance=request.distance,
             generalization=opened.found.generalization,
             losses=tuple(self._losses(opened)),
-            audit=self._audit(),
-            attacks=None if opened.found.generalization.answer is Answer.NO else self._attacks(),
+            audit=self._audit(known),
+            attacks=None if opened.found.generalization.answer is Answer.NO else self._attacks(known),
             coarser=beside,
             queries=tuple(asked.answer(query) for query in queries),
             workload=self._workload(opened),
@@ -194,16 +195,18 @@ class _Comparison:
             them = open_tables(bench, self.request, original, other, pairing)
             return coarser(bench, _read(opened), _read(them), target.name)
 
-    def _attacks(self) -> AttackResult | None:
+    def _attacks(self, known: bool) -> AttackResult | None:
         """What can be done with the release alone; `sqlaudit attack` takes further tables."""
         request = self.request
         hierarchies = {one.column: one for one in read_hierarchies(request.hierarchies or {}).for_columns(request.qi)}
         asked = AttackRequest(inputs=request.inputs, hierarchies=hierarchies, seed=request.seed, only=ON_RELEASE)
-        return attack_release(self.bench.engine, request.release, Roles(request.qi, request.sensitive), asked)
+        roles = Roles(request.qi, request.sensitive)
+        return attack_release(self.bench.engine, request.release, roles, asked, rows_meant=known)
 
-    def _audit(self) -> AuditResult:
+    def _audit(self, known: bool) -> AuditResult:
         """The release by itself."""
-        return Auditor(self.bench.engine, failing_classes=0).audit(_audit_of(self.request))
+        auditor = Auditor(self.bench.engine, failing_classes=0, rows_meant=known)
+        return auditor.audit(_audit_of(self.request))
 
     def _workload(self, opened: _OpenedTables) -> Workload | None:
         number, seed = self.request.workload, self.request.seed
