@@ -50,10 +50,11 @@ def compare_buckets(engine: Engine, request: CompareRequest) -> BucketizedResult
     with workbench_of(engine) as workbench:
         original, persons, values = _sides(engine, request)
         pairing = find_pairing(Bench(engine, workbench), request, original, persons)
-        found = [int(number) for number in engine.run(_statement(engine, request, original, persons, values))[0]]
-        changed = dict(zip((one.label for one in values.sensitive), found[3:], strict=True))
+        found = engine.run(_statement(engine, request, original, persons, values))[0]
+        missing, foreign, moved, *surplus = (int(number) for number in found)
+        changed = dict(zip((one.label for one in values.sensitive), surplus, strict=True))
         audit = Auditor(engine, failing_classes=0).audit(audit_of_buckets(request))
-        judged = _judged(*found[:3], changed)
+        judged = _judged(missing, foreign, moved, changed)
         result = _result(engine, request, pairing.by, judged, audit)
         return replace(result, **provenance(engine, already, workbench))
 
