@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import sqlaudit
 from sqlaudit.audits.report import audit_document
@@ -26,6 +26,9 @@ from sqlaudit.engines.contract import Engine, Executed
 from sqlaudit.engines.watch import Deadline
 from sqlaudit.tabular.report import aggregates_document
 from sqlaudit.tabular.result import AggregatesResult
+
+if TYPE_CHECKING:
+    from sqlaudit.cli.console.supposed import Supposed
 
 SHOWN_CLASSES = 10
 T = TypeVar("T")
@@ -64,6 +67,10 @@ class Session:
     """The last report, which can be written to a file."""
     steps: list[Executed] = field(default_factory=list)
     """The statements that the last step ran."""
+    pieces: int = 8
+    """To how many pieces of knowledge disclosure was asked for last."""
+    supposed: Supposed | None = None
+    """The classes as they are supposed to be."""
     left: bool = False
     """Whether the session was asked to end."""
     _past: list[State] = field(default_factory=list)

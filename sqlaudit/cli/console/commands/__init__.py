@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sqlaudit.cli.console.commands import about_data, about_session, ask, change, roles, write
+from sqlaudit.cli.console.commands import about_data, about_session, ask, change, classes, roles, write
 from sqlaudit.cli.console.session import Command
 
 GROUPS: Mapping[str, tuple[Command, ...]] = {
     "The data": about_data.COMMANDS,
     "Roles, and what must hold": roles.COMMANDS,
     "Questions about the current relation": ask.COMMANDS,
-    "What if?": change.COMMANDS,
+    "What if?": (*change.COMMANDS, *classes.COMMANDS),
     "Writing": write.COMMANDS,
     "The console": about_session.COMMANDS,
 }

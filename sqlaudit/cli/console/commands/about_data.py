@@ -72,6 +72,7 @@ def refresh(session: Session, rest: str) -> None:
     """Connect again, to see the data as they are now."""
     _no_more(rest, "\\refresh")
     session.workspace.refresh()
+    session.supposed = None
     session.screen.note("connected again; tables are as they are now.")
 
 

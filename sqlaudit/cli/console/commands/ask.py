@@ -86,6 +86,7 @@ def disclosure(session: Session, rest: str) -> None:
         raise UsageError("\\disclosure takes the pieces of knowledge: \\disclosure 0..8, or 8.")
     session.require_roles()
     pieces = Pieces(int(found[1] or 0), int(found[2]))
+    session.pieces = pieces.last
     request = DisclosureRequest(session.target(), session.state.roles, pieces, show_values=session.show_values)
     result = find_disclosure(session.engine, request)
     session.show(Reported(lambda: disclosure_document(result), result.to_dict))
