@@ -13,5 +13,5 @@ from sqlaudit.release.compare.run import _Comparison
 def release_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """For modules that import it."""
     audit = sqlaudit.audit(pd.DataFrame({"a": [1]}), qi=["a"])
-    monkeypatch.setattr(_Comparison, "_audit", lambda _: audit)
-    monkeypatch.setattr(_Comparison, "_attacks", lambda _: None)
+    monkeypatch.setattr(_Comparison, "_audit", lambda *_: audit)
+    monkeypatch.setattr(_Comparison, "_attacks", lambda *_: None)

@@ -12,6 +12,7 @@ import sqlaudit
 from sqlaudit.audits.disclosure.grown import grown_classes
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.spec import Roles, Target
+from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
 from tests.audit_values import values_query
 from tests.strategies import run
@@ -63,6 +64,6 @@ def test_counts_before_and_after(engine: Engine) -> None:
 )
 def test_rows_of_another_kind_are_refused(roles: Roles, columns: dict[str, str], said: str) -> None:
     row = ("30" if columns["age"] == "text" else 30, "f", "flu")
-    with sqlaudit.connect() as engine, pytest.raises(UsageError) as caught:
+    with connect() as engine, pytest.raises(UsageError) as caught:
         grown_classes(engine, [_table([(30, "f", "flu")]), _table([row], columns)], roles)
     assert said in str(caught.value)
