@@ -19,6 +19,7 @@ CELLS = [
     ("Total", "t", 10, 90, 60, 10),
     ("Total", "Total", 26, 230, 75, 60),
 ]
+CELLS = [(*row, "*" if row[2] is None else str(row[2])) for row in CELLS]
 BEFORE = [("north", "s", 11), ("north", "t", 3), ("south", "t", None), ("west", "t", 2), ("Total", "t", 15)]
 ZEROS = [("north", "s", 5), ("north", "t", None), ("north", "u", None), ("north", "Total", 5)]
 ZEROS += [("south", "s", 4), ("south", "t", None), ("south", "u", None), ("south", "Total", 5)]
@@ -29,7 +30,7 @@ def select(rows: list[tuple[Any, ...]], names: str) -> str:
     """Rows as a SELECT."""
 
     def written(value: Any, name: str) -> str:
-        kind = "varchar(9)" if name in BY else "integer"
+        kind = "varchar(9)" if name in (*BY, "m") else "integer"
         return f"cast({'null' if value is None else repr(value)} as {kind}) as {name}"
 
     lines = [", ".join(written(v, n) for v, n in zip(row, names.split(), strict=True)) for row in rows]
@@ -42,15 +43,21 @@ def test(kind: str, name: str, **arguments: Any) -> dict[str, Any]:
 
 test.__test__ = False  # type: ignore[attr-defined]
 LARGEST = {"value": "x", "largest": ["x1", "x2"]}
+IGNORED = {"hidden_cells": "ignore"}
 TESTS = [
-    test("min_contributors", "few", contributors="n", n=5),
-    test("min_contributors", "enough", contributors="n", n=3),
-    test("dominance", "at_the_limit", n=1, k=75, **LARGEST, by=BY),
-    test("dominance", "beyond_it", n=1, k="74.9", **LARGEST),
-    test("dominance", "of_two", k=90, **LARGEST, by=BY, show_values=True),
+    test("min_contributors", "few", contributors="n", n=5, **IGNORED),
+    test("min_contributors", "enough", contributors="n", n=3, **IGNORED),
+    test("min_contributors", "hidden", contributors="n", n=5),
+    test("min_contributors", "marked", contributors="m", n=5, hidden=["x", "*"]),
+    test("dominance", "at_the_limit", n=1, k=75, **LARGEST, by=BY, **IGNORED),
+    test("dominance", "beyond_it", n=1, k="74.9", **LARGEST, **IGNORED),
+    test("dominance", "of_two", k=90, **LARGEST, by=BY, show_values=True, **IGNORED),
+    test("dominance", "refused", k=90, **LARGEST),
+    test("no_unpickable_cell", "mark_unpicked", by=BY, count="m", hidden=["*"]),
     test("no_unpickable_cell", "unpicked", by=BY, count="n"),
-    test("no_differencing", "changed", before="{{ ref('april') }}", by=BY, count="n", n=3),
-    test("no_differencing", "changed_more", before="{{ ref('april') }}", by=BY, count="n", n=6),
+    test("no_differencing", "changed", before="{{ ref('april') }}", by=BY, count="n", n=3, **IGNORED),
+    test("no_differencing", "changed_more", before="{{ ref('april') }}", by=BY, count="n", n=6, **IGNORED),
+    test("no_differencing", "not_known", before="{{ ref('april') }}", by=BY, count="n", n=3),
 ]
 
 
@@ -61,7 +68,7 @@ def tested(project: Project) -> Ran:
     april = select(BEFORE, "region sector n")
     zeros = {"name": "june", "data_tests": [test("no_unpickable_cell", "zeros", by=BY, count="n")]}
     june = select(ZEROS, "region sector n")
-    project.models({"models": [model, zeros]}, may=select(CELLS, "region sector n x x1 x2"), april=april, june=june)
+    project.models({"models": [model, zeros]}, may=select(CELLS, "region sector n x x1 x2 m"), april=april, june=june)
     return project.dbt("build")
 
 
@@ -83,6 +90,13 @@ def tested(project: Project) -> Ran:
         # north s by 1, west t by 2
         ("changed", 2),
         ("changed_more", 3),
+        # the two hidden cells besides
+        ("hidden", 3),
+        ("marked", 3),
+        ("refused", 3),
+        ("mark_unpicked", 2),
+        # south s and Total s are hidden in may, south t in april
+        ("not_known", 5),
     ],
 )
 def test_cells_are_found(tested: Ran, name: str, failures: int) -> None:

@@ -49,7 +49,11 @@ def package(adapter: str) -> Mapping[str, Callable[..., Any]]:
             "execute": False,
             "exceptions": SimpleNamespace(raise_compiler_error=refuse),
             "modules": SimpleNamespace(re=re),
-            "dbt": SimpleNamespace(string_literal=lambda text: f"'{text}'", escape_single_quotes=lambda text: text),
+            "dbt": SimpleNamespace(
+                string_literal=lambda text: f"'{text}'",
+                escape_single_quotes=lambda text: text,
+                type_string=lambda: "VARCHAR",
+            ),
         }
     )
     for file in sorted((template_folder() / "dbt" / "macros").rglob("*.sql")):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
+import duckdb
+import pandas as pd
 import pytest
 import sqlglot
 
@@ -19,6 +21,7 @@ from sqlaudit.tabular.request import AggregatesRequest
 from sqlaudit.tabular.run import find_unsafe_cells
 from tests.audit_values import values_query
 from tests.cli.runner import run
+from tests.gates.standalone.dbt_stub import Refused, package
 
 KINDS = {"region": "text", "n": "int", "h": "int", "x": "decimal", "x1": "decimal", "x2": "decimal"}
 ROWS: list[tuple[Any, ...]] = [
@@ -89,3 +92,48 @@ def test_a_hidden_cell_is_never_passed_over(engine: Engine) -> None:
         shown = sqlglot.transpile(query, read="duckdb", write="spark")[0] if engine.dialect == "spark" else query
         (made,) = sqlaudit.compile_checks(query=shown, checks=["threshold=5"], dialect=engine.dialect, count="n")
         assert engine.run(Statement("cells", made.sql))[0][-1] == said
+
+
+@pytest.mark.parametrize(
+    ("test", "rule", "arguments"),
+    [
+        ("min_contributors", "threshold=5", {"contributors": "n"}),
+        ("min_contributors", "threshold=n:5,zeros:yes", {"contributors": "n", "zeros": True}),
+        ("dominance", "dominance=n:1,k:75", {"value": "x", "largest": ["x1"], "k": 75}),
+        ("dominance", "dominance=n:2,k:89.9", {"value": "x", "largest": ["x1", "x2"], "k": "89.9"}),
+    ],
+)
+@pytest.mark.parametrize("mark", ["", "*"])
+def test_the_tests_of_dbt_find_the_same_cells(test: str, rule: str, arguments: dict[str, Any], mark: str) -> None:
+    """Cells without a number, and those that hold a mark, fail besides: totals may give them back."""
+    rows = [dict(zip(KINDS, (*row[:3], *(x and Decimal(x) for x in row[3:])), strict=True)) for row in ROWS]
+    found = sqlaudit.aggregates(query=values_query(rows, KINDS), by=["region"], require=[rule], **COLUMNS).rules[0]
+    if mark:
+        kinds = KINDS | dict.fromkeys(("n", "x", "x1", "x2"), "text")
+        rows = [{name: mark if x is None else str(x) for name, x in row.items()} for row in rows]
+        source, more = values_query([row | {"h": 1} for row in rows], kinds), {"hidden": ["x", mark]}
+    else:
+        source, more = values_query(rows, KINDS), {}
+    with duckdb.connect() as connection:
+        for hidden_cells, hidden in (("refuse", 1), ("ignore", 0)):
+            given = {**arguments, **more, "by": ["region"], "hidden_cells": hidden_cells}
+            sql = str(package("duckdb")[f"test_{test}"](f"({source}) AS cells", **given))
+            assert len(connection.execute(sql).fetchall()) == found.cells + hidden, sql
+    with pytest.raises(Refused, match="hidden_cells is refuse or ignore"):
+        package("duckdb")[f"test_{test}"]("cells", **arguments, hidden_cells="pass")
+
+
+def test_a_change_of_a_hidden_cell_is_not_passed_over_in_dbt() -> None:
+    """North is 3, and then 4: totals and the south tell it, which one SELECT over cells does not find."""
+    months = [[("north", "*"), ("south", "20"), ("Total", "23")], [("north", "4"), ("south", "25"), ("Total", "29")]]
+    older, newer = (pd.DataFrame(month, columns=["region", "n"]) for month in months)
+    assert not sqlaudit.aggregates(
+        newer, by=["region"], count="n", hidden=["*"], before=[older], require={"threshold": 3}
+    ).passed
+    asked = {"before": "older", "by": ["region"], "count": "n", "n": 3, "hidden": ["*"], "show_values": True}
+    with duckdb.connect() as connection:
+        for name, table in (("older", older), ("newer", newer)):
+            connection.register(name, table)
+        refused = connection.execute(str(package("duckdb")["test_no_differencing"]("newer", **asked))).fetchall()
+        ignored = str(package("duckdb")["test_no_differencing"]("newer", **asked, hidden_cells="ignore"))
+        assert (refused, connection.execute(ignored).fetchall()) == ([("north", 4)], [])

@@ -1,53 +1,57 @@
-{# Tests of published tables of counts and sums, where a row is a cell. A cell without a number is hidden. #}
+{# Tests of published tables of counts and sums, where a row is a cell. A cell without a number is hidden, and so is one that
+   holds a mark that `hidden` names. Totals may give hidden cells back, which no cell tells by itself: so they fail, too, unless
+   `hidden_cells` is ignore, because something else has looked at them. #}
 
 {# Every published cell has at least n contributors, or none; with zeros, none is too few, too. #}
-{% test min_contributors(model, contributors=none, n=5, zeros=false, by=[], show_values=false, column_name=none) -%}
-{{ adapter.dispatch('min_contributors_sql', 'sqlaudit')(model, sqlaudit.column_of_cells(contributors, column_name, 'contributors'), n, zeros, by, show_values) }}
+{% test min_contributors(model, contributors=none, n=5, zeros=false, by=[], show_values=false, column_name=none, hidden=[], hidden_cells='refuse') -%}
+{{ adapter.dispatch('min_contributors_sql', 'sqlaudit')(model, sqlaudit.column_of_cells(contributors, column_name, 'contributors'), n, zeros, by, show_values, hidden, hidden_cells) }}
 {%- endtest %}
 
-{% macro default__min_contributors_sql(model, contributors, n, zeros, by, show_values) -%}
+{% macro default__min_contributors_sql(model, contributors, n, zeros, by, show_values, hidden=[], hidden_cells='refuse') -%}
 {%- set n = sqlaudit.whole(n, 'n') -%}
 {%- set shown = sqlaudit.shown_key(by, show_values) -%}
 SELECT {{ shown }}contributors
 FROM (
-    SELECT {{ sqlaudit.keys_of_cells(by) }}{{ contributors }} AS contributors
+    SELECT {{ sqlaudit.keys_of_cells(by) }}{{ sqlaudit.number_of_cells(contributors, hidden, sqlaudit.type_of_counts()) }} AS contributors
     FROM {{ model }}
 ) AS cells
-WHERE contributors < {{ n }}{{ ' AND contributors <> 0' if not zeros }}
+WHERE contributors < {{ n }}{{ ' AND contributors <> 0' if not zeros }}{{ ' OR contributors IS NULL' if sqlaudit.refuses_hidden_cells(hidden_cells) }}
 {%- endmacro %}
 
 {# The largest contributions of every cell, n of them, are together at most k percent of its value. #}
-{% test dominance(model, largest, k, value=none, n=none, by=[], show_values=false, column_name=none) -%}
-{{ adapter.dispatch('dominance_sql', 'sqlaudit')(model, sqlaudit.column_of_cells(value, column_name, 'value'), largest, n, k, by, show_values) }}
+{% test dominance(model, largest, k, value=none, n=none, by=[], show_values=false, column_name=none, hidden=[], hidden_cells='refuse') -%}
+{{ adapter.dispatch('dominance_sql', 'sqlaudit')(model, sqlaudit.column_of_cells(value, column_name, 'value'), largest, n, k, by, show_values, hidden, hidden_cells) }}
 {%- endtest %}
 
-{% macro default__dominance_sql(model, value, largest, n, k, by, show_values) -%}
+{% macro default__dominance_sql(model, value, largest, n, k, by, show_values, hidden=[], hidden_cells='refuse') -%}
 {%- do sqlaudit.refuse_no_list(largest) -%}
 {%- set n = sqlaudit.whole(n if n is not none else largest | length, 'n') -%}
 {%- if n > largest | length -%}
     {{ exceptions.raise_compiler_error("sqlaudit: the rule looks at the " ~ n ~ " largest contributions; name as many columns in largest, largest first") }}
 {%- endif -%}
 {%- set limit = sqlaudit.exact(k) -%}
+{%- set refused = sqlaudit.refuses_hidden_cells(hidden_cells) -%}
+{%- set first = sqlaudit.number_of_cells(largest[0], hidden, sqlaudit.type_of_sums()) -%}
 {%- set top = [] -%}
 {%- for one in largest[:n] -%}
-    {%- do top.append('COALESCE(' ~ one ~ ', 0)') -%}
+    {%- do top.append('COALESCE(' ~ sqlaudit.number_of_cells(one, hidden, sqlaudit.type_of_sums()) ~ ', 0)') -%}
 {%- endfor -%}
 SELECT {{ sqlaudit.shown_key(by, show_values) }}1 AS unsafe_cell
 FROM (
-    SELECT {{ sqlaudit.keys_of_cells(by) }}{{ value }} AS cell_value, {{ top | join(' + ') }} AS top_value
+    SELECT {{ sqlaudit.keys_of_cells(by) }}{{ sqlaudit.number_of_cells(value, hidden, sqlaudit.type_of_sums()) }} AS cell_value, {{ top | join(' + ') }} AS top_value{{ ', ' ~ first ~ ' AS first_value' if refused }}
     FROM {{ model }}
 ) AS cells
-WHERE top_value * {{ 100 * limit.denominator }} > cell_value * {{ limit.numerator }}
+WHERE top_value * {{ 100 * limit.denominator }} > cell_value * {{ limit.numerator }}{{ ' OR cell_value IS NULL OR cell_value <> 0 AND first_value IS NULL' if refused }}
 {%- endmacro %}
 
 {# No hidden cell is the only one that is missing from a sum: then it is the total without the others. Nor are the published
    parts the whole total: then all hidden ones are 0. One sum at a time is looked at; what several sums tell together,
    `sqlaudit aggregates` finds. #}
-{% test no_unpickable_cell(model, by, count=none, total='Total', show_values=false, column_name=none) -%}
-{{ adapter.dispatch('no_unpickable_cell_sql', 'sqlaudit')(model, by, sqlaudit.column_of_cells(count, column_name, 'count'), total, show_values) }}
+{% test no_unpickable_cell(model, by, count=none, total='Total', show_values=false, column_name=none, hidden=[]) -%}
+{{ adapter.dispatch('no_unpickable_cell_sql', 'sqlaudit')(model, by, sqlaudit.column_of_cells(count, column_name, 'count'), total, show_values, hidden) }}
 {%- endtest %}
 
-{% macro default__no_unpickable_cell_sql(model, by, count, total, show_values) -%}
+{% macro default__no_unpickable_cell_sql(model, by, count, total, show_values, hidden=[]) -%}
 {%- do sqlaudit.refuse_no_list(by) -%}
 {%- set keys, told = [], [] -%}
 {%- for _ in by -%}
@@ -56,7 +60,7 @@ WHERE top_value * {{ 100 * limit.denominator }} > cell_value * {{ limit.numerato
 {%- set others = namespace(names=[]) -%}
 WITH cells AS (
     SELECT
-        {{ sqlaudit.keys_of_cells(by) }}{{ count }} AS cell_count
+        {{ sqlaudit.keys_of_cells(by) }}{{ sqlaudit.number_of_cells(count, hidden, sqlaudit.type_of_counts()) }} AS cell_count
         {%- for name in by -%}
         ,
         CASE WHEN {{ name ~ ' IS NULL' if total is none else name ~ ' = ' ~ dbt.string_literal(dbt.escape_single_quotes(total)) }} THEN 1 ELSE 0 END AS is_total_{{ loop.index }}
@@ -91,33 +95,34 @@ WHERE
 {%- endmacro %}
 
 {# No cell changed by 1 to n - 1 since an older release: both together would tell of these few. #}
-{% test no_differencing(model, before, by, count=none, n=5, show_values=false, column_name=none) -%}
-{{ adapter.dispatch('no_differencing_sql', 'sqlaudit')(model, before, by, sqlaudit.column_of_cells(count, column_name, 'count'), n, show_values) }}
+{% test no_differencing(model, before, by, count=none, n=5, show_values=false, column_name=none, hidden=[], hidden_cells='refuse') -%}
+{{ adapter.dispatch('no_differencing_sql', 'sqlaudit')(model, before, by, sqlaudit.column_of_cells(count, column_name, 'count'), n, show_values, hidden, hidden_cells) }}
 {%- endtest %}
 
-{% macro default__no_differencing_sql(model, before, by, count, n, show_values) -%}
+{% macro default__no_differencing_sql(model, before, by, count, n, show_values, hidden=[], hidden_cells='refuse') -%}
 {%- do sqlaudit.refuse_no_list(by) -%}
 {%- set n = sqlaudit.whole(n, 'n') -%}
 {%- set keys = [] -%}
 {%- for _ in by -%}
     {%- do keys.append('q' ~ loop.index) -%}
 {%- endfor -%}
+{%- set number = sqlaudit.number_of_cells(count, hidden, sqlaudit.type_of_counts()) -%}
 SELECT {{ sqlaudit.shown_key(by, show_values) }}changed
 FROM (
     SELECT
         {{ keys | join(', ') }},
-        SUM(is_hidden) AS hidden,
+        SUM(CASE WHEN cell_count IS NULL THEN 1 ELSE 0 END) AS hidden,
         ABS(SUM(cell_count)) AS changed
     FROM (
-        SELECT {{ sqlaudit.keys_of_cells(by) }}{{ count }} AS cell_count, CASE WHEN {{ count }} IS NULL THEN 1 ELSE 0 END AS is_hidden
+        SELECT {{ sqlaudit.keys_of_cells(by) }}{{ number }} AS cell_count
         FROM {{ model }}
         UNION ALL
-        SELECT {{ sqlaudit.keys_of_cells(by) }}-({{ count }}) AS cell_count, CASE WHEN {{ count }} IS NULL THEN 1 ELSE 0 END AS is_hidden
+        SELECT {{ sqlaudit.keys_of_cells(by) }}-({{ number }}) AS cell_count
         FROM {{ before }}
     ) AS both_releases
     GROUP BY {{ keys | join(', ') }}
 ) AS changes
-WHERE hidden = 0 AND changed > 0 AND changed < {{ n }}
+WHERE hidden = 0 AND changed > 0 AND changed < {{ n }}{{ ' OR hidden > 0' if sqlaudit.refuses_hidden_cells(hidden_cells) }}
 {%- endmacro %}
 
 {# The keys of cells as q1, q2, … #}
@@ -135,4 +140,27 @@ WHERE hidden = 0 AND changed > 0 AND changed < {{ n }}
     {{ exceptions.raise_compiler_error("sqlaudit: name the column of cells (" ~ argument ~ "), or put the test under it") }}
 {%- endif -%}
 {{ return(named if named is not none else column_name) }}
+{%- endmacro %}
+
+{# A column as a number; without one where a cell holds a mark of hidden cells. #}
+{% macro number_of_cells(column, hidden, type) -%}
+{%- if hidden is string or hidden is mapping -%}
+    {{ exceptions.raise_compiler_error("sqlaudit: hidden is a list of marks such as ['*'], not " ~ hidden) }}
+{%- endif -%}
+{%- if not hidden -%}
+    {{ return(column) }}
+{%- endif -%}
+{%- set found = namespace(sql='TRIM(CAST(' ~ column ~ ' AS ' ~ dbt.type_string() ~ '))') -%}
+{%- for mark in hidden -%}
+    {%- set found.sql = 'NULLIF(' ~ found.sql ~ ', ' ~ dbt.string_literal(dbt.escape_single_quotes(mark | string | trim)) ~ ')' -%}
+{%- endfor -%}
+{{ return('CAST(' ~ found.sql ~ ' AS ' ~ type ~ ')') }}
+{%- endmacro %}
+
+{# Whether hidden cells fail. #}
+{% macro refuses_hidden_cells(hidden_cells) -%}
+{%- if hidden_cells not in ['refuse', 'ignore'] -%}
+    {{ exceptions.raise_compiler_error("sqlaudit: hidden_cells is refuse or ignore, not " ~ hidden_cells) }}
+{%- endif -%}
+{{ return(hidden_cells == 'refuse') }}
 {%- endmacro %}

@@ -21,3 +21,8 @@
 {% macro snowflake__type_of_floats() %}{{ return('DOUBLE') }}{% endmacro %}
 {% macro spark__type_of_floats() %}{{ return('DOUBLE') }}{% endmacro %}
 {% macro bigquery__type_of_floats() %}{{ return('FLOAT64') }}{% endmacro %}
+
+{# Sums with up to nine decimal places. #}
+{% macro type_of_sums() %}{{ return(adapter.dispatch('type_of_sums', 'sqlaudit')()) }}{% endmacro %}
+{% macro default__type_of_sums() %}{{ return('DECIMAL(28, 9)') }}{% endmacro %}
+{% macro bigquery__type_of_sums() %}{{ return('BIGNUMERIC') }}{% endmacro %}
