@@ -27,7 +27,7 @@ class Contributions:
     Args:
         source: what stands in FROM. dimensions: the names of its keys. flags: of what says that a key is all values.
         measures: the SQL of each measure by its field in `TableCells`. places: their decimal places.
-        rows: the rows that it is made from. values: the SQL of the dimensions over these.
+        rows: the rows that it is made from. values: the SQL of the dimensions over these. kinds: what these hold.
     """
 
     source: Raw
@@ -37,6 +37,7 @@ class Contributions:
     places: dict[str, int]
     rows: Raw
     values: tuple[Raw, ...]
+    kinds: tuple[Kind, ...]
 
 
 def contributions_of(
@@ -69,6 +70,7 @@ def contributions_of(
         places,
         own.source,
         own.dimensions,
+        own.kinds,
     )
 
 
@@ -82,6 +84,7 @@ class _Rows:
     value: tuple[Raw, int] | None
     weight: tuple[Raw, int] | None
     holding: Raw | None
+    kinds: tuple[Kind, ...]
 
     def parameters(self) -> dict[str, Any]:
         """What the template needs of them."""
@@ -107,8 +110,16 @@ def _rows(engine: Engine, relation: Relation, request: AggregatesRequest) -> _Ro
         column = found(getattr(request, name), name)
         return None if column is None else Raw(column.sql)
 
-    dimensions = tuple(Raw(resolve(text, relation, engine.dialect, about("by")).sql) for text in request.by)
-    return _Rows(Raw(relation.sql), dimensions, plain("person"), whole("value"), whole("weight"), plain("holdings"))
+    by = [resolve(text, relation, engine.dialect, about("by")) for text in request.by]
+    return _Rows(
+        Raw(relation.sql),
+        tuple(Raw(one.sql) for one in by),
+        plain("person"),
+        whole("value"),
+        whole("weight"),
+        plain("holdings"),
+        tuple(one.kind for one in by),
+    )
 
 
 def _measures(own: _Rows, top: int) -> tuple[dict[str, Raw], dict[str, int]]:

@@ -24,6 +24,7 @@ from sqlaudit.reports.figures import plural
 from sqlaudit.tabular import drawing
 from sqlaudit.tabular.cells import Bools, Codes, TableCells, Wholes
 from sqlaudit.tabular.hidden import only_small_ones, published_elsewhere, rounded
+from sqlaudit.tabular.levels import hidden_with_contributions, judged_at_limits
 from sqlaudit.tabular.listing import ListedCells
 from sqlaudit.tabular.problems import problems_of
 from sqlaudit.tabular.request import AggregatesRequest
@@ -36,6 +37,7 @@ from sqlaudit.tabular.result import (
     RuleFound,
     TableProblem,
 )
+from sqlaudit.tabular.totals import contributors_of, grand_totals
 
 _OF_NUMBERS = "{} can be judged of a change when the rows are compared that the tables were made from."
 MOST_KEYS = 20
@@ -86,6 +88,11 @@ class JudgedCells:
             rules = tuple(replace(one, note=_OF_NUMBERS.format(one.text)) if one.undecided else one for one in rules)
         return ReleaseDifference(before, after, len(self.cells), unsafe, rules)
 
+    @property
+    def not_safe(self) -> list[Bools]:
+        """For each rule, the cells that fall short of it or that it cannot decide."""
+        return [verdict.unsafe | ~verdict.judged & ~self._read(rule_of(one)).hidden for one, verdict in self._verdicts]
+
     def _rules(self) -> tuple[tuple[RuleFound, ...], int]:
         """What each rule says, and how many cells fall short of some."""
         found = tuple(self._found(one, verdict) for one, verdict in self._verdicts)
@@ -94,7 +101,17 @@ class JudgedCells:
     @cached_property
     def _verdicts(self) -> tuple[tuple[Requirement, Verdicts], ...]:
         rules = [(one, rule_of(one)) for one in self.request.requirements]
-        return tuple((one, rule.verdicts(self._read(rule))) for one, rule in rules)
+        return tuple((one, self._verdict(rule)) for one, rule in rules)
+
+    def _verdict(self, rule: CellRule) -> Verdicts:
+        """What a rule says of what is published, and of hidden cells whose contributions are given."""
+        found = rule.verdicts(self._read(rule))
+        if self.request.microdata:
+            return found
+        unsafe, judged = judged_at_limits(self.cells, rule)
+        is_open = bool((hidden_with_contributions(self.cells, rule) & ~judged).any())
+        missing = found.missing or (self.cells.pinned(_ANY_WIDTH)[2] if is_open else "")
+        return Verdicts(found.unsafe | unsafe, found.judged | judged, missing)
 
     @cached_property
     def _unsafe(self) -> Bools:
@@ -108,9 +125,16 @@ class JudgedCells:
         """The cells as a rule takes them: what totals give back is published, but to a rule about just that."""
         return self.cells if rule.of_hidden else self.cells.read_through
 
+    def _looked(self, rule: CellRule) -> Bools:
+        """The cells that a rule is about."""
+        if rule.of_hidden:
+            return np.ones(len(self.cells), dtype=np.bool_)
+        looked = ~self._read(rule).hidden
+        return looked if self.request.microdata else looked | hidden_with_contributions(self.cells, rule)
+
     def _found(self, requirement: Requirement, verdict: Verdicts) -> RuleFound:
         rule = rule_of(requirement)
-        looked = np.ones(len(self.cells), dtype=np.bool_) if rule.of_hidden else ~self._read(rule).hidden
+        looked = self._looked(rule)
         undecided = ~verdict.judged & ~verdict.unsafe & looked
         text = requirement.text or requirement.model
         status = _status(requirement, int(verdict.unsafe.sum()), int(undecided.sum()))
@@ -253,24 +277,6 @@ def keys_shown(
     return tuple(
         {name: labels.get((place, key[place] - shift)) for place, name in enumerate(listed.names)} for key in keys
     )
-
-
-def contributors_of(cells: TableCells) -> int | None:
-    """How many are behind the whole table: its grand total, else the sum over cells that are no totals of others."""
-    found = cells.contributors
-    if found is None:
-        return None
-    every = grand_totals(cells)
-    chosen = every if bool(every.any()) else ~cells.totals
-    return int(sum(found.units[chosen & found.known].tolist()))
-
-
-def grand_totals(cells: TableCells) -> Bools:
-    """The cell of everybody, where there is one."""
-    every = np.ones(len(cells), dtype=np.bool_)
-    for place, dimension in enumerate(cells.dimensions):
-        every &= dimension.is_grand[cells.keys[:, place]]
-    return every
 
 
 def rule_of(requirement: Requirement) -> CellRule:

@@ -23,7 +23,7 @@ from sqlaudit.tabular.listing import ListedCells, finished_cells
 from sqlaudit.tabular.reading import read_cells
 from sqlaudit.tabular.request import AggregatesRequest
 from sqlaudit.tabular.secondary.structure import Integers
-from sqlaudit.tabular.structure import adds_up, listed_levels, structured, total_words, with_total
+from sqlaudit.tabular.structure import adds_up, listed_levels, structured, total_words, with_total, words_within
 from sqlaudit.tabular.subtotals import subtotals_of
 from sqlaudit.tabular.together import read_together
 
@@ -87,12 +87,8 @@ def _table(
     cells: TableCells, absent: frozenset[int], words: Mapping[int, list[int]], levels: Mapping[int, dict[int, int]]
 ) -> _OneTable:
     """One of the tables with its totals; what a hierarchy says is for all tables together."""
-    own = {
-        place: [code for code in codes if bool((cells.keys[:, place] == code).any())]
-        for place, codes in words.items()
-        if place not in absent
-    }
-    own = {place: codes for place, codes in own.items() if codes} | {place: [] for place in absent}
+    own = {place: codes for place, codes in words_within(cells, words).items() if place not in absent}
+    own |= {place: [] for place in absent}
     left_out: dict[int, dict[int, int]] = {place: {} for place in (*absent, *levels)}
     return _OneTable(structured(cells, own, left_out), absent)
 

@@ -25,7 +25,7 @@ class ListedCells:
             it. places: for measures that are whole multiples of a decimal place, which one.
         rows: what the table is made from, None when it is there already. values: the SQL of the dimensions over these.
         finished: whether its totals are looked for among its values.
-        kinds: what its dimensions and then its measures hold, for a finished table. absent: the places of dimensions
+        kinds: what its dimensions and then, for a finished table, its measures hold. absent: the places of dimensions
             that it does not have, of linked tables.
     """
 
@@ -94,6 +94,7 @@ def _made(request: AggregatesRequest, found: Contributions) -> ListedCells:
         found.rows,
         found.values,
         finished=False,
+        kinds=found.kinds,
     )
 
 

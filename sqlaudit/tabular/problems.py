@@ -19,7 +19,7 @@ _WRONG = (
 
 
 _DISAGREEING = "have different numbers in linked tables: correct them, or link tables of the same people alone"
-_UNCLEAR = "may be a total, from which hidden cells follow: name totals with {}, or give such values another name"
+_UNCLEAR = "may be a total, from which hidden cells follow: name it with {}, or say with {} that there is none"
 
 
 def problems_of(cells: TableCells, *, added_up: bool = False) -> Iterator[tuple[TableProblem, Codes]]:
@@ -29,19 +29,31 @@ def problems_of(cells: TableCells, *, added_up: bool = False) -> Iterator[tuple[
         ("duplicate_cells", _repeated(cells), "have a key that another cell has, too: give every cell one row"),
         ("negative_counts", _anywhere(cells, _negative), "have a negative count"),
         ("fractional_counts", cells.fractional, "have a count that is no whole number"),
-        ("unclear_totals", unclear, _UNCLEAR.format(spelled("total", "column=value"))),
+        ("unclear_totals", unclear, _unclear()),
         ("linked_numbers", cells.disagreeing, _DISAGREEING),
         ("wrong_totals", None if added_up else _wrong(cells), _WRONG),
     ):
         number = 0 if which is None else int(which.sum())
         if which is not None and number:
-            verb = said if number > 1 else said.replace("have ", "has ", 1)
-            yield TableProblem(code, number, f"{plural(number, 'cell')} {verb}."), cells.keys[which]
+            yield TableProblem(code, number, f"{_of(number, said)}."), cells.keys[which]
     missing = cells.keys[:0] if added_up else missing_totals(cells)
     if number := len(missing):
         verb, they = ("is", "it") if number == 1 else ("are", "them")
         said = f"{plural(number, 'total')} of published cells {verb} not in the table"
         yield TableProblem(MISSING_TOTALS, number, f"{said}: nothing is said of one that has {they}."), missing
+
+
+def _unclear() -> str:
+    return _UNCLEAR.format(spelled("total", "column=value"), spelled("total", "column="))
+
+
+def unclear_cells(which: Bools) -> str:
+    """What is said of cells that may be totals."""
+    return _of(int(which.sum()), _unclear())
+
+
+def _of(number: int, said: str) -> str:
+    return f"{plural(number, 'cell')} {said if number > 1 else said.replace('have ', 'has ', 1)}"
 
 
 def _wrong(cells: TableCells) -> Bools | None:

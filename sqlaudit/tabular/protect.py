@@ -15,6 +15,7 @@ from sqlaudit.tabular.cells import Bools, CellMeasure, TableCells
 from sqlaudit.tabular.facets import facets_of, in_circle
 from sqlaudit.tabular.hidden import as_integers, measures_of
 from sqlaudit.tabular.openness import protection_of
+from sqlaudit.tabular.problems import unclear_cells
 from sqlaudit.tabular.request import AggregatesRequest, CellPrice
 from sqlaudit.tabular.secondary.hiding import Hiding, Protected
 from sqlaudit.tabular.secondary.intervals import Protection, deduce, end_of, judge
@@ -163,6 +164,8 @@ def _complete(cells: TableCells) -> AddedUp:
     """
     if cells.added_up is None:
         raise UsageError("A table is protected when every cell has one row.")
+    if cells.unclear is not None and bool(cells.unclear.any()):
+        raise UsageError(f"{unclear_cells(cells.unclear)}.")
     if in_circle(facets_of(cells)):
         raise UsageError(
             "These are margins of one table that is not there, and more follows from them than from their sums: give "

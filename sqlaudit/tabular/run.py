@@ -7,22 +7,19 @@ from dataclasses import replace
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.relation import Relation, Statement
-from sqlaudit.base.result import Status
 from sqlaudit.base.spec import Target
 from sqlaudit.base.words import spelled
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.overwriting import files_read, refuse_overwriting
 from sqlaudit.engines.provenance import provenance
 from sqlaudit.tabular.cells import TableCells
-from sqlaudit.tabular.differences import differences
+from sqlaudit.tabular.differences import differences, judged_change
 from sqlaudit.tabular.judged import JudgedCells, rule_of
 from sqlaudit.tabular.linked import linked_cells, linked_tables
 from sqlaudit.tabular.listing import ListedCells, listed_cells
 from sqlaudit.tabular.reading import read_cells
 from sqlaudit.tabular.request import AggregatesRequest
 from sqlaudit.tabular.result import AggregatesResult, LinkedTable, ReleaseDifference
-
-_UNLIKE = "Fewer than half of the cells are in both tables: compare tables whose values are spelled alike."
 
 
 def find_unsafe_cells(
@@ -133,17 +130,7 @@ def _differences(
     labels = [one.label for one in releases]
     if len(set(labels)) < len(labels):
         labels = [f"{label} ({number})" for number, label in enumerate(labels, 1)]
-    for older, newer, listed, cells, alike in differences(engine, releases, asked, _top(asked)):
-        found = JudgedCells(engine, listed, cells, asked).difference(labels[older], labels[newer])
-        yield found if alike else _not_compared(found)
-
-
-def _not_compared(found: ReleaseDifference) -> ReleaseDifference:
-    """A difference of tables that have too little in common: nothing passes."""
-    rules = [
-        replace(one, status=Status.UNDETERMINED, undecided=found.changed - one.cells, judged=one.cells, note=_UNLIKE)
-        if one.status is Status.PASS
-        else one
-        for one in found.unsafe
-    ]
-    return replace(found, unsafe=tuple(rules))
+    for one in differences(engine, releases, asked, _top(asked)):
+        found = JudgedCells(engine, one.listed, one.cells, asked).difference(labels[one.before], labels[one.after])
+        other = None if one.renamed is None else JudgedCells(engine, one.listed, one.renamed.cells, asked)
+        yield judged_change(found, one, [] if other is None else other.not_safe)

@@ -53,6 +53,8 @@ def structured(cells: TableCells, words: Mapping[int, list[int]], links: Mapping
         elif not _is_flat(cells, place, labelled.get(place)):
             left_out = [labelled[place]] if place in labelled else []
             cells = _linked(cells, place, subtotals_of(cells, place, left_out), labelled.get(place))
+        if words.get(place) == []:
+            continue
         if place not in found and _is_missing_total(cells, place):
             found[place] = MISSING
         elif place not in words and _may_be_missing_total(cells, place):
@@ -88,9 +90,10 @@ def _may_be_missing_total(cells: TableCells, place: int) -> bool:
 
 
 def _look_like_totals(cells: TableCells, place: int) -> list[int]:
-    """Values that are the sum of all others in some group of which everything is known, and in none something else.
+    """Values that may be the sum of all others in some group, and in none are something else.
 
-    Too little to take them for totals, and too much to call hidden cells safe.
+    Too little to take them for totals, and too much to call hidden cells safe: whatever is at least as large as all
+    that is published beside it may have the hidden cells as the rest.
     """
     codes, parents = cells.keys[:, place], cells.dimensions[place].parents
     roots = parents[codes] == NO_PARENT
@@ -104,9 +107,9 @@ def _look_like_totals(cells: TableCells, place: int) -> list[int]:
         np.add.at(sums, group, units)  # what is not known is 0
         whole = np.bincount(group[~known], minlength=groups)[group] == 0
         twice, every = units + units, sums[group]
-        says[codes[(known & whole & (beside > 1) & (twice == every) & (units > 0)).astype(np.bool_)]] = True
-        wrong = known & (beside > 0) & np.where(whole, twice != every, twice < every)
-        denies[codes[wrong.astype(np.bool_)]] = True
+        fits = np.where(whole, twice == every, twice >= every)
+        says[codes[(known & (beside > 1) & fits & (units > 0)).astype(np.bool_)]] = True
+        denies[codes[(known & (beside > 0) & ~fits).astype(np.bool_)]] = True
     return [int(code) for code in np.flatnonzero(says & ~denies)]
 
 
@@ -141,6 +144,8 @@ def _with(cells: TableCells, totals: Mapping[int, int]) -> TableCells:
 def total_words(engine: Engine, listed: ListedCells, cells: TableCells, named: dict[str, str]) -> dict[int, list[int]]:
     """The code of the total of each dimension that has one as it is named, or by a usual word; several of these.
 
+    A total named by an empty text, which no cell has, is none: the list is empty.
+
     Raises:
         UsageError: a named total that no cell has.
     """
@@ -159,11 +164,20 @@ def total_words(engine: Engine, listed: ListedCells, cells: TableCells, named: d
     found = {}
     for place, name in enumerate(listed.names):
         codes = [MISSING] if named.get(name) == "NULL" else labelled.get(place, [])
+        if named.get(name) == "" and not codes:
+            found[place] = codes
+            continue
         if name in named and not (codes and _has(cells, place, codes[0])):
             raise UsageError(f"{spelled('total')}: no cell has the value that stands for all of {name!r}.")
         if codes:
             found[place] = codes[:1] if name in named else codes
     return found
+
+
+def words_within(cells: TableCells, words: Mapping[int, list[int]]) -> dict[int, list[int]]:
+    """The codes that read like a total, of one of several tables that were read together: those that it has."""
+    own = {place: [code for code in codes if _has(cells, place, code)] for place, codes in words.items()}
+    return {place: codes for place, codes in own.items() if codes or not words[place]}
 
 
 def listed_levels(

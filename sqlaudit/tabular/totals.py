@@ -160,3 +160,21 @@ def _height(dimension: Breakdown) -> int:
         codes = np.unique(dimension.parents[codes])
         codes = codes[dimension.parents[codes] != NO_PARENT]
     return height
+
+
+def contributors_of(cells: TableCells) -> int | None:
+    """How many are behind the whole table: its grand total, else the sum over cells that are no totals of others."""
+    found = cells.contributors
+    if found is None:
+        return None
+    every = grand_totals(cells)
+    chosen = every if bool(every.any()) else ~cells.totals
+    return int(sum(found.units[chosen & found.known].tolist()))
+
+
+def grand_totals(cells: TableCells) -> Bools:
+    """The cell of everybody, where there is one."""
+    every = np.ones(len(cells), dtype=np.bool_)
+    for place, dimension in enumerate(cells.dimensions):
+        every &= dimension.is_grand[cells.keys[:, place]]
+    return every

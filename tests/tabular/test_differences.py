@@ -46,7 +46,10 @@ def test_differences_of_counts_are_those_of_every_cell(engine: Engine) -> None:
             for one in (before, after)
         )
         request = AggregatesRequest(
-            by=("region", "sector"), count="n", requirements=requirements([f"threshold={least}"], among=CELL_RULES)
+            by=("region", "sector"),
+            count="n",
+            total=("region=", "sector="),
+            requirements=requirements([f"threshold={least}"], among=CELL_RULES),
         )
         found = find_unsafe_cells(engine, new, request, [old]).differences
         assert [(one.changed, one.unsafe_cells) for one in found] == [
@@ -160,3 +163,58 @@ def test_numbers_and_texts_of_two_releases_are_compared(engine: Engine) -> None:
     request = AggregatesRequest(by=("m",), count="n", hidden=("*",), requirements=rules)
     (two,) = find_unsafe_cells(engine, newer, request, [older]).differences
     assert (two.changed, two.unsafe_cells) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "number", "status", "undecided"),
+    [("B", 23, "undetermined", 2), ("B", 22, "pass", 0), ("B", 27, "pass", 0), ("b", 27, "pass", 0)],
+)
+@pytest.mark.parametrize("rows", [False, True])
+def test_a_value_may_be_the_same_by_another_name(
+    engine: Engine, name: str, number: int, status: str, undecided: int, rows: bool
+) -> None:
+    tables = [{"a": 20, "b": 22, "c": 33, "d": 34}, {"a": 20, name: number, "c": 33, "d": 34}]
+    persons = [[{"region": one, "n": who} for one in table for who in range(table[one])] for table in tables]
+    counts = [[{"region": one, "n": n} for one, n in table.items()] for table in tables]
+    older, newer = (
+        Target(query=values_query(one, {"region": "text", "n": "int"})) for one in (persons if rows else counts)
+    )
+    rules = requirements(["threshold=5"], among=CELL_RULES)
+    asked: dict[str, Any] = {"microdata": True, "person": "n"} if rows else {"count": "n"}
+    request = AggregatesRequest(by=("region",), requirements=rules, **asked)
+    (two,) = find_unsafe_cells(engine, newer, request, [older]).differences
+    (rule,) = two.unsafe
+    assert (rule.status.value, rule.undecided) == (status, undecided)
+    assert ("by another name" in rule.note) is bool(undecided)
+
+
+def test_values_that_are_numbers_have_no_other_names() -> None:
+    older, newer = (pd.DataFrame({"month": months, "n": [20, 22, 30]}) for months in ([1, 2, 3], [2, 3, 4]))
+    newer["n"] = [22, 30, 21]
+    asked: dict[str, Any] = {"by": ["month"], "count": "n", "require": {"threshold": 5}}
+    assert sqlaudit.aggregates(newer, before=[older], **asked).passed
+    names = [table.assign(month=table.month.map({1: "i", 2: "ii", 3: "iii", 4: "iv"})) for table in (older, newer)]
+    assert sqlaudit.aggregates(names[1], before=[names[0]], **asked).status.value == "undetermined"
+
+
+@pytest.mark.parametrize("hides", ["older", "newer"])
+def test_what_totals_give_back_is_compared_like_what_is_published(hides: str) -> None:
+    tables = {"older": [3, 20, 23], "newer": [4, 25, 29]}
+    older, newer = (
+        pd.DataFrame({"region": ["a", "b", "Total"], "n": [None if one == hides else n[0], *n[1:]]})
+        for one, n in tables.items()
+    )
+    asked: dict[str, Any] = {"by": ["region"], "count": "n", "require": {"threshold": 3}, "before": [older]}
+    (two,) = sqlaudit.aggregates(newer, show_values=True, **asked).differences
+    assert [rule.keys for rule in two.unsafe] == [({"region": "a"},)]
+
+
+def test_a_release_that_is_not_clear_lets_nothing_pass() -> None:
+    newer = pd.DataFrame({"region": ["whole", "a", "b", "c"], "n": [55, 20, 25, 10]})
+    asked: dict[str, Any] = {"by": ["region"], "count": "n", "require": {"threshold": 3}}
+    for numbers, note in (([45, 20, None, None], "may be totals"), ([45, 20, 15, None], "may be totals")):
+        (two,) = sqlaudit.aggregates(newer, before=[newer.assign(n=numbers)], **asked).differences
+        assert (two.unsafe[0].status.value, note in two.unsafe[0].note) == ("undetermined", True)
+    twice = pd.DataFrame({"region": ["whole", "a", "b", "c", "c"], "n": [65, 30, 35, 9, 20]})
+    (two,) = sqlaudit.aggregates(newer, before=[twice], **asked).differences
+    assert (two.unsafe[0].status.value, "several rows" in two.unsafe[0].note) == ("undetermined", True)

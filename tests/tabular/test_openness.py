@@ -12,6 +12,7 @@ import pytest
 
 import sqlaudit
 from sqlaudit.base.errors import UsageError
+from sqlaudit.tabular.secondary import intervals
 from tests.tabular.secondary import oracle
 
 BY = ["region", "sector"]
@@ -128,3 +129,54 @@ def test_levels_are_those_of_the_handbook(rule: str, parameters: dict[str, int],
 def test_a_share_of_nothing_cannot_be_protected(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="take a larger k"):
         protected(drawn(1), tmp_path / "safe.csv", {"dominance": {"n": 1, "k": 0}})
+
+
+@pytest.mark.parametrize(
+    ("total", "rule", "unsafe"),
+    [
+        (184, "p_percent=10", 1),  # the first firm of a has 50, the second 30: 50 · 1.1 + 30 = 85
+        (185, "p_percent=10", 0),
+        (173, "p_percent=10", 2),  # of b: 40 · 1.1 + 30 = 74
+        (174, "p_percent=10", 1),
+        (184, "pq=p:8,q:80", 1),
+        (185, "pq=p:8,q:80", 0),
+        (183, "dominance=n:1,k:60", 1),  # 50 is 60% of 83 1/3
+        (184, "dominance=n:1,k:60", 0),
+    ],
+)
+def test_hidden_sums_are_judged_by_their_upper_limits(total: int, rule: str, unsafe: int) -> None:
+    rows = [("a", "*", 50, 30), ("b", "*", 40, 30), ("c", "100", 20, 20), (TOTAL, str(total), 60, 50)]
+    table = pd.DataFrame(rows, columns=["region", "turnover", "first", "second"])
+    asked: dict[str, Any] = {"by": ["region"], "value": "turnover", "hidden": ["*"], "require": [rule]}
+    found = sqlaudit.aggregates(table, largest=["first", "second"], **asked)
+    assert (found.rules[0].cells, found.rules[0].judged, found.rules[0].undecided) == (unsafe, 4, 0)
+    assert found.status.value == ("fail" if unsafe else "pass")
+    without = sqlaudit.aggregates(table, **asked)
+    assert without.rules[0].cells == 0
+
+
+def test_hidden_sums_whose_limits_nobody_found_are_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = drawn(1)
+    table["turnover"] = table.turnover.where(~(table.region.isin(["0", "1"]) & table.sector.isin(["0", "1"])))
+    asked: dict[str, Any] = {"by": BY, "value": "turnover", "largest": ["first", "second"], "require": ["p_percent=1"]}
+    decided = sqlaudit.aggregates(table, **asked)
+    assert (decided.rules[0].undecided, decided.rules[0].judged) == (0, len(table))
+    monkeypatch.setattr(intervals, "available", lambda: False)
+    found = sqlaudit.aggregates(table, **asked)
+    assert found.rules[0].undecided == 4 - found.rules[0].cells > 0
+    assert not found.passed
+    assert "the solver HiGHS" in found.rules[0].note
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_protected_table_passes_the_rule_that_it_was_protected_from(seed: int, tmp_path: Path) -> None:
+    table = drawn(seed)
+    asked: dict[str, Any] = {"by": BY, "value": "turnover", "largest": ["first", "second"], "require": ["p_percent=30"]}
+    file = tmp_path / "safe.csv"
+    made = sqlaudit.aggregates(table, protect=True, price="value", to=file, **asked).protection
+    assert made is not None
+    assert made.unsafe > 0
+    assert made.safe
+    again = table.drop(columns="turnover").merge(pd.read_csv(file, dtype=dict.fromkeys(BY, str)), on=BY)
+    hidden = sqlaudit.aggregates(again, **asked)
+    assert (hidden.hidden, hidden.rules[0].cells, hidden.status.value) == (made.unsafe + made.further, 0, "pass")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -11,6 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlaudit
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.spec import Target
+from sqlaudit.engines.contract import Engine
+from sqlaudit.models.registry import CELL_RULES
+from sqlaudit.models.requirements import requirements
+from sqlaudit.tabular.request import AggregatesRequest
+from sqlaudit.tabular.run import find_unsafe_cells
+from tests.audit_values import values_query
 from tests.strategies import run
 
 REGIONS, SECTORS = ("a", "b"), ("s", "t")
@@ -126,7 +136,7 @@ def test_a_table_without_all_totals_is_protected_as_if_they_were_read(tmp_path: 
     [
         (["a", "b", None], [7, None, 9], {}, ["unclear_totals"]),
         (["a", "b", "Total", "All"], [7, None, 9, 9], {}, ["unclear_totals"]),
-        (["a", "b", None], [7, None, 5], {}, []),  # less than a part: no total
+        (["a", "b", "c", None], [7, None, 6, 5], {}, []),  # each is less than the others: no total
         (["a", "b", None], [7, 8, 9], {}, []),
         (["a", "b", None], [7, None, 9], {"total": {"region": None}}, []),
     ],
@@ -152,3 +162,57 @@ def test_a_value_that_is_the_sum_of_all_others_in_a_group_may_be_a_total() -> No
     assert sqlaudit.aggregates(table, total={"sector": "whole"}, **asked).deducible == 1
     other = table.assign(n=[10, None, 13, 20, 30, 51])
     assert sqlaudit.aggregates(other, **asked).passed
+
+
+@pytest.mark.parametrize(
+    ("counts", "least", "unclear"),
+    [
+        ([45, 20, 22, None], 3, 1),
+        ([45, 20, None, None], 3, 1),
+        ([42, 20, 22, None], 3, 1),  # the hidden one is none
+        ([41, 20, 22, None], 3, 0),
+        ([45, 20, 22, 3], 3, 0),  # nothing is hidden
+        ([45, None], 3, 0),
+    ],
+)
+def test_a_large_value_may_be_the_total_of_hidden_ones(
+    engine: Engine, counts: list[Any], least: int, unclear: int
+) -> None:
+    names = ["Alle Bezirke", "a", "b", "c"]
+    rows = [{"region": name, "n": n} for name, n in zip(names, counts, strict=False)]
+    table = Target(query=values_query(rows, {"region": "text", "n": "int"}))
+    rules = requirements([f"threshold={least}"], among=CELL_RULES)
+    asked = AggregatesRequest(by=("region",), count="n", requirements=rules)
+    found = find_unsafe_cells(engine, table, asked)
+    assert [(one.code, one.cells) for one in found.problems] == [("unclear_totals", 1)] * unclear
+    assert found.status.value == ("undetermined" if unclear else "pass")
+    none = find_unsafe_cells(engine, table, replace(asked, total=("region=",)))
+    assert (none.problems, none.totals, none.status.value) == ((), (), "pass")
+
+
+def test_a_total_that_is_named_gives_the_hidden_cell_back() -> None:
+    table = pd.DataFrame({"region": ["Alle Bezirke", "a", "b", "c"], "n": [45, 20, 22, None]})
+    found = sqlaudit.aggregates(
+        table, by=["region"], count="n", total={"region": "Alle Bezirke"}, require={"threshold": 5}
+    )
+    assert (found.status.value, found.deducible, found.rules[0].cells) == ("fail", 1, 1)
+
+
+def test_a_table_that_may_have_a_total_is_not_protected_before_that_is_said(tmp_path: Path) -> None:
+    table = pd.DataFrame({"region": ["Alle Bezirke", "a", "b", "c"], "n": [45, 20, 22, 3]})
+    file = tmp_path / "safe.csv"
+    asked: dict[str, Any] = {"by": ["region"], "count": "n", "require": {"threshold": 5}, "protect": True, "to": file}
+    with pytest.raises(UsageError, match=r"1 cell may be a total, .* say with total='column=' that there is none"):
+        sqlaudit.aggregates(table, **asked)
+    assert not file.exists()
+    found = sqlaudit.aggregates(table, total={"region": "Alle Bezirke"}, **asked).protection
+    assert found is not None
+    assert (found.safe, found.unsafe, found.further) == (True, 1, 1)
+
+
+def test_linked_tables_may_have_totals_of_other_names_too() -> None:
+    first = pd.DataFrame({"region": ["Alle", "a", "b", "c"], "n": [45, 20, 22, None]})
+    second = pd.DataFrame({"region": ["a", "a", "b", "b"], "age": ["y", "o", "y", "o"], "n": [9, 11, 10, 12]})
+    asked: dict[str, Any] = {"by": ["region", "age"], "count": "n", "linked": [second], "require": {"threshold": 3}}
+    assert [one.code for one in sqlaudit.aggregates(first, **asked).mistakes] == ["unclear_totals"]
+    assert sqlaudit.aggregates(first, total={"region": "", "age": ""}, **asked).status.value == "pass"
