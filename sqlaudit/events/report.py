@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlaudit.events.pictures import curve_picture
-from sqlaudit.events.result import Coherence, Drawn, Known, Learnt, PersonAtRisk, PersonsResult, WithoutColumn
+from sqlaudit.events.result import Coherence, Drawn, Learnt, PersonAtRisk, PersonsResult, WithoutColumn
+from sqlaudit.events.sentences import among, events, headline, lead
 from sqlaudit.models.phrases import required_sentence, verdict_of
-from sqlaudit.reports.document import About, Bullets, Column, Document, Facts, Paragraph, Table, Toned, Words, section
+from sqlaudit.reports.document import About, Bullets, Column, Document, Facts, Paragraph, Table, Toned, section
 from sqlaudit.reports.figures import count, part, percent, plural
 from sqlaudit.reports.moments import made
 from sqlaudit.reports.statements import statements_code
@@ -24,13 +25,13 @@ NOT_SAID = (
 
 def persons_document(result: PersonsResult) -> Document:
     """What was found about persons and their events, as a document for any layout."""
-    found = _headline(result)
+    found = headline(result)
     required = tuple(required_sentence(check, 0, result.rows) for check in result.checks)
     return Document(
         verdict_of(result.checks) if required else found,
         (
             *([Paragraph(found.text if isinstance(found, Toned) else found)] if required else []),
-            Bullets((*required, *_lead(result))),
+            Bullets((*required, *lead(result))),
         ),
         (
             *section("With some known events", _curve(result), curve_picture(result)),
@@ -54,115 +55,6 @@ def persons_document(result: PersonsResult) -> Document:
         ),
         about=About(result.target, result.time),
     )
-
-
-def _headline(result: PersonsResult) -> Words:
-    if not result.persons:
-        return Toned(f"{result.target}: there is nobody", "warn")
-    last = result.curve[-1]
-    if not last.exact and not last.exposed_persons:
-        last = _counted(result)[-1]
-    order = f", in the order of {result.sequence}," if result.sequence and last.known > 1 else ""
-    text = f"{result.target}: {_events(last.known)} of a person{order} {_expose(result, last)}"
-    told = _most_told(result)
-    if told is not None:
-        besides = "with sensitive values " if told.uncertainty else ""
-        text += f", and {besides}tell the {told.sensitive} of {_of(result, _telling(told)[-1].told_persons)}"
-    bad = last.exposed_persons or told is not None
-    return Toned(text, "bad" if bad else "good" if result.complete else "warn")
-
-
-def _most_told(result: PersonsResult) -> Coherence | None:
-    """The sensitive column of which events tell most persons; None when they tell nobody."""
-    told = [one for one in result.coherence if _telling(one)[-1].told_persons]
-    return max(told, key=lambda one: _telling(one)[-1].told_persons, default=None)
-
-
-def _telling(told: Coherence) -> tuple[Learnt, ...]:
-    """What was found for whoever knows most of what was asked."""
-    return told.uncertainty or told.curve
-
-
-def _counted(result: PersonsResult) -> list[Known]:
-    return [one for one in result.curve if one.exact]
-
-
-def _expose(result: PersonsResult, one: Known) -> str:
-    if not one.exposed_persons:
-        verb = "is" if one.known == 1 else "are"
-        rest = "" if result.curve[-1].exact else "; larger numbers are undecided"
-        return f"{verb} always shared by at least {count(one.smallest)} persons{rest}"
-    least = "" if one.exact else "at least "
-    return f"can tell {least}{_of(result, one.exposed_persons)} from all but {plural(result.k - 2, 'other')}"
-
-
-def _of(result: PersonsResult, persons: int) -> str:
-    share = part(persons, result.persons)
-    return f"{count(persons)} of {plural(result.persons, 'person')}{f' ({share})' if share else ''}"
-
-
-def _events(number: int) -> str:
-    return plural(number, "known event")
-
-
-def _lead(result: PersonsResult) -> Iterator[Words]:
-    if not result.persons:
-        yield "There is no row, so that nothing can be known."
-        return
-    for one in _counted(result):
-        yield from _found(result, one)
-    stopped = result.curve[-1]
-    if not stopped.exact:
-        why = "Somebody stopped it" if result.by_hand else "The time was up"
-        yield Toned(
-            f"{why} while sets of {count(stopped.known)} events were counted: at least "
-            f"{_of(result, stopped.exposed_persons)} are exposed.",
-            "warn",
-        )
-    for told in result.coherence:
-        yield from _told(result, told)
-    profile = result.profile
-    if profile.unique_persons:
-        yield Toned(f"Whoever knows all events of a person singles out {_of(result, profile.unique_persons)}.", "bad")
-
-
-def _found(result: PersonsResult, one: Known) -> Iterator[Words]:
-    if one.unique_persons:
-        verb = "singles" if one.known == 1 else "single"
-        yield Toned(f"Some {_events(one.known)} {verb} out {_of(result, one.unique_persons)}.", "bad")
-    elif one.exposed_persons:
-        verb = "is" if one.known == 1 else "are"
-        yield Toned(
-            f"Of {_of(result, one.exposed_persons)} some {_events(one.known)} {verb} shared by fewer than {result.k}.",
-            "bad",
-        )
-    else:
-        verb = "is" if one.known == 1 else "are"
-        shared = f"{verb} shared by at least {count(one.smallest)} persons."
-        yield Toned(f"Any {_events(one.known)} of a person {shared}", "good")
-
-
-def _told(result: PersonsResult, told: Coherence) -> Iterator[Words]:
-    for one in _telling(told):
-        if one.told_persons:
-            least = "" if one.exact else "at least "
-            verb = "tells" if one.known == 1 else "tell"
-            text = f"Some {_pieces(told, one)} {verb} the {told.sensitive} of {least}{_of(result, one.told_persons)}"
-            yield Toned(f"{text}: more than {percent(result.h)} of those who share them have one value.", "bad")
-            return
-    known = [one for one in _telling(told) if one.exact]
-    if known:
-        last = known[-1]
-        text = f"No value of {told.sensitive} is held by more than {percent(last.share)} of those who share"
-        rest = "" if len(known) == len(_telling(told)) else "; larger numbers are undecided"
-        yield Toned(f"{text} {_pieces(told, last)} of a person{rest}.", "warn" if rest else "good")
-
-
-def _pieces(told: Coherence, one: Learnt) -> str:
-    """What is known, with its number."""
-    if not told.uncertainty:
-        return _events(one.known)
-    return plural(one.known, "known event or sensitive value", "known events or sensitive values")
 
 
 def _coherence(result: PersonsResult, told: Coherence) -> Table:
@@ -258,7 +150,7 @@ def _profile(result: PersonsResult) -> Iterator[str]:
     if result.near:
         yield (
             f"All events of a person fit at least {plural(profile.k, 'person')}; those of "
-            f"{_of(result, profile.exposed_persons)} fit fewer than {result.k}, those of "
+            f"{among(result, profile.exposed_persons)} fit fewer than {result.k}, those of "
             f"{count(profile.unique_persons)} nobody else."
         )
         return
@@ -268,7 +160,7 @@ def _profile(result: PersonsResult) -> Iterator[str]:
         f"{plural(profile.k, 'person')}."
     )
     yield (
-        f"{_of(result, profile.exposed_persons)} share all their events with fewer than {result.k - 1} others; "
+        f"{among(result, profile.exposed_persons)} share all their events with fewer than {result.k - 1} others; "
         f"{count(profile.unique_persons)} with nobody."
     )
     if result.static_k is not None:
@@ -282,7 +174,7 @@ def _effects(result: PersonsResult) -> Table | None:
     known = result.curve[-1].known
     columns = (
         Column("Without, or coarser"),
-        Column(f"Exposed by {_events(known)}", True),
+        Column(f"Exposed by {events(known)}", True),
         Column("Singled out", True),
         Column("Smallest class of equal events", True),
     )

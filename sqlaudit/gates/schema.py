@@ -5,21 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from sqlaudit.base.spec import FILE_FORMATS, KnownRows, NullPolicy
+from sqlaudit.base.spec import Coverage, ReadOptions, Roles, Sampling
 from sqlaudit.gates.cell_limits import OPTIONS
 from sqlaudit.gates.connections import KINDS
+from sqlaudit.gates.keys import TEXT, TEXT_OR_TEXTS, key_of, keys_of
 from sqlaudit.gates.losses import FIGURES
 from sqlaudit.gates.requirements import SEVERITIES
 from sqlaudit.models.base import Model, Parameter
 from sqlaudit.models.measures import OF_RELEASES
 from sqlaudit.models.registry import CELL_RULES, REGISTRY
 from sqlaudit.models.requirements import PRESETS
-from sqlaudit.release.compare.request import DISTANCES
+from sqlaudit.release.compare.request import CompareRequest
 
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
-_TEXT = {"type": "string", "minLength": 1}
 _WHOLE = {"type": "integer", "minimum": 1}
-_TEXTS = {"$ref": "#/$defs/texts"}
 _NUMBER = {"$ref": "#/$defs/number"}
 _NUMBER_TEXT = {"type": "string", "pattern": r"^\s*[0-9]*\.?[0-9]+(/[0-9]+|\s*%)?\s*$"}
 _CONDITION = {
@@ -36,11 +35,6 @@ _DATE = {
     "format": "date",
     "pattern": r"^\d{4}-\d{2}-\d{2}$",
     "description": "The last day on which it holds.",
-}
-_ROLE_WORDS = {
-    "quasi_identifiers": "What others may know about a person: columns or SQL expressions.",
-    "sensitive": "What others should not learn; each column is tested on its own.",
-    "identifiers": "What names a person, and must not be published.",
 }
 
 
@@ -77,14 +71,14 @@ def policy_schema() -> dict[str, Any]:
             "read": _read(),
             "requirements": {
                 "type": "array",
-                "items": {"oneOf": [_TEXT, {"$ref": "#/$defs/requirement"}, {"$ref": "#/$defs/requirements"}]},
+                "items": {"oneOf": [TEXT, {"$ref": "#/$defs/requirement"}, {"$ref": "#/$defs/requirements"}]},
             },
             "requirement": _requirement(),
             "column_sets": _column_sets(),
             "loss": _loss(),
             "aggregates": _aggregates(),
             "exception": _exception(),
-            "texts": {"oneOf": [_TEXT, {"type": "array", "items": _TEXT}]},
+            "texts": {"oneOf": [TEXT, {"type": "array", "items": TEXT}]},
             "number_text": _NUMBER_TEXT,
             **_numbers(),
         },
@@ -99,11 +93,11 @@ def _connection() -> dict[str, Any]:
         "service": "A service of PostgreSQL's pg_service.conf.",
         "dbt_profile": "A profile of dbt's profiles.yml.",
     }
-    own: dict[str, Any] = {kind: _TEXT | {"description": words[kind]} for kind in KINDS}
-    own["password_env"] = _TEXT | {"description": "The environment variable with the password for url or service."}
-    own["target"] = _TEXT | {"description": "The target of the dbt profile."}
-    own["profiles_dir"] = _TEXT | {"description": "The folder of profiles.yml."}
-    own["description"] = _TEXT
+    own: dict[str, Any] = {kind: TEXT | {"description": words[kind]} for kind in KINDS}
+    own["password_env"] = TEXT | {"description": "The environment variable with the password for url or service."}
+    own["target"] = TEXT | {"description": "The target of the dbt profile."}
+    own["profiles_dir"] = TEXT | {"description": "The folder of profiles.yml."}
+    own["description"] = TEXT
     return _object(own) | {"oneOf": [{"required": [kind]} for kind in KINDS]}
 
 
@@ -120,48 +114,40 @@ def _object(properties: dict[str, Any], *required: str) -> dict[str, Any]:
 def _common() -> dict[str, Any]:
     return {
         "severity": {"enum": list(SEVERITIES), "description": "error keeps the table back, warn only says so."},
-        "tags": _TEXTS | {"description": "For --select tag:…"},
-        "owner": _TEXT | {"description": "Who answers for it."},
+        "tags": TEXT_OR_TEXTS | {"description": "For --select tag:…"},
+        "owner": TEXT | {"description": "Who answers for it."},
     }
 
 
 def _persons() -> dict[str, Any]:
     kinds = ("table", "file", "query")
     own: dict[str, Any] = {
-        "table": _TEXT | {"description": "A table or view of the connection, with a row a person."},
-        "file": _TEXT | {"description": "A file, from the folder of the policy."},
-        "query": _TEXT | {"description": "One SELECT over the connection; give it a name."},
-        "connection": _TEXT | {"description": "A name under connections."},
-        "name": _TEXT | {"description": "What errors call it."},
-        "description": _TEXT,
-        "where": _TEXT | {"description": "Only the rows for which this SQL condition holds."},
+        "table": TEXT | {"description": "A table or view of the connection, with a row a person."},
+        "file": TEXT | {"description": "A file, from the folder of the policy."},
+        "query": TEXT | {"description": "One SELECT over the connection; give it a name."},
+        "connection": TEXT | {"description": "A name under connections."},
+        "name": TEXT | {"description": "What errors call it."},
+        "description": TEXT,
+        "where": TEXT | {"description": "Only the rows for which this SQL condition holds."},
         "read": {"$ref": "#/$defs/read"},
-        "entity": _TEXT | {"description": "The column that says who somebody is, of the same name in all tables."},
-        "static": _TEXTS | {"description": "What is known of a person beside what other tables say."},
+        "entity": TEXT | {"description": "The column that says who somebody is, of the same name in all tables."},
+        "static": TEXT_OR_TEXTS | {"description": "What is known of a person beside what other tables say."},
     }
     return _object(own, "entity") | {"oneOf": [{"required": [kind]} for kind in kinds]}
-
-
-def _nulls() -> dict[str, Any]:
-    return {"enum": [one.value for one in NullPolicy], "description": "How a missing quasi-identifier is read."}
 
 
 def _requirements() -> dict[str, Any]:
     return {"$ref": "#/$defs/requirements", "description": "What must hold."}
 
 
-def _all_named() -> dict[str, Any]:
-    return {"type": "boolean", "description": "A column without a role fails, unless it is insensitive."}
-
-
 def _defaults() -> dict[str, Any]:
-    connection = _TEXT | {"description": "The connection of tables that name none."}
+    connection = TEXT | {"description": "The connection of tables that name none."}
     return _object(
         {
             "connection": connection,
-            "nulls": _nulls(),
+            **keys_of(Roles, "nulls"),
             "requirements": _requirements(),
-            "all_columns_named": _all_named(),
+            **keys_of(Coverage, "all_columns_named"),
             **_common(),
         }
     )
@@ -170,38 +156,23 @@ def _defaults() -> dict[str, Any]:
 def _table() -> dict[str, Any]:
     kinds = ("table", "file", "query")
     own: dict[str, Any] = {
-        "table": _TEXT | {"description": "A table or view of the connection."},
-        "file": _TEXT
+        "table": TEXT | {"description": "A table or view of the connection."},
+        "file": TEXT
         | {"description": "A CSV, Parquet, JSON or Arrow file, from the folder of the policy; globs work."},
-        "query": _TEXT | {"description": "One SELECT over the connection; give it a name."},
-        "connection": _TEXT | {"description": "A name under connections."},
-        "name": _TEXT | {"description": "What reports call it; unique in the policy."},
-        "description": _TEXT,
-        "where": _TEXT | {"description": "Only the rows for which this SQL condition holds."},
+        "query": TEXT | {"description": "One SELECT over the connection; give it a name."},
+        "connection": TEXT | {"description": "A name under connections."},
+        "name": TEXT | {"description": "What reports call it; unique in the policy."},
+        "description": TEXT,
+        "where": TEXT | {"description": "Only the rows for which this SQL condition holds."},
         "read": {"$ref": "#/$defs/read"},
-        **{role: _TEXTS | {"description": words} for role, words in _ROLE_WORDS.items()},
-        "entity": _TEXT | {"description": "The column that says which person a row is about."},
-        "known_rows": {
-            "enum": [one.value for one in KnownRows],
-            "description": "With entity: for whom is judged who knows one row of a person, all rows, or the worse.",
-        },
-        "insensitive": _TEXTS | {"description": "Columns that were looked at and need no role."},
-        "all_columns_named": _all_named(),
+        "quasi_identifiers": TEXT_OR_TEXTS
+        | {"description": "What others may know about a person: columns or SQL expressions."},
+        **keys_of(Roles, "sensitive", "identifiers", "entity", "known_rows"),
+        **keys_of(Coverage, "insensitive", "all_columns_named"),
         "persons": {"type": "boolean", "description": "false: no table under persons is about those of this one."},
-        "joint": {"type": "boolean", "description": "Other sensitive columns count as quasi-identifiers."},
-        "nulls": _nulls(),
-        "sampling_fraction": {
-            "type": ["number", "string"],
-            "description": "The table is a sample: its share of the population, 0.01 or 1%.",
-        },
-        "population_size": {
-            "type": "integer",
-            "minimum": 1,
-            "description": "The table is a sample: how many people the population has.",
-        },
-        "weights": _TEXT
-        | {"description": "The table is a sample: the column that says how many people a row stands for."},
-        "derived_from": _TEXTS | {"description": "Names of tables that this one is made of, for --select name+"},
+        **keys_of(Roles, "joint", "nulls"),
+        **keys_of(Sampling),
+        "derived_from": TEXT_OR_TEXTS | {"description": "Names of tables that this one is made of, for --select name+"},
         "inputs": {
             "type": ["string", "object"],
             "description": "What some models need besides: a file, or its content.",
@@ -214,17 +185,8 @@ def _table() -> dict[str, Any]:
 
 
 def _read() -> dict[str, Any]:
-    return _object(
-        {
-            "format": {"enum": list(FILE_FORMATS)},
-            "delimiter": {"type": "string", "description": "One character, or tab."},
-            "encoding": _TEXT,
-            "null_values": {"type": "array", "items": {"type": "string"}, "description": "Texts that mean NULL."},
-            "all_text": {"type": "boolean"},
-            "header": {"type": "boolean"},
-            "hive_partitioning": {"type": "boolean", "description": "Folders named column=value are columns, too."},
-        }
-    )
+    no_texts = {"type": "array", "items": {"type": "string"}, "description": "Texts that mean NULL."}
+    return _object(keys_of(ReadOptions) | {"null_values": no_texts})
 
 
 def _requirement() -> dict[str, Any]:
@@ -236,8 +198,8 @@ def _requirement() -> dict[str, Any]:
         "preset": {"enum": list(PRESETS), "description": "A published rule."},
         "warn_if": _CONDITION,
         "error_if": _CONDITION,
-        "sensitive": _TEXTS | {"description": "Only for these sensitive columns."},
-        "description": _TEXT,
+        "sensitive": TEXT_OR_TEXTS | {"description": "Only for these sensitive columns."},
+        "description": TEXT,
         **_common(),
     }
     at = {rf"^({'|'.join((*model.short_forms, model.name))})@[0-9.]+$": _number(_main(model)) for model in _with_at()}
@@ -308,38 +270,33 @@ def _column_sets() -> dict[str, Any]:
             "max_size": _WHOLE | {"description": "How many columns an attacker knows at most."},
             "k": _WHOLE | {"description": "How many must share the values at least."},
             "share": _SHARE,
-            "among": {"oneOf": [{"enum": ["quasi_identifiers", "all"]}, {"type": "array", "items": _TEXT}]},
-            "exclude": _TEXTS,
+            "among": {"oneOf": [{"enum": ["quasi_identifiers", "all"]}, {"type": "array", "items": TEXT}]},
+            "exclude": TEXT_OR_TEXTS,
         },
         "max_size",
     )
 
 
 def _aggregates() -> dict[str, Any]:
-    kinds: dict[str, dict[str, Any]] = {"flag": {"type": "boolean"}, "names": _TEXTS, "texts": _TEXTS}
-    own: dict[str, dict[str, Any]] = {
-        name: kinds.get(one.kind.name, _TEXT) | {"description": one.help} for name, one in OPTIONS.items()
-    }
-    own["negative"] = {"enum": list(OPTIONS["negative"].kind.words), "description": OPTIONS["negative"].help}
-    own["before"] = _TEXTS | {"description": "Older releases: of the same connection, or files."}
-    own["linked"] = _TEXTS | {"description": "Further tables of the same people, judged together with this one."}
+    own: dict[str, dict[str, Any]] = {name: key_of(one) for name, one in OPTIONS.items()}
+    own["before"] = TEXT_OR_TEXTS | {"description": "Older releases: of the same connection, or files."}
+    own["linked"] = TEXT_OR_TEXTS | {"description": "Further tables of the same people, judged together with this one."}
     own["show_cells"] = {"type": "boolean", "description": "Name unsafe cells by their dimensions in what is told."}
-    own["require"] = _TEXTS | {"description": f"Rules for cells: {', '.join(CELL_RULES)}."}
+    own["require"] = TEXT_OR_TEXTS | {"description": f"Rules for cells: {', '.join(CELL_RULES)}."}
     return _object(own, "by", "require")
 
 
 def _loss() -> dict[str, Any]:
     own: dict[str, Any] = {
-        "original": _TEXT | {"description": "The table before it was made safe: of the same connection, or a file."},
+        "original": TEXT | {"description": "The table before it was made safe: of the same connection, or a file."},
         "measure": {"enum": list(OF_RELEASES), "description": "As for sqlaudit compare."},
         "of": {"enum": list(FIGURES), "description": "The value, its mean, or its share of complete suppression."},
         "at_most": _NUMBER,
         "at_least": _NUMBER,
-        "column": _TEXT | {"description": "Of one quasi-identifier; without it of all together."},
-        "key": _TEXTS | {"description": "The columns that name a row in both tables."},
-        "by_position": {"type": "boolean", "description": "Rows correspond by their order."},
-        "hierarchies": _TEXT | {"description": "A file or folder; without it those of the inputs."},
-        "distance": {"enum": list(DISTANCES), "description": "Of sensitive values."},
+        "column": TEXT | {"description": "Of one quasi-identifier; without it of all together."},
+        **keys_of(CompareRequest, "key", "by_position"),
+        "hierarchies": TEXT | {"description": "A file or folder; without it those of the inputs."},
+        **keys_of(CompareRequest, "distance"),
     }
     bounds = [{"required": ["at_most"]}, {"required": ["at_least"]}]
     return _object(own, "original", "measure") | {"oneOf": bounds}
@@ -347,7 +304,7 @@ def _loss() -> dict[str, Any]:
 
 def _exception() -> dict[str, Any]:
     bound = {"type": ["integer", "string"], "description": "How many rows may fall short: 12 or 1%."}
-    identifier = _TEXT | {"description": "A direct identifier that may be in the table for a while."}
-    own = {"requirement": _TEXT, "identifier": identifier, "sensitive": _TEXT, "until": _DATE, "reason": _TEXT}
+    identifier = TEXT | {"description": "A direct identifier that may be in the table for a while."}
+    own = {"requirement": TEXT, "identifier": identifier, "sensitive": TEXT, "until": _DATE, "reason": TEXT}
     subjects = [{"required": ["requirement"]}, {"required": ["identifier"]}]
     return _object({**own, "up_to": bound}, "until", "reason") | {"oneOf": subjects}

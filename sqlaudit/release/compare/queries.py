@@ -16,27 +16,26 @@ from sqlglot import exp
 from sqlaudit.base.columns_of import find_column, resolve
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.names import quote
-from sqlaudit.base.relation import Kind, Relation, Row
+from sqlaudit.base.relation import Kind, Relation
 from sqlaudit.base.sql import Raw, expression, render
-from sqlaudit.base.words import about
 from sqlaudit.classes.opening import MAX_VALUES_READ
 from sqlaudit.hierarchies.cell_reader import CellReader, reader_of
 from sqlaudit.hierarchies.cells import AnyValue, Cell
-from sqlaudit.release.compare.answer_shares import Between, Distributed, as_distribution, equally_far, in_lanes
+from sqlaudit.release.compare.answer_shares import Between, Distributed, equally_far, in_lanes
 from sqlaudit.release.compare.bench import Bench
 from sqlaudit.release.compare.coding import CodedPair, PairedAttribute, packed
 from sqlaudit.release.compare.covers import MOST_CELLS, Covered
 from sqlaudit.release.compare.distances import groups_of
-from sqlaudit.release.compare.linked import OTHERS, Linked, link
+from sqlaudit.release.compare.linked import OTHERS
 from sqlaudit.release.compare.pairing import Side
+from sqlaudit.release.compare.query_answers import answer_of
+from sqlaudit.release.compare.query_parts import QueryParts, parts_of, place_of
 from sqlaudit.release.compare.query_text import AggregateQuery
 from sqlaudit.release.compare.regions import Regions
-from sqlaudit.release.compare.result import METHODS, AnswerDistance, Errors, Group, QueryAnswer
+from sqlaudit.release.compare.result import QueryAnswer
 from sqlaudit.release.compare.satisfying import TYPES, Tried, can_satisfy, tried_values
-from sqlaudit.release.losses.views import NO_REGIONS
 
 MOST_GROUPS = 100_000
-SHOWN_GROUPS = 1_000
 _COUNTS = [("n", "BIGINT"), ("total", "DOUBLE"), ("present", "BIGINT")]
 
 
@@ -60,7 +59,7 @@ class QueriedTables:
         Raises:
             UsageError: columns that are not there, conditions that mix quasi-identifiers, or too many groups.
         """
-        parts = self._parts(query)
+        parts = parts_of(query, self.covered, self.original, self.bench.engine.dialect)
         truth = self._truth(query, parts)
         released = self._released(query, parts)
         words = [self._words(query, parts, place) for place in parts.places]
@@ -99,41 +98,15 @@ class QueriedTables:
         )
         if len(rows) > MOST_GROUPS:
             raise UsageError(f"{query.option}: has more than {MOST_GROUPS:,} groups.")
-        return self._answer(query, rows, bool(inside) or not parts.places)
-
-    def _answer(self, query: AggregateQuery, rows: Sequence[Row], conditional: bool) -> QueryAnswer:
-        found = []
-        for row in rows:
-            *key, truth, plain, by_region, independent = row
-            answers = (plain, by_region if conditional else None, independent)
-            named = tuple(key) if self.show_values and key else None
-            found.append((tuple(key), Group(truth, dict(zip(METHODS, answers, strict=True)), named)))
-        groups = [group for _, group in found]
-        distances: list[AnswerDistance] = []
-        distributed = self._distributed(query)
-        if distributed is not None:
-            groups, distances = as_distribution(found, distributed)
-        errors = {
-            name: Errors.of(relative_errors(groups, name)) for name in METHODS if conditional or name != METHODS[1]
-        }
-        shown = _in_order(groups, query)[:SHOWN_GROUPS]
-        return QueryAnswer(
-            query.number,
-            query.aggregate,
-            tuple(shown),
-            len(groups),
-            errors,
-            "" if conditional else NO_REGIONS,
-            "" if distributed is None else distributed.name,
-            tuple(distances[:SHOWN_GROUPS]),
-        )
+        conditional = bool(inside) or not parts.places
+        return answer_of(query, rows, self._distributed(query), conditional=conditional, show_values=self.show_values)
 
     def _distributed(self, query: AggregateQuery) -> Distributed | None:
         """The column whose values a counting query distributes: a sensitive one, else the last that it groups by."""
         if query.aggregate != "COUNT" or not query.groups:
             return None
         opened = self.original.opened
-        columns = sorted(query.groups, key=lambda name: self._place(name) is None)
+        columns = sorted(query.groups, key=lambda name: place_of(name, self.covered, self.original) is None)
         by_column = {find_column(one.label, opened): one for one in self.coded.sensitive}
         places = [place for place, name in enumerate(columns) if find_column(name, opened) in by_column]
         place = places[-1] if places else len(columns) - 1
@@ -153,53 +126,13 @@ class QueriedTables:
         lanes = {text: lane for lane, (_, text, _) in enumerate(rows)}
         return in_lanes(lanes, groups, [float(weight)] * len(groups))
 
-    def _parts(self, query: AggregateQuery) -> _QueryParts:
-        own = {name: self._place(name) for name in _all_names(query)}
-        if any(own[name] for name in query.summed_columns):
-            raise UsageError(f"{query.option}: cells of a quasi-identifier are ranges and cannot be added up.")
-        by_place: dict[int, list[str]] = {}
-        elsewhere = []
-        linking = []
-        for condition, columns in zip(query.conditions, query.columns, strict=True):
-            places = {own[name] for name in columns}
-            if len(places) > 1:
-                linking.append(condition)
-                continue
-            place = places.pop() if places else None
-            if place is None:
-                elsewhere.append(condition)
-            else:
-                by_place.setdefault(place, []).append(condition)
-        grouped = tuple(place for name in query.groups if (place := own[name]) is not None)
-        further = tuple(name for name in query.groups if own[name] is None)
-        linked = link(linking, self.bench.engine.dialect, own.get, query.option)
-        places_of = {*by_place, *grouped, *(linked.places if linked else ())}
-        return _QueryParts(by_place, tuple(elsewhere), grouped, further, tuple(sorted(places_of)), linked)
-
-    def _place(self, name: str) -> int | None:
-        """The place of the quasi-identifier that a query calls by a name, None for another column.
-
-        Raises:
-            UsageError: a quasi-identifier is an expression, so that it is not known which columns are about it.
-        """
-        found = find_column(name, self.original.opened)
-        place = None
-        for one in self.covered:
-            own = find_column(one.column.label, self.original.opened)
-            if own is None:
-                raise UsageError(
-                    f"{about('queries')}: {one.column.label!r} is no column but an expression; query columns only."
-                )
-            place = one.column.place if found == own else place
-        return place
-
     def _sql(self, side: Side, text: str, query: AggregateQuery) -> Raw:
         return Raw(resolve(text, side.opened, self.bench.engine.dialect, query.option).sql)
 
     def _is_float(self, place: int) -> bool:
         return self.covered[place - 1].column.kind is Kind.FLOAT
 
-    def _truth(self, query: AggregateQuery, parts: _QueryParts) -> Relation:
+    def _truth(self, query: AggregateQuery, parts: QueryParts) -> Relation:
         side = self.original
         keys = [self._key(query, place) for place in parts.grouped] + [
             self._sql(side, name, query) for name in parts.further
@@ -217,7 +150,7 @@ class QueriedTables:
             )
         )
 
-    def _released(self, query: AggregateQuery, parts: _QueryParts) -> Relation:
+    def _released(self, query: AggregateQuery, parts: QueryParts) -> Relation:
         side = self.release
         keys = [self._sql(side, one.column.label, query) for one in self.covered]
         keys += [self._sql(side, name, query) for name in parts.further]
@@ -233,7 +166,7 @@ class QueriedTables:
         return Raw(expression("release/compare/release_query_signature.sql", self.bench.engine.dialect, atoms=found))
 
     def _met(
-        self, query: AggregateQuery, parts: _QueryParts, shares: Sequence[Relation], released: Relation
+        self, query: AggregateQuery, parts: QueryParts, shares: Sequence[Relation], released: Relation
     ) -> Relation | None:
         """The combinations of signatures for which the linked conditions hold."""
         if parts.linked is None:
@@ -269,7 +202,7 @@ class QueriedTables:
         columns = [(f"k{place}", "VARCHAR") for place, _ in enumerate(keys, 1)]
         return self.bench.count(name, statement, [*columns, *_COUNTS])
 
-    def _words(self, query: AggregateQuery, parts: _QueryParts, place: int) -> Relation:
+    def _words(self, query: AggregateQuery, parts: QueryParts, place: int) -> Relation:
         """The values of a column that a query asks for."""
         column = self.covered[place - 1].column
         allowed = None
@@ -307,7 +240,7 @@ class QueriedTables:
             float=self._is_float(place),
         )
 
-    def _reached(self, query: AggregateQuery, parts: _QueryParts, place: int, shares: Relation) -> Relation:
+    def _reached(self, query: AggregateQuery, parts: QueryParts, place: int, shares: Relation) -> Relation:
         """The shares of a column's cells, with none for cells that satisfy the query only by values that no original
         row has. A group is a value of the original, so this is about conditions alone."""
         signed = place in parts.linked_places
@@ -347,7 +280,7 @@ class QueriedTables:
         )
 
     def _satisfying(
-        self, query: AggregateQuery, parts: _QueryParts, place: int, reader: CellReader, cells: Collection[Cell]
+        self, query: AggregateQuery, parts: QueryParts, place: int, reader: CellReader, cells: Collection[Cell]
     ) -> dict[int, list[Tried]]:
         """Of the values that are tried those that satisfy the conditions on a column, by signature (0 without one)."""
         dialect, column = self.bench.engine.dialect, self.covered[place - 1].column
@@ -372,7 +305,7 @@ class QueriedTables:
             satisfying.setdefault(int(signature[0]) if signature else 0, []).append(tried[int(number)])
         return satisfying
 
-    def _inside(self, parts: _QueryParts, words: Sequence[Relation]) -> Relation | None:
+    def _inside(self, parts: QueryParts, words: Sequence[Relation]) -> Relation | None:
         regions = self.regions
         if regions is None or not parts.places:
             return None
@@ -390,56 +323,6 @@ class QueriedTables:
         )
 
 
-@dataclass(frozen=True)
-class _QueryParts:
-    """A query by columns: conditions by the place of their quasi-identifier and about other columns; groups of both
-    kinds; the places of all quasi-identifiers in it; what links columns by OR."""
-
-    conditions: dict[int, list[str]]
-    elsewhere: tuple[str, ...]
-    grouped: tuple[int, ...]
-    further: tuple[str, ...]
-    places: tuple[int, ...]
-    linked: Linked | None
-
-    @property
-    def linked_places(self) -> tuple[int, ...]:
-        """The places of the quasi-identifiers in conditions that link columns."""
-        return () if self.linked is None else self.linked.places
-
-
-def relative_errors(groups: Sequence[Group], method: str) -> list[float]:
-    """|answer - truth| / |truth| of the groups that either table has; what only one of them answers is an error of 1.
-
-    Example:
-        >>> groups = [Group(2, {"plain": 3}), Group(0, {"plain": 1}), Group(4, {"plain": None}), Group(0, {"plain": 0})]
-        >>> relative_errors(groups, "plain")
-        [0.5, 1.0, 1.0, 0.0]
-    """
-    pairs = ((group.truth, group.answers[method]) for group in groups)
-    return [relative_error(truth, answer) for truth, answer in pairs if truth is not None or answer is not None]
-
-
-def relative_error(truth: float | None, answer: float | None) -> float:
-    """How far an answer is off, as a share of the truth; 1 where only one of them is there, or other than 0."""
-    if truth is None or answer is None:
-        return 1.0
-    if not truth:
-        return 1.0 if answer else 0.0
-    return abs(answer - truth) / abs(truth)
-
-
 def _read(reader: CellReader, text: str | None, reading: str, level: int | None) -> Cell | None:
     """What a cell stands for; what may be anything is read so already."""
     return AnyValue() if reading == "all" else reader.read(text, level)
-
-
-def _all_names(query: AggregateQuery) -> set[str]:
-    return {*query.groups, *query.summed_columns, *(name for names in query.columns for name in names)}
-
-
-def _in_order(groups: Sequence[Group], query: AggregateQuery) -> Sequence[Group]:
-    """Groups without their keys come by their answers, so that their place does not give a key away."""
-    if not query.groups or any(group.key for group in groups):
-        return groups
-    return sorted(groups, key=lambda group: tuple(-(value or 0.0) for value in (group.truth, *group.answers.values())))
