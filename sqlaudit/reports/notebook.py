@@ -68,13 +68,7 @@ class Shown:
         Raises:
             MissingDriver: pandas is not installed.
         """
-        try:
-            import pandas as pd
-        except ImportError:
-            from sqlaudit.base.errors import MissingDriver
-
-            raise MissingDriver("to_frame needs pandas: pip install 'sqlaudit[frames]'.") from None
-        return pd.DataFrame(self.rows_of_frame())
+        return frame_of_rows(self.rows_of_frame())
 
     def rows_of_frame(self) -> list[dict[str, Any]]:
         """The rows of `to_frame`, as the JSON has them."""
@@ -84,6 +78,21 @@ class Shown:
         if isinstance(found, dict):
             return [{"name": name, **one} for name, one in found.items() if one is not None]
         return list(found)
+
+
+def frame_of_rows(rows: list[dict[str, Any]]) -> Any:
+    """Rows as a pandas DataFrame.
+
+    Raises:
+        MissingDriver: pandas is not installed.
+    """
+    try:
+        import pandas as pd
+    except ImportError:
+        from sqlaudit.base.errors import MissingDriver
+
+        raise MissingDriver("to_frame needs pandas: pip install 'sqlaudit[frames]'.") from None
+    return pd.DataFrame(rows)
 
 
 def document_of(result: Any) -> Document:

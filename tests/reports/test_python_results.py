@@ -58,9 +58,46 @@ def found() -> dict[str, Any]:
     }
 
 
+def found_elsewhere(folder: Path) -> dict[str, Any]:
+    """The results of functions that take no table of people, or more than one."""
+    PEOPLE.to_csv(folder / "people.csv", index=False)
+    policy = "version: 1\ntables:\n  - {file: people.csv, quasi_identifiers: [age, sex], requirements: [k: 2]}\n"
+    (folder / "sqlaudit.yml").write_text(policy, encoding="utf-8")
+    moved = pd.DataFrame({"user": [1, 2, 3, 4], "x": [0.0, 1.0, 2.0, 3.0], "y": 0.0, "time": 0})
+    boxes = pd.DataFrame({"x_min": [0.0], "x_max": 3.0, "y_min": 0.0, "y_max": 1.0, "t_min": 0, "t_max": 1})
+    known = {"people": {"Ann": {"age": 20, "sex": "f"}}, "knowledge": [], "ask": {"Ann": "a"}}
+    return {
+        "gate": sqlaudit.gate(folder / "sqlaudit.yml"),
+        "what_if": sqlaudit.what_if(PEOPLE, qi="age,sex", sensitive="ill", given=known),
+        "criteria": sqlaudit.audit(PEOPLE, qi="age,sex", sensitive="ill").by_criteria(),
+        "cloak": sqlaudit.cloak(moved, user="user", x="x", y="y", time="time", k=2, box=4, interval=1),
+        "audit_boxes": sqlaudit.audit_boxes(boxes, k=2, positions=moved),
+    }
+
+
 @pytest.fixture(scope="module")
-def results() -> dict[str, Any]:
-    return found()
+def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    return found() | found_elsewhere(tmp_path_factory.mktemp("results"))
+
+
+def test_every_public_function_has_its_result_here(results: dict[str, Any]) -> None:
+    functions = {name for name in sqlaudit.__all__ if name.islower() and not name.startswith("_")}
+    assert functions - {*results} == {"compile_checks"}
+    for name, result in results.items():
+        assert result.to_html().startswith("<!DOCTYPE html>"), name
+
+
+def test_compiled_checks_are_a_list_that_prints_short(tmp_path: Path) -> None:
+    made = sqlaudit.compile_checks("people", qi="age", checks=["k=5", "km@1=5"], entity="who", dialect="snowflake")
+    assert repr(made) == (
+        "CompiledChecks: 3 checks as SQL for snowflake\nk=5, km@1=5\n"
+        "More: .to_frame(), .save('checks.sql'), [0].sql"
+    )
+    assert made.to_frame()["model"].tolist() == ["k_anonymity", "k_anonymity", "km_anonymity"]
+    made.save(tmp_path / "checks.sql")
+    assert made[0].sql in (tmp_path / "checks.sql").read_text(encoding="utf-8")
+    with pytest.raises(UsageError, match=r"\.sql or \.txt"):
+        made.save(tmp_path / "checks.html")
 
 
 def test_every_result_is_printed_in_three_lines(results: dict[str, Any]) -> None:

@@ -3,15 +3,63 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
+from sqlaudit.base.files import check_ending, write_text
 from sqlaudit.base.spec import KnownRows, NullPolicy, Requirement, Roles, Target, roles_from
+from sqlaudit.base.version import __version__
 from sqlaudit.gates.standalone import checks as standalone
 from sqlaudit.gates.standalone.cells import compile_cells
+from sqlaudit.gates.standalone.checks import Compiled
 from sqlaudit.models.registry import CELL_RULES
 from sqlaudit.models.requirements import requirement_from, requirements
+from sqlaudit.reports.notebook import frame_of_rows
 
 Checks = Mapping[str, Any] | Iterable[str | Requirement] | str
+
+
+class CompiledChecks(list[Compiled]):
+    """The checks as statements: a list, printed in three lines, as a frame, or as a file of SQL.
+
+    Args:
+        compiled: the checks. target: the table that they are about.
+    """
+
+    def __init__(self, compiled: Iterable[Compiled], target: Target) -> None:
+        super().__init__(compiled)
+        self._target = target
+
+    def __repr__(self) -> str:
+        refused = sum(1 for one in self if one.refused)
+        left = f", {refused} of them refused" if refused else ""
+        number = f"{len(self)} check{'' if len(self) == 1 else 's'}"
+        where = f" for {self[0].dialect}" if self else ""
+        names = ", ".join(dict.fromkeys(one.check for one in self))
+        lines = (
+            f"CompiledChecks: {number} as SQL{where}{left}",
+            names,
+            "More: .to_frame(), .save('checks.sql'), [0].sql",
+        )
+        return "\n".join(line if len(line) <= 160 else line[:159] + "…" for line in lines)
+
+    def to_frame(self) -> Any:
+        """A pandas DataFrame with a row for each check.
+
+        Raises:
+            MissingDriver: pandas is not installed.
+        """
+        return frame_of_rows([{**asdict(one), "executed": one.executed} for one in self])
+
+    def save(self, path: str | Path) -> None:
+        """Write the statements to a file, whole or not at all.
+
+        Raises:
+            UsageError: the file does not end in .sql or .txt, or cannot be written.
+        """
+        check_ending(Path(path), (".sql", ".txt"))
+        write_text(Path(path), standalone.script(self, self._target, __version__))
 
 
 def compile_checks(
@@ -35,7 +83,7 @@ def compile_checks(
     value: str = "",
     holdings: str = "",
     largest: Sequence[str] = (),
-) -> list[standalone.Compiled]:
+) -> CompiledChecks:
     """Write each check as one SELECT that returns one row.
 
     Args:
@@ -69,11 +117,16 @@ def compile_checks(
     given = Target(relation=table, query=query, where=where)
     if any(cells.values()):
         rules = requirements(checks, among=CELL_RULES)
-        return compile_cells(given, rules, dialect=dialect, largest=largest, exact_names=exact_names, **cells)
+        return CompiledChecks(
+            compile_cells(given, rules, dialect=dialect, largest=largest, exact_names=exact_names, **cells), given
+        )
     named = {"qi": qi, "sensitive": sensitive, "entity": entity, "joint": joint, "nulls": nulls}
     asked = roles_from({**named, "known_rows": known_rows, "roles": roles})
-    return standalone.compile_checks(
-        given, asked, _checks(checks), dialect=dialect, inputs=inputs, exact_names=exact_names
+    return CompiledChecks(
+        standalone.compile_checks(
+            given, asked, _checks(checks), dialect=dialect, inputs=inputs, exact_names=exact_names
+        ),
+        given,
     )
 
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from sqlaudit.base.documents import AS_FLOAT, OR_NULL, Documented, key, shown, told
+from sqlaudit.base.documents import AS_FLOAT, OR_NULL, Documented, key, plain, shown, told
 from sqlaudit.base.result import MeasuredResult
 from sqlaudit.reports.notebook import Shown
 
@@ -225,8 +225,6 @@ class BoxAudit(MeasuredResult, Shown):
 
     schema: ClassVar = "sqlaudit-boxes/1"
     shown_by: ClassVar = "sqlaudit.remedies.cloak.report:box_audit_document"
-    frame_of: ClassVar = "attacks"
-
     engine: str = ""
     target: str
     k: int
@@ -236,6 +234,11 @@ class BoxAudit(MeasuredResult, Shown):
     presence: Holding | None
     skipped_positions: int
     attacks: Attacks
+
+    def rows_of_frame(self) -> list[dict[str, Any]]:
+        """A row for each definition that could be checked: users by identical boxes, users who are in the box."""
+        found = plain(self)
+        return [{"name": name, **found[name]} for name in ("classes", "presence") if found[name] is not None]
 
     @property
     @told("unboxed")
