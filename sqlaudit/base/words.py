@@ -46,6 +46,16 @@ def spelled(field: str, *values: object) -> str:
     return in_python(field, values)
 
 
+def command(name: str) -> str:
+    """A command, or in Python the function of that name, as whoever asks writes it.
+
+    Example:
+        >>> command("profile")
+        '`sqlaudit.profile()`'
+    """
+    return f"`sqlaudit {name}`" if _SPELLINGS.get() else f"`sqlaudit.{name}()`"
+
+
 def about(field: str) -> str:
     """A field as the head of a sentence about it, before a colon.
 

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any, ClassVar, Protocol
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.words import spelled
+from sqlaudit.base.words import command, spelled
 from sqlaudit.models.base import Answers, Judgement, Model, Parameter
 
 MOST_ALONE = 2
@@ -178,7 +178,7 @@ class KmAnonymity(PersonsModel):
         known = int(parameters.get("m", 2))
         if known <= MOST_ALONE:
             return ""
-        return f"it joins sets of at most {MOST_ALONE} events of a person; `sqlaudit audit` takes m = {known}."
+        return f"it joins sets of at most {MOST_ALONE} events of a person; {command('audit')} takes m = {known}."
 
     def alone(self) -> int:
         """m."""

@@ -12,6 +12,7 @@ from typing import Any
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.names import closest
 from sqlaudit.base.spec import Requirement
+from sqlaudit.base.words import command
 from sqlaudit.models.base import Model, Parameter
 from sqlaudit.models.registry import CELL_RULES, OF_PERSONS, REGISTRY
 
@@ -151,12 +152,12 @@ def _elsewhere(name: str, wanted: str, among: Among) -> str:
         listed = ", ".join(_names(OF_PERSONS))
         instead = f" {_OF_PERSONS[model.name]}" if (model := _names(REGISTRY)[wanted]).name in _OF_PERSONS else ""
         return (
-            f"{name!r} is about classes of rows: `sqlaudit audit` judges it, with the column of persons also for "
+            f"{name!r} is about classes of rows: {command('audit')} judges it, with the column of persons also for "
             f"who knows all rows of a person. Here may be required: {listed}.{instead}"
         )
     if among is CELL_RULES:
-        return f"{name!r} is about rows of persons and no rule for cells: `sqlaudit audit` judges it."
-    return f"{name!r} is a rule for the cells of a published table: `sqlaudit aggregates` judges it."
+        return f"{name!r} is about rows of persons and no rule for cells: {command('audit')} judges it."
+    return f"{name!r} is a rule for the cells of a published table: {command('aggregates')} judges it."
 
 
 def _given(model: type[Model], value: str) -> dict[str, Any]:

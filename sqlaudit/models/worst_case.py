@@ -7,6 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from sqlaudit.base.words import command
 from sqlaudit.classes.listing import Every, Listed
 from sqlaudit.models.base import Judgement, Parameter, expression
 from sqlaudit.models.kinds import SignatureModel
@@ -52,7 +53,7 @@ class WorstCaseSafety(SignatureModel):
             return ""
         return (
             "the statement writes out every way to spread k + 1 atoms over persons, which it does for k of at most "
-            f"{MAX_ALONE}; `sqlaudit audit` takes k = {pieces}."
+            f"{MAX_ALONE}; {command('audit')} takes k = {pieces}."
         )
 
     def pieces(self) -> int:

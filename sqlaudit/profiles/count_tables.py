@@ -10,7 +10,7 @@ from sqlaudit.base.names import quote
 from sqlaudit.base.relation import ColumnInfo, Kind, Relation, Statement
 from sqlaudit.base.result import Warned
 from sqlaudit.base.sql import Raw, render
-from sqlaudit.base.words import spelled
+from sqlaudit.base.words import command, spelled
 from sqlaudit.engines.contract import Engine
 from sqlaudit.profiles.names import concept_of, words_of
 from sqlaudit.profiles.result import NEARLY, CountTable, Role
@@ -48,7 +48,7 @@ def published_table(found: CountTable) -> Warned:
         "published_table",
         (found.count,),
         f"Every row looks like a cell of a published table, with {found.count} as its count, and not like a person: "
-        "`sqlaudit aggregates` judges cells "
+        f"{command('aggregates')} judges cells "
         f"({spelled('by', *found.by)} {spelled('count', found.count)} {spelled('require', 'threshold=5')}).",
     )
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from sqlaudit.base.relation import Relation
+from sqlaudit.base.words import command
 from sqlaudit.column_sets.coding import codes_are_kept
 from sqlaudit.column_sets.masks import count_subsets
 from sqlaudit.column_sets.request import ColumnRequest
@@ -54,7 +55,7 @@ def search_together(
     if size < min(2, len(chosen)):
         return None, (
             f"Whether columns together pick people out was not looked at: pairs of {len(chosen):,} columns in "
-            f"{profile.rows:,} rows are too much for a first look. `sqlaudit columns` searches them."
+            f"{profile.rows:,} rows are too much for a first look. {command('columns')} searches them."
         )
     is_little = count_subsets(len(chosen), size) * profile.rows <= MOST_ROWS_READ_IN_PLACE
     on_cluster = engine.can_materialize and not engine.own_workbench

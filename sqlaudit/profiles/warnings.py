@@ -11,7 +11,7 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.names import quote
 from sqlaudit.base.relation import Kind, Relation, Statement
 from sqlaudit.base.result import Warned
-from sqlaudit.base.words import about, spelled
+from sqlaudit.base.words import about, command, spelled
 from sqlaudit.classes.found import ClassSizes
 from sqlaudit.engines.contract import Engine
 from sqlaudit.profiles.columns import Source, estimated_distinct, facts_of, values_statement
@@ -242,7 +242,7 @@ def _likely(seen: Sequence[_Seen], relation: Relation, roles: Named, where: str)
     if not names:
         return None
     verb = "looks like a direct identifier" if len(names) == 1 else "look like direct identifiers"
-    hint = "`sqlaudit profile` gives the reasons."
+    hint = f"{command('profile')} gives the reasons."
     return Warned(
         "possible_direct_identifier",
         tuple(names),

@@ -7,9 +7,12 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
-from sqlaudit.base.words import about, speaking, spelled
+import sqlaudit
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.words import about, command, speaking, spelled
 from sqlaudit.cli.console.wording import in_the_console
 from sqlaudit.cli.flags import on_the_command_line
 from sqlaudit.gates.nodes import in_a_policy
@@ -85,3 +88,13 @@ def test_each_edge_spells_a_field_and_what_it_does_not_know_as_the_edge_around_i
         with speaking(in_the_console):
             assert spelled(field, *values) == console
     assert about(field) == spelled(field).removesuffix("=")
+
+
+def test_python_is_told_of_functions_and_the_command_line_of_commands() -> None:
+    named = pd.DataFrame({"patient_id": range(100, 140), "age": [30, 40] * 20})
+    (told,) = [one.message for one in sqlaudit.audit(named, qi="age").warnings if one.code == "possible_direct_identifier"]
+    assert told.endswith("whatever the size of the class. `sqlaudit.profile()` gives the reasons.")
+    with pytest.raises(UsageError, match=r"`sqlaudit\.aggregates\(\)` judges it"):
+        sqlaudit.audit(named, qi="age", require="threshold=5")
+    with speaking(on_the_command_line):
+        assert command("profile") == "`sqlaudit profile`"

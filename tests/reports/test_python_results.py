@@ -90,8 +90,7 @@ def test_every_public_function_has_its_result_here(results: dict[str, Any]) -> N
 def test_compiled_checks_are_a_list_that_prints_short(tmp_path: Path) -> None:
     made = sqlaudit.compile_checks("people", qi="age", checks=["k=5", "km@1=5"], entity="who", dialect="snowflake")
     assert repr(made) == (
-        "CompiledChecks: 3 checks as SQL for snowflake\nk=5, km@1=5\n"
-        "More: .to_frame(), .save('checks.sql'), [0].sql"
+        "CompiledChecks: 3 checks as SQL for snowflake\nk=5, km@1=5\nMore: .to_frame(), .save('checks.sql'), [0].sql"
     )
     assert made.to_frame()["model"].tolist() == ["k_anonymity", "k_anonymity", "km_anonymity"]
     made.save(tmp_path / "checks.sql")

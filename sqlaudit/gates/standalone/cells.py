@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.spec import Requirement, Target
 from sqlaudit.base.sql import Raw, render
-from sqlaudit.base.words import about, spelled
+from sqlaudit.base.words import about, command, spelled
 from sqlaudit.gates.standalone.checks import Compiled
 from sqlaudit.gates.standalone.names import column, find_dialect, source
 from sqlaudit.gates.standalone.recipes import NotCarried
@@ -81,7 +81,7 @@ def _statement(
 ) -> str:
     alone = rule.alone()
     if alone is None:
-        raise NotCarried(f"{asked.text!r} looks at margins of cells, as only `sqlaudit aggregates` does.")
+        raise NotCarried(f"{asked.text!r} looks at margins of cells, as only {command('aggregates')} does.")
     needed = alone.columns
     missing = [name for name in needed if name not in columns]
     if missing:
