@@ -9,6 +9,7 @@ from typing import Any
 from sqlaudit.audits.auditor import Auditor
 from sqlaudit.audits.distribution import WORST_CLASSES
 from sqlaudit.audits.result import AuditResult
+from sqlaudit.base.annotated import wrong_types_told
 from sqlaudit.base.numbers import Share
 from sqlaudit.base.options import request_from, several
 from sqlaudit.base.spec import (
@@ -31,6 +32,7 @@ from sqlaudit.models.coverage import with_accepted
 from sqlaudit.models.requirements import Require, requirements
 
 
+@wrong_types_told
 def audit(
     target: Any = None,
     *,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from sqlaudit.base.annotated import wrong_types_told
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.numbers import Share
 from sqlaudit.base.options import request_from
@@ -24,6 +25,7 @@ _LEFT_OUT = ("sensitive", "identifiers")
 """Roles of columns that take no part where only what others know is searched."""
 
 
+@wrong_types_told
 def columns(
     target: Any = None,
     *,
@@ -93,6 +95,7 @@ def columns(
         return find_columns(engine, chosen, request)
 
 
+@wrong_types_told
 def records(
     target: Any = None,
     *,

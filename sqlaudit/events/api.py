@@ -7,6 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from sqlaudit.base.annotated import wrong_types_told
 from sqlaudit.base.options import request_from
 from sqlaudit.base.spec import Limits, NullPolicy, ReadOptions, Roles, roles_from
 from sqlaudit.base.targets import make_target
@@ -19,6 +20,7 @@ from sqlaudit.models.registry import OF_PERSONS
 from sqlaudit.models.requirements import Require, requirements
 
 
+@wrong_types_told
 def persons(
     target: Any = None,
     *,

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from sqlaudit.base.annotated import wrong_types_told
 from sqlaudit.base.errors import SqlauditError
 from sqlaudit.base.options import made
 from sqlaudit.base.spec import Limits
@@ -68,6 +69,7 @@ class GateRequest:
         return load_policy(self.policy)
 
 
+@wrong_types_told
 def gate(
     policy: str | Path = DEFAULT_POLICY,
     *,

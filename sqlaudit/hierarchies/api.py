@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from sqlaudit.base.annotated import wrong_types_told
 from sqlaudit.base.columns_of import resolve
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.files import check_destination
@@ -35,6 +36,7 @@ SHOWN = 50
 _YAML = (".yml", ".yaml")
 
 
+@wrong_types_told
 def hierarchy(
     target: Any,
     column: str,

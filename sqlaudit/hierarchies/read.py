@@ -12,6 +12,7 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.names import closest
 from sqlaudit.base.nodes import Node, exact_number, load_nodes, nodes_of
 from sqlaudit.base.paths import is_folder
+from sqlaudit.base.words import spelled
 from sqlaudit.hierarchies.csv_table import Lines, read_csv_table, value_table
 from sqlaudit.hierarchies.hierarchy import Hierarchy, Name, ValueTable, dropped, from_table, kept, plain
 from sqlaudit.hierarchies.levels import TOP, Level, SqlLevel, TopLevel, date_levels, mask_levels, width_levels
@@ -91,6 +92,9 @@ def read_hierarchies(source: Hierarchies | Mapping[str, Any] | str | Path) -> Hi
         return source
     if isinstance(source, Mapping):
         return read_section(nodes_of(source, "the hierarchies"), Path())
+    if not isinstance(source, str | Path):
+        said = "a mapping by column, or a file or folder"
+        raise UsageError(f"{spelled('hierarchies')} takes {said}, not a value of type {type(source).__name__}.")
     path = Path(source)
     if is_folder(path):
         return Hierarchies(folder=path, place=str(path))

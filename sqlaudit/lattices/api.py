@@ -10,6 +10,7 @@ from typing import Any
 
 from sqlaudit.audits.auditor import Auditor
 from sqlaudit.audits.emit import before
+from sqlaudit.base.annotated import wrong_types_told
 from sqlaudit.base.errors import EngineError, UsageError
 from sqlaudit.base.numbers import Share
 from sqlaudit.base.options import made, request_from
@@ -44,6 +45,7 @@ from sqlaudit.models.requirements import Require, requirements
 NO_VIEW = LatticePublication()
 
 
+@wrong_types_told
 def lattice(
     target: Any = None,
     *,

@@ -12,7 +12,7 @@ from typing import Any
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.names import closest
 from sqlaudit.base.spec import Requirement
-from sqlaudit.base.words import command
+from sqlaudit.base.words import command, spelled
 from sqlaudit.models.base import Model, Parameter
 from sqlaudit.models.registry import CELL_RULES, OF_PERSONS, REGISTRY
 
@@ -241,5 +241,8 @@ def requirements(require: Require, among: Among = REGISTRY) -> tuple[Requirement
         return tuple(requirement_from(name, value, among=among) for name, value in require.items())
     if isinstance(require, str):
         return parse_requirements(require, among=among)
+    if not isinstance(require, Iterable):
+        said = "a mapping such as {'k': 5}, a text or a list of texts"
+        raise UsageError(f"{spelled('require')} takes {said}, not a value of type {type(require).__name__}.")
     given = ((item,) if isinstance(item, Requirement) else parse_requirements(item, among=among) for item in require)
     return tuple(one for several in given for one in several)

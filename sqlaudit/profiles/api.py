@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from sqlaudit.base.annotated import wrong_types_told
 from sqlaudit.base.options import request_from
 from sqlaudit.base.spec import Limits, ReadOptions
 from sqlaudit.base.targets import make_target
@@ -14,6 +15,7 @@ from sqlaudit.profiles.request import EXACT_ROWS, ProfileRequest
 from sqlaudit.profiles.result import ProfileResult
 
 
+@wrong_types_told
 def profile(
     target: Any = None,
     *,

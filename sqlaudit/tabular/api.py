@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from sqlaudit.base.annotated import wrong_types_told
 from sqlaudit.base.options import request_from
 from sqlaudit.base.spec import Limits, ReadOptions
 from sqlaudit.base.targets import make_target
@@ -18,6 +19,7 @@ from sqlaudit.tabular.result import AggregatesResult
 from sqlaudit.tabular.run import find_unsafe_cells
 
 
+@wrong_types_told
 def aggregates(
     target: Any = None,
     *,

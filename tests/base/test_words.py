@@ -92,7 +92,9 @@ def test_each_edge_spells_a_field_and_what_it_does_not_know_as_the_edge_around_i
 
 def test_python_is_told_of_functions_and_the_command_line_of_commands() -> None:
     named = pd.DataFrame({"patient_id": range(100, 140), "age": [30, 40] * 20})
-    (told,) = [one.message for one in sqlaudit.audit(named, qi="age").warnings if one.code == "possible_direct_identifier"]
+    (told,) = [
+        one.message for one in sqlaudit.audit(named, qi="age").warnings if one.code == "possible_direct_identifier"
+    ]
     assert told.endswith("whatever the size of the class. `sqlaudit.profile()` gives the reasons.")
     with pytest.raises(UsageError, match=r"`sqlaudit\.aggregates\(\)` judges it"):
         sqlaudit.audit(named, qi="age", require="threshold=5")

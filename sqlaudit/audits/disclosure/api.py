@@ -13,6 +13,7 @@ from sqlaudit.audits.disclosure.request import DisclosureRequest
 from sqlaudit.audits.disclosure.results import DisclosureResult
 from sqlaudit.audits.disclosure.run import find_disclosure
 from sqlaudit.audits.disclosure.what_if import WhatIfResult, answer
+from sqlaudit.base.annotated import wrong_types_told
 from sqlaudit.base.options import request_from
 from sqlaudit.base.spec import Buckets, Limits, NullPolicy, ReadOptions, Roles, roles_from
 from sqlaudit.base.targets import make_target
@@ -21,6 +22,7 @@ from sqlaudit.engines.contract import Database
 from sqlaudit.models.disclosure.knowledge import DEFAULT_LIMIT
 
 
+@wrong_types_told
 def disclosure_curve(
     target: Any = None,
     *,
@@ -73,6 +75,7 @@ def disclosure_curve(
         return find_disclosure(engine, request)
 
 
+@wrong_types_told
 def what_if(
     target: Any = None,
     *,

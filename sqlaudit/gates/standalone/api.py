@@ -7,9 +7,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from sqlaudit.base.annotated import wrong_types_told
+from sqlaudit.base.errors import UsageError
 from sqlaudit.base.files import check_ending, write_text
 from sqlaudit.base.spec import KnownRows, NullPolicy, Requirement, Roles, Target, roles_from
 from sqlaudit.base.version import __version__
+from sqlaudit.base.words import spelled
 from sqlaudit.gates.standalone import checks as standalone
 from sqlaudit.gates.standalone.cells import compile_cells
 from sqlaudit.gates.standalone.checks import Compiled
@@ -62,6 +65,7 @@ class CompiledChecks(list[Compiled]):
         write_text(Path(path), standalone.script(self, self._target, __version__))
 
 
+@wrong_types_told
 def compile_checks(
     table: str = "",
     *,
@@ -133,4 +137,7 @@ def compile_checks(
 def _checks(checks: Checks) -> list[str | Requirement]:
     if isinstance(checks, Mapping):
         return [requirement_from(name, value) for name, value in checks.items()]
+    if not isinstance(checks, Iterable):
+        said = "a mapping such as {'k': 5}, a text or a list of texts"
+        raise UsageError(f"{spelled('checks')} takes {said}, not a value of type {type(checks).__name__}.")
     return [checks] if isinstance(checks, str) else list(checks)

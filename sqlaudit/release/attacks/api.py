@@ -7,6 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from sqlaudit.base.annotated import wrong_types_told
 from sqlaudit.base.options import made, request_from
 from sqlaudit.base.spec import Buckets, Limits, NullPolicy, ReadOptions, Roles, Target, roles_from
 from sqlaudit.base.targets import make_target
@@ -23,6 +24,7 @@ Name = str | Pair
 """A column, as `zip`, as `zip=plz` where the other table calls it otherwise, or as a pair of both names."""
 
 
+@wrong_types_told
 def attack(
     target: Any = None,
     *,

@@ -17,7 +17,10 @@ Pair = tuple[str, str]
 _HOLDS, _FAR = "What the attacker holds", "How far"
 
 
-def _pair(_: str, name: str | Pair) -> Pair:
+def _pair(option_name: str, name: str | Pair) -> Pair:
+    if not isinstance(name, str | tuple | list):
+        said = "a column, or a pair of what it is called in both tables"
+        raise UsageError(f"{spelled(option_name)} takes {said}, not a value of type {type(name).__name__}.")
     return pair_of(name) if isinstance(name, str) else (name[0], name[1])
 
 

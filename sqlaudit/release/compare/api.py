@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from sqlaudit.base.annotated import wrong_types_told
 from sqlaudit.base.options import request_from
 from sqlaudit.base.spec import Buckets, Limits, ReadOptions
 from sqlaudit.base.targets import make_target
@@ -17,6 +18,7 @@ from sqlaudit.release.compare.result import CompareResult
 from sqlaudit.release.compare.run import compare_tables
 
 
+@wrong_types_told
 def compare(
     original: Any,
     release: Any,

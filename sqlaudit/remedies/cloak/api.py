@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from sqlaudit.base.annotated import wrong_types_told
 from sqlaudit.base.numbers import Share
 from sqlaudit.base.options import request_from
 from sqlaudit.base.publication import Publication
@@ -21,6 +22,7 @@ from sqlaudit.remedies.cloak.result import BoxAudit, CloakResult
 from sqlaudit.remedies.cloak.run import cloak_messages
 
 
+@wrong_types_told
 def cloak(
     messages: Any = None,
     *,
@@ -104,6 +106,7 @@ def cloak(
         return cloak_messages(engine, request, publication)
 
 
+@wrong_types_told
 def audit_boxes(
     messages: Any = None,
     *,

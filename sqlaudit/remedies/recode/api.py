@@ -7,6 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from sqlaudit.base.annotated import wrong_types_told
 from sqlaudit.base.numbers import Share
 from sqlaudit.base.options import request_from
 from sqlaudit.base.publication import Publication
@@ -23,6 +24,7 @@ from sqlaudit.remedies.recode.result import RecodeResult
 from sqlaudit.remedies.recode.run import recode_table
 
 
+@wrong_types_told
 def recode(
     target: Any = None,
     *,

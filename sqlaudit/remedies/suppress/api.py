@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from sqlaudit.base.annotated import wrong_types_told
 from sqlaudit.base.numbers import Share
 from sqlaudit.base.options import request_from
 from sqlaudit.base.publication import Publication, Suppressed
@@ -21,6 +22,7 @@ from sqlaudit.remedies.suppress.result import SuppressResult
 from sqlaudit.remedies.suppress.run import suppress_table
 
 
+@wrong_types_told
 def suppress(
     target: Any = None,
     *,

@@ -1,0 +1,99 @@
+"""Wrong types in Python: every parameter of every public function says what it takes."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import sqlaudit
+from sqlaudit.base.errors import SqlauditError, UsageError
+
+PEOPLE = pd.DataFrame({"age": [20, 20, 30, 30, 41], "sex": list("ffmmf"), "ill": list("aabba")})
+MOVED = pd.DataFrame({"user": [1, 2], "x": [0.0, 1.0], "y": 0.0, "time": 0})
+ROLES = {"qi": "age,sex", "sensitive": "ill"}
+REQUIRED = {"qi": "age,sex", "require": {"k": 2}}
+KNOWN = {"people": {"Ann": {"age": 20, "sex": "f"}}, "knowledge": [], "ask": {"Ann": "a"}}
+CALLS: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
+    "aggregates": ((PEOPLE,), {"by": "sex,ill", "count": "age", "require": "threshold=3"}),
+    "attack": ((PEOPLE,), ROLES),
+    "audit": ((PEOPLE,), ROLES),
+    "audit_boxes": ((MOVED,), {"k": 2}),
+    "cloak": ((MOVED,), {"user": "user", "x": "x", "y": "y", "time": "time", "k": 2, "box": 4, "interval": 1}),
+    "columns": ((PEOPLE,), {}),
+    "compare": ((PEOPLE, PEOPLE), {"qi": "age,sex"}),
+    "compile_checks": (("people",), ROLES),
+    "disclosure_curve": ((PEOPLE,), ROLES),
+    "gate": ((), {}),
+    "hierarchy": ((PEOPLE, "age", {"widths": [10]}), {}),
+    "lattice": ((PEOPLE,), REQUIRED),
+    "persons": ((PEOPLE,), {"entity": "age", "qi": "sex"}),
+    "profile": ((PEOPLE,), {}),
+    "recode": ((PEOPLE,), REQUIRED),
+    "records": ((PEOPLE,), {"qi": "age,sex"}),
+    "suppress": ((PEOPLE,), REQUIRED),
+    "what_if": ((PEOPLE,), {**ROLES, "given": KNOWN}),
+}
+NOT_LOOKED_AT = {"dbt_target", "largest", "node", "run", "terms", "today", "witness"}
+"""Parameters that mean something beside others only."""
+SHARED = {"db", "query", "where", "read", "limits", "nulls", "show_values", "roles"}
+"""The same in every function, and asked of one."""
+WIDE = re.compile("Sequence|Mapping|Path|Require|Checks|bool")
+"""What a signature says of parameters that no option of a request reads alone."""
+
+
+class Odd:
+    """A value of a type that nothing takes."""
+
+
+@pytest.mark.parametrize("name", sorted(CALLS))
+def test_a_wrong_type_is_told_by_the_parameter(name: str) -> None:
+    function = getattr(sqlaudit, name)
+    positional, named = CALLS[name]
+    for place, (parameter, said) in enumerate(inspect.signature(function).parameters.items()):
+        if parameter in NOT_LOOKED_AT or (parameter in SHARED and name != "audit") or not WIDE.search(said.annotation):
+            continue
+        given = [*positional]
+        kept = {key: value for key, value in named.items() if parameter != "roles" or key not in ROLES}
+        if place < len(given):
+            given[place] = Odd()
+        else:
+            kept[parameter] = Odd()
+        with pytest.raises(SqlauditError):
+            function(*given, **kept)
+
+
+def test_every_public_function_is_here() -> None:
+    assert {*CALLS} == {name for name in sqlaudit.__all__ if name.islower() and not name.startswith("_")}
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: sqlaudit.audit(PEOPLE, **ROLES, require=3), "require= takes a mapping such as {'k': 5}, a text or"),
+        (lambda: sqlaudit.audit(PEOPLE, qi="age", where=5), "where= takes a text, not a value of type int."),
+        (lambda: sqlaudit.gate(5), "policy= takes a text or a path, not a value of type int."),
+        (lambda: sqlaudit.what_if(PEOPLE, **ROLES, given=5), "given= takes a mapping, a text or a path, not"),
+        (lambda: sqlaudit.lattice(PEOPLE, **REQUIRED, hierarchies=5), "hierarchies= takes a mapping by column, or a f"),
+        (
+            lambda: sqlaudit.hierarchy(PEOPLE, "age", {"widths": [5]}, show_values="no"),
+            "show_values= takes True or False, not a value of type str.",
+        ),
+        (lambda: sqlaudit.attack(PEOPLE, **ROLES, key=5), "key= takes a column, or a pair of what it is called in bo"),
+        (lambda: sqlaudit.compile_checks("t", qi="age", checks=5), "checks= takes a mapping such as {'k': 5}, a text"),
+    ],
+)
+def test_the_sentence_says_what_is_taken(call: Any, sentence: str) -> None:
+    with pytest.raises(UsageError, match="^" + re.escape(sentence)):
+        call()
+
+
+def test_what_python_says_of_unknown_parameters_stays() -> None:
+    with pytest.raises(TypeError, match="unexpected keyword argument 'quasi'"):
+        sqlaudit.audit(PEOPLE, quasi="age")
+    assert str(inspect.signature(sqlaudit.gate).parameters["policy"].annotation) == "str | Path"
+    assert Path(inspect.unwrap(sqlaudit.gate).__code__.co_filename).name == "api.py"
