@@ -19,6 +19,8 @@ DENSE = 1.2
 """Whole numbers that are all different and spread no wider than this many times their number count the rows."""
 _ORDER = tuple(Role)
 _NAME = {"name", "names", "naam", "nom", "noms", "nome", "nombre", "namn", "navn", "nimi", "imie", "jmeno", "nev"}
+_SOMEBODY = {"patient", "kunde", "customer", "client", "employee", "mitarbeiter", "doctor", "arzt", "person", "contact"}
+"""A column that is called like one of these has people in it, and where its texts are names they are theirs."""
 _OF_THINGS = {"product", "company", "brand", "file", "column", "table", "item", "shop", "store", "drug", "team"}
 _IDENTIFYING_SHAPES = {
     "email": "e-mail addresses",
@@ -123,7 +125,7 @@ def _by_name(facts: ColumnFacts, concept: Concept | None) -> Proposal | None:
 def _by_names_of_persons(facts: ColumnFacts, _concept: Concept | None) -> Proposal | None:
     share = facts.shape_share("capitalised_words")
     words = set(words_of(facts.name))
-    called = bool(words & _NAME) and not words & _OF_THINGS
+    called = bool(words & (_NAME | _SOMEBODY)) and not words & _OF_THINGS
     if share < TELLING or ((facts.distinct_share or 0) < 0.3 and not called):
         return None
     said = f"{_percent(share)} of its texts are several capitalised words, as names of persons are"

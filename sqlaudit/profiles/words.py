@@ -1,4 +1,4 @@
-"""Words in column names by what they mean, in several languages, without accents and in small letters.
+"""Words in column names by what they mean, in several languages and scripts, without accents and in small letters.
 
 Two words stand for themselves joined or apart (birth date: birthdate, birth_date). `diagn…` is a beginning, `…wage` an
 ending, `=name` the whole name of a column.
@@ -32,7 +32,9 @@ WORDS = {
         contact name, student name, doctor name, physician name, =name, =names, vorname, nachname, familienname,
         geburtsname, rufname, prenom, nom, nom de famille, apellido…, nombre, nombres, cognome, =nome, sobrenome,
         apelido, achternaam, voornaam, =naam, imie, nazwisko, efternamn, fornamn, etternavn, fornavn, efternavn,
-        sukunimi, etunimi
+        sukunimi, etunimi, ad soyad, adi soyadi, soyad, soyadi, prezime, jmeno, prijmeni, meno, priezvisko, nume,
+        prenume, vezeteknev, keresztnev, csaladnev, teljes nev, koko nimi, фио, имя, фамилия, отчество, прізвище, ονομα,
+        επωνυμο, ονοματεπωνυμο, 氏名, 姓名, 名前, 이름, 성명, 성함, الاسم, اسم
     """,
     "address": """
         address…, street…, house number, adresse, strasse, hausnummer, anschrift, rue, direccion, calle,

@@ -39,6 +39,31 @@ def test_a_name_is_one_in_any_language(profile: ProfileResult) -> None:
     assert profile.column("company name").role.value != "direct_identifier"
 
 
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("ФИО", ["Иван Петров", "Анна Смирнова", "Олег Иванов"]),
+        ("имя", ["Иван", "Анна", "Олег"]),
+        ("Ονοματεπώνυμο", ["Γιώργος Παππάς", "Μαρία Νικολάου", "Άννα Λάμπρου"]),
+        ("氏名", ["山田太郎", "鈴木花子", "佐藤健"]),
+        ("Adı Soyadı", ["Ayşe Yılmaz", "Ali Demir", "Can Kaya"]),
+        ("Jméno a příjmení", ["Jan Novák", "Eva Malá", "Petr Dvořák"]),
+        ("Kunde", ["Anna Schneider", "Jürgen Müller"]),
+        ("patient", ["Schneider Anna", "Müller Jürgen"]),
+    ],
+)
+def test_a_name_is_one_in_any_script(name: str, values: list[str]) -> None:
+    frame = pd.DataFrame({name: [values[i // 3 % len(values)] for i in range(36)], "n": [i % 7 for i in range(36)]})
+    found = sqlaudit.profile(frame, sets=False).column(name)
+    assert (found.role.value, found.proposal.concept) == ("direct_identifier", "person_name")
+
+
+def test_a_kind_of_customer_is_nobodys_name() -> None:
+    frame = pd.DataFrame({"customer": ["new", "old", "gone"] * 12, "Kunde": [1, 2, 3] * 12})
+    found = sqlaudit.profile(frame, sets=False)
+    assert [found.column(name).role.value for name in ("customer", "Kunde")] == ["other", "other"]
+
+
 def test_a_sampling_weight_is_no_visible_feature(profile: ProfileResult) -> None:
     for name in ("sampling_weight", "fnlwgt"):
         found = profile.column(name)

@@ -79,7 +79,7 @@ def test_what_is_too_much_for_a_first_look_is_said(engine: Engine, monkeypatch: 
     assert result.together is None
     assert result.not_searched == (
         "Whether columns together pick people out was not looked at: pairs of 3 columns in 48 rows are too much for a "
-        "first look. `sqlaudit columns` searches them."
+        "first look. `sqlaudit.columns()` searches them."
     )
     monkeypatch.setattr(together, "MOST_ROWS_READ", 48 * 7)
     monkeypatch.setattr(together, "MOST_ROWS_READ_IN_PLACE", 48 * 7)

@@ -89,7 +89,7 @@ def test_nobody_and_rows_of_nobody_are_undecided(engine: Engine) -> None:
 def test_what_one_select_does_not_carry_is_said() -> None:
     roles = Roles(("clinic",), ("ill",), (), "who")
     for check, why in (
-        ("km@3=5", "km@3=5: it joins sets of at most 2 events of a person; `sqlaudit audit` takes m = 3."),
+        ("km@3=5", r"km@3=5: it joins sets of at most 2 events of a person; `sqlaudit.audit\(\)` takes m = 3."),
         ("unicity@2=5%", "several statements"),
         ("coherence@2=k:2,h:0.5", "several statements"),
     ):
