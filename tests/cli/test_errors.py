@@ -8,6 +8,7 @@ import click
 import pytest
 
 from sqlaudit.base.errors import EngineError, Incomplete, Interrupted, UsageError
+from sqlaudit.base.version import __version__
 from sqlaudit.cli.exits import Boundary, worst
 from tests.cli.runner import patients, run
 
@@ -119,7 +120,7 @@ def test_help_and_version() -> None:
     assert max(len(line) for line in ran.out.splitlines()) <= 80
     ran = run("--version")
     assert ran.code == 0
-    assert ran.out.startswith("sqlaudit 0.")
+    assert ran.out.startswith(f"sqlaudit {__version__} (Python ")
 
 
 def test_help_of_audit_has_sections() -> None:
