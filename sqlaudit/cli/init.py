@@ -96,6 +96,7 @@ def _proposed(engine: Engine, names: Sequence[str], kind: str, output: Path) -> 
         UsageError: a named table cannot be read, or none can.
     """
     from sqlaudit.gates.entity import with_entities
+    from sqlaudit.gates.group_sizes import with_group_sizes
     from sqlaudit.gates.proposal import ProposedTable, tables_of
     from sqlaudit.profiles.run import profile_target
     from sqlaudit.profiles.things import about_things
@@ -119,7 +120,7 @@ def _proposed(engine: Engine, names: Sequence[str], kind: str, output: Path) -> 
         tables.append((ProposedTable(kind, _written(written, kind, output), profile, things=things), relation))
     if not tables:
         raise UsageError("This database has no table or view that could be read.")
-    return with_entities(engine, tables)
+    return with_entities(engine, with_group_sizes(engine, tables))
 
 
 def _check_all(engine: Engine, names: Sequence[str]) -> None:

@@ -79,6 +79,39 @@ def count_table_statements(engine: Engine, relation: Relation) -> list[Statement
     return [] if found is None else [_statement(engine, relation, found)]
 
 
+def count_table_of(engine: Engine, relation: Relation, other: Relation) -> CountTable | None:
+    """The table as the sizes of groups of another one, whatever its columns are called; None where it is not that.
+
+    Args:
+        relation: which may be such a table. other: whose rows may be counted in it.
+
+    Raises:
+        EngineError: the database refused or failed.
+    """
+    there = {column.name.casefold(): column for column in other.columns}
+    by = [column for column in relation.columns if _is_dimension(column)]
+    numbers = [column.name for column in relation.columns if column.kind in _NUMBERS and column not in by]
+    beside = [there.get(column.name.casefold()) for column in by]
+    same = [one for one, column in zip(beside, by, strict=True) if one is not None and one.kind is column.kind]
+    strange = len(relation.columns) - len(by) - len(numbers)
+    if len(relation.columns) > MOST_COLUMNS or not by or not numbers or len(same) < len(by) or strange:
+        return None
+    statement = render(
+        "profiles/profile_group_sizes.sql",
+        engine.dialect,
+        source=Raw(relation.sql),
+        dimensions=[Raw(quote(column.name, engine.dialect)) for column in by],
+        counts=[Raw(quote(name, engine.dialect)) for name in numbers],
+        other=Raw(other.sql),
+        others=[Raw(quote(column.name, engine.dialect)) for column in same],
+    )
+    (total, most, matched, larger, *found) = (int(one or 0) for one in engine.run(statement)[0])
+    if not 1 < total <= MOST_CELLS or most > 1 or 2 * matched < total or not larger:
+        return None
+    equal = [name for name, known, same in zip(numbers, found[::2], found[1::2], strict=True) if same == known > 1]
+    return CountTable(tuple(column.name for column in by), equal[0]) if equal else None
+
+
 def _statement(engine: Engine, relation: Relation, found: CountTable) -> Statement:
     return render(
         "profiles/profile_cells.sql",

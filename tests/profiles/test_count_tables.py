@@ -12,7 +12,7 @@ import pytest
 import sqlaudit
 from sqlaudit.base.spec import Target
 from sqlaudit.engines.contract import Engine
-from sqlaudit.profiles.count_tables import count_table
+from sqlaudit.profiles.count_tables import count_table, count_table_of
 from tests.audit_values import values_query
 from tests.cli.runner import run
 from tests.reports.schemas import validator
@@ -90,3 +90,47 @@ def test_a_policy_to_begin_with_tests_its_cells(tmp_path: Path, monkeypatch: pyt
     assert [(one.requirement, one.outcome.value) for one in found.tests] == [
         ("aggregates=threshold=5,by:region+year,count:n_patients", "fail")
     ]
+
+
+SIZES = [("a", 1, 3, 9), ("a", 2, 2, 9), (None, 1, 1, 1)]
+VISITS = [{"region": region, "year": year} for region, year, n, _ in SIZES for _ in range(n)]
+VISIT_KINDS = {"region": "text", "year": "int"}
+
+
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        (lambda rows: rows, "treated"),
+        (lambda rows: [*rows, ("Total", 1, 4, 1)], "treated"),  # a total is no group
+        (lambda rows: [*rows[:2], (None, 1, None, 1)], "treated"),  # it is hidden
+        (lambda rows: [*rows[:2], (None, 1, 2, 1)], None),
+        (lambda rows: [*rows, rows[0]], None),  # a cell twice
+        (lambda rows: [*rows, *(("c", place, 1, 1) for place in range(4))], None),  # too few are groups
+        (lambda rows: [(a, b, n, n) for a, b, n, _ in rows], "cost"),
+        (lambda rows: [rows[2], ("b", 1, 1, 1)], None),
+    ],
+)
+def test_the_sizes_of_groups_of_another_table_are_counts(engine: Engine, change: Any, found: str | None) -> None:
+    kinds = {**VISIT_KINDS, "cost": "int", "treated": "int"}
+    rows = [{"region": region, "year": year, "cost": other, "treated": n} for region, year, n, other in change(SIZES)]
+    table, visits = (engine.open(Target(query=values_query(*one))) for one in ((rows, kinds), (VISITS, VISIT_KINDS)))
+    cells = count_table_of(engine, table, visits)
+    assert (cells and (cells.by, cells.count)) == (found and (("region", "year"), found))
+
+
+def test_other_dimensions_are_no_groups_of_a_table(engine: Engine) -> None:
+    rows = [{"region": a, "sex": "f", "treated": n} for a, _, n, _ in SIZES]
+    table = engine.open(Target(query=values_query(rows, {"region": "text", "sex": "text", "treated": "int"})))
+    visits = engine.open(Target(query=values_query(VISITS, VISIT_KINDS)))
+    assert count_table_of(engine, table, visits) is None
+
+
+def test_init_judges_the_sizes_of_groups_of_a_table_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    pd.DataFrame(VISITS).to_csv("visits.csv", index=False)
+    pd.DataFrame(SIZES, columns=["region", "year", "treated", "other"]).to_csv("published.csv", index=False)
+    assert run("init", "visits.csv", "published.csv").code == 0
+    found = sqlaudit.gate("sqlaudit.yml").tests
+    assert "aggregates=threshold=5,by:region+year,count:treated" in [one.requirement for one in found]
+    assert run("init", "published.csv", "--force").code == 0
+    assert "aggregates" not in Path("sqlaudit.yml").read_text(encoding="utf-8")
