@@ -43,7 +43,7 @@ def wrong_types_told(function: Callable[P, R]) -> Callable[P, R]:
 
     Example:
         >>> @wrong_types_told
-        ... def doubled(number: "int") -> "int":
+        ... def doubled(number: int) -> int:
         ...     return number + number.bit_length()
         >>> doubled("x")
         Traceback (most recent call last):
