@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from sqlaudit.audits.result import AuditResult
+from sqlaudit.base.frozen import dataclass
 from sqlaudit.classes.found import ClassSizes, FailingClass
 from sqlaudit.reports.document import Column, Facts, Table, Toned
 from sqlaudit.reports.figures import count, figure, part, percent

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import Any
 
 from sqlaudit.base.documents import AS_FLOAT, HERE, LEFT_OUT, Documented, after, told
+from sqlaudit.base.frozen import dataclass
 
 FAILING = "failing"
 LEAST_DIVERSE = "least_diverse"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from sqlaudit.audits.result import SensitiveSummary
 from sqlaudit.audits.worst_classes import worst_classes, worst_statement
 from sqlaudit.base.columns_of import NUMBERS, Resolved, as_parameter, find_column, resolve
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.names import quote
 from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.result import Status

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.result import Warned
 from sqlaudit.base.spec import KnownRows, NullPolicy, Requirement, Roles

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sqlaudit.base.documents import HERE, IF_ANY, LEFT_OUT, Documented, key, told
+from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.result import MEANING, MeasuredResult, Status, Warned, under_verdict
 from sqlaudit.classes.found import ClassSizes, FailingClass
 from sqlaudit.models.check import Check

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
 from sqlaudit.base.errors import PermissionDenied, SqlauditError, UsageError
+from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.names import closest, quote
 from sqlaudit.base.relation import ColumnInfo, Kind, Relation
 

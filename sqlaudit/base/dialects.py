@@ -5,7 +5,7 @@ Python asks these facts instead of a dialect's name; what one database does and 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from sqlaudit.base.frozen import dataclass
 
 
 @dataclass(frozen=True)

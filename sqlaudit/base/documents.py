@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from enum import Enum
 from fractions import Fraction
 from functools import cache
 from numbers import Integral, Real
 from typing import Any, TypeVar
+
+from sqlaudit.base.frozen import dataclass
 
 Told = dict[str, Any]
 Method = TypeVar("Method", bound=Callable[[Any], Any])

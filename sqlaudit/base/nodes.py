@@ -7,13 +7,13 @@ call nothing; and what a small file may unfold to, by nesting and by aliases, is
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from sqlaudit.base.errors import InputError, UsageError
+from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.paths import no_name
 
 Name = str | None

@@ -7,7 +7,7 @@ checks: `request_from`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from enum import StrEnum
 from fractions import Fraction
 from numbers import Integral, Real
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.numbers import exact_number, exact_share
 from sqlaudit.base.words import about, spelled
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 from sqlaudit.base.errors import InputError
+from sqlaudit.base.frozen import dataclass
 
 _SQLITE = b"SQLite format 3\0"
 

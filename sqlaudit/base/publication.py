@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
 from sqlaudit.base.files import check_destination
+from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.options import FILE, FLAG, NAMES, option
 
 RELEASE_SUFFIXES = (".parquet", ".csv", ".sql")

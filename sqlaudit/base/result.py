@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from fractions import Fraction
 from typing import ClassVar
 
 from sqlaudit.base.documents import LAST, LEFT_OUT, Documented, key, told
+from sqlaudit.base.frozen import dataclass
 
 Number = int | float | Fraction
 

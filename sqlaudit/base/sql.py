@@ -10,13 +10,13 @@ from __future__ import annotations
 import functools
 import os
 import sys
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 import jinja2
 
 from sqlaudit.base.dialects import spoken
+from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.relation import Statement
 
 _HERE = Path(__file__).resolve().parents[1]

@@ -6,7 +6,6 @@ Lanes are ranks of the values; only they reach SQL. Messages count values and na
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
 from functools import cached_property
@@ -14,6 +13,7 @@ from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.nodes import Name
 from sqlaudit.base.words import spelled
 from sqlaudit.classes.facts import SensitiveTable

@@ -7,9 +7,10 @@ forms, and turns facts into statements. One scan of the table makes the classes;
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.relation import Row, Statement
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.engines.contract import Engine

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.relation import Row, Statement
 from sqlaudit.classes.facts import ClassHistogram, Fact
 from sqlaudit.classes.found import FailingClass

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import isqrt
 from typing import Any
 
 from sqlaudit.base.documents import Documented, after, told
+from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.result import Number
 
 

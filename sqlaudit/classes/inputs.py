@@ -8,13 +8,13 @@ one, else under `sensitive: {attribute: …}`. Values are taken as they are writ
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.names import closest
 from sqlaudit.base.nodes import Name, Node, exact_number, load_nodes, nodes_of
 from sqlaudit.base.spec import AuditSpec, Target

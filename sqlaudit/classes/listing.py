@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.sql import Raw, environment
 from sqlaudit.classes.facts import Fact
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from sqlaudit.base.columns_of import Resolved, resolve
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.relation import Kind, Relation
 from sqlaudit.base.spec import KnownRows, NullPolicy, Roles, Sampling
 from sqlaudit.base.words import about, spelled

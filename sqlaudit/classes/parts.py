@@ -6,8 +6,7 @@ rows once more for each part is cheaper.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.classes.facts import Frame
 from sqlaudit.engines.contract import Engine

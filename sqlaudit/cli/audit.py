@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from sqlaudit.base.errors import EngineError, ExitCode, Incomplete, UsageError
+from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.spec import AuditSpec, Coverage, Limits, Roles, Sampling, Target
 from sqlaudit.cli.exits import say, tell, worst
 from sqlaudit.cli.options import (

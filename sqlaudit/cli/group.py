@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import importlib
-import importlib.metadata
 import os
 import platform
 import sys
@@ -100,7 +99,9 @@ class Commands(click.Group):
 
 def _show_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted:
-        duckdb = importlib.metadata.version("duckdb")
+        from importlib.metadata import version
+
+        duckdb = version("duckdb")
         click.echo(f"sqlaudit {__version__} (Python {platform.python_version()}, DuckDB {duckdb})")
         context.exit()
 

@@ -15,13 +15,14 @@ A decorator adds its options to a command and hands the command one object inste
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
 import click
 
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.options import FILE, FLAG, MOST, RANGE, listed, option, options_of, request_from
 from sqlaudit.base.paths import is_folder
 from sqlaudit.base.spec import Buckets, Coverage, Limits, ReadOptions, Requirement, Roles, Sampling, Target

@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ import click
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.files import check_destination, replacing, write_text
+from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.publication import Publication
 from sqlaudit.cli.exits import GIVEN, close_stdout, tell
 from sqlaudit.reports.document import About, Document

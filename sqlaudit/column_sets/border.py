@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from sqlaudit.base.frozen import dataclass
 from sqlaudit.column_sets.masks import bits, maximal_only
 
 

@@ -7,10 +7,10 @@ the memory of one machine. PostgreSQL keeps nothing, and is asked about the targ
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.relation import Kind, Relation
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.column_sets.masks import bits

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.relation import Row, Statement
 from sqlaudit.base.spec import NullPolicy
 from sqlaudit.base.sql import render

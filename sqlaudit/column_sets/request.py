@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from typing import Any
 
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.options import FLAG, MOST, NAMES, ORDERED, SECONDS, SHARE, TEXT, WHOLE, check_bounds, choice, option
 from sqlaudit.base.spec import NullPolicy
 from sqlaudit.base.words import spelled

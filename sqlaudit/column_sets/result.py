@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import ClassVar
 
 from sqlaudit.base.documents import AS_FLOAT, OR_NULL, Documented, key
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.result import MeasuredResult
 from sqlaudit.reports.notebook import Shown
 

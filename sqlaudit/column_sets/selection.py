@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from sqlaudit.base.columns_of import find_column, resolve, unknown_column
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.names import quote
 from sqlaudit.base.relation import ColumnInfo, Kind, Relation
 from sqlaudit.base.words import about

@@ -5,11 +5,11 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from sqlaudit.base.csv_cells import as_written
 from sqlaudit.base.errors import InputError, UsageError
+from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.nodes import Name, Node
 from sqlaudit.base.paths import no_name
 

@@ -8,11 +8,12 @@ to its limit, `doubtful` says so and `holds` decides the few classes concerned e
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.relation import Statement
 from sqlaudit.base.result import Number
 from sqlaudit.base.sql import environment

@@ -8,11 +8,12 @@ sizes of q0 and q* cancel). Floats decide what lies clear of a limit, fractions 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.relation import Statement
 from sqlaudit.base.result import Number
 from sqlaudit.base.sql import Raw, render

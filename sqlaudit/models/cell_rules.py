@@ -7,11 +7,11 @@ numbers and decides exactly; a cell at its limit is safe.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.words import spelled
 from sqlaudit.models.base import Model, Parameter
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from sqlaudit.base.documents import IF_ANY, LEFT_OUT, Documented, after, key, told
+from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.result import Number, Status
 from sqlaudit.base.spec import KnownRows
 

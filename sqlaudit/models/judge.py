@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.relation import Row, Statement
 from sqlaudit.base.result import Number, Status
 from sqlaudit.base.spec import Requirement

@@ -7,11 +7,12 @@ events are known and how few persons are too few, and are judged from what was c
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol
 
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.words import command, spelled
 from sqlaudit.models.base import Answers, Judgement, Model, Parameter
 

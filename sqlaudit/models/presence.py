@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from sqlaudit.base.frozen import dataclass
 from sqlaudit.classes.facts import Fact
 from sqlaudit.models.base import Judgement, expression
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any
 
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.names import closest
 from sqlaudit.base.spec import Requirement
 from sqlaudit.base.words import command, spelled

@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 import re
 import unicodedata
-from dataclasses import dataclass
 
+from sqlaudit.base.frozen import dataclass
 from sqlaudit.profiles.result import Role
 from sqlaudit.profiles.words import WORDS
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.options import FLAG, RANGE, check_bounds, option
 
 EXACT_ROWS = 5_000_000

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Any, ClassVar
 
 from sqlaudit.base.documents import HERE, IF_ANY, LEFT_OUT, OR_NULL, Documented, after, key, shown, told
+from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.result import MeasuredResult
 from sqlaudit.base.spec import Roles
 from sqlaudit.column_sets.result import ColumnSets

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from sqlaudit.base.columns_of import Resolved, columns_read, resolve
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.names import quote
 from sqlaudit.base.relation import Kind, Relation, Statement
 from sqlaudit.base.result import Warned

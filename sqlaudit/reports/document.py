@@ -6,8 +6,10 @@ Texts are data until a layout escapes them: nothing here is markup.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
+
+from sqlaudit.base.frozen import dataclass
 
 Tone = Literal["plain", "good", "bad", "warn", "quiet"]
 

@@ -7,10 +7,10 @@ spells them in ASCII, one character for one.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from sqlaudit.base.errors import InputError
+from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.words import spelled
 from sqlaudit.reports.document import Picture, Tone
 from sqlaudit.reports.escape import visible

@@ -7,7 +7,7 @@ the database.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlaudit.base.documents import Documented, exactly, key, shown, told
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.frozen import dataclass
 from sqlaudit.classes.signatures import Signatures
 from sqlaudit.models.disclosure.by_class import ClassDisclosure, class_disclosure
 from sqlaudit.models.disclosure.curve import DisclosureCurve, DisclosurePoint, exact_threshold

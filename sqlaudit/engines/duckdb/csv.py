@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from sqlaudit.base.errors import InputError, UsageError
+from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.names import quote
 from sqlaudit.base.relation import Remark, Row
 from sqlaudit.base.spec import ReadOptions

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from sqlaudit.base.errors import EngineError, Incomplete, InputError, PermissionDenied, SqlauditError, UsageError
+from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.words import about
 
 _LINE = re.compile(r"^[\w ]+Error: CSV Error on Line: (\d+)\b")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
 from sqlaudit.base.errors import InputError, UsageError
+from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.relation import Remark, Row
 from sqlaudit.base.spec import ReadOptions
 from sqlaudit.engines.duckdb.calls import called, hive

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import glob
-from dataclasses import dataclass
 from pathlib import Path
 
 from sqlaudit.base.connection_texts import looks_like_connection
 from sqlaudit.base.errors import InputError, PermissionDenied, UsageError
+from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.names import closest
 from sqlaudit.base.paths import exists as lies_there
 from sqlaudit.base.paths import expanded, is_file, is_folder, is_sqlite

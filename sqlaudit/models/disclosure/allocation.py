@@ -9,13 +9,13 @@ class.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sqlaudit.base.frozen import dataclass
 from sqlaudit.models.disclosure.candidates import Candidates
 from sqlaudit.models.disclosure.products import SMALLEST, UNCERTAIN, FloatArray, Product, exact_products, tolerance
 

@@ -10,12 +10,12 @@ t - j.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sqlaudit.base.frozen import dataclass
 from sqlaudit.classes.signatures import Signatures
 from sqlaudit.models.disclosure.lowest import Positions, Purpose, Wanted
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from decimal import Decimal
 from fractions import Fraction
 
 from sqlaudit.base.documents import Documented, exactly
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.frozen import dataclass
 
 
 @dataclass(frozen=True)

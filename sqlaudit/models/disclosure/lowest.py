@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sqlaudit.base.frozen import dataclass
 from sqlaudit.classes.signatures import Signatures
 from sqlaudit.models.disclosure.products import UNCERTAIN, FloatArray, SignatureBlock, blocks, exact_products, tolerance
 

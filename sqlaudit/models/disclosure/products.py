@@ -23,13 +23,13 @@ then x < y in truth. `tolerance` is more than twice 2g, which also covers the ro
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sqlaudit.base.frozen import dataclass
 from sqlaudit.classes.signatures import Signatures
 
 FloatArray = NDArray[np.float64]

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 
 from sqlaudit.base.errors import SqlauditError
+from sqlaudit.base.frozen import dataclass
 from sqlaudit.classes.signatures import Signatures
 from sqlaudit.models.disclosure.counting import probability_of_none
 from sqlaudit.models.disclosure.curve import DisclosureCurve
