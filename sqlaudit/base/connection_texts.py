@@ -6,6 +6,7 @@ and what speaks of that would show it. So every sentence passes through here whe
 
 from __future__ import annotations
 
+import functools
 import re
 
 HIDDEN = "…"
@@ -22,18 +23,29 @@ _SCHEMES = (
 )
 _OF_OURS = r"(?:host:15002|host:port|host/db|host\b|…)(?=[^\w@/]|$)"
 """What stands behind the `//` of examples in our own sentences."""
-_START = re.compile(
-    rf"(?<![\w.-])(?:{_SCHEMES})(?:\+\w+)?(?::/++|//++)(?!{_OF_OURS})"  # a URL of a database, or nearly one
-    r"|(?<![\w.+-])[A-Za-z][\w.+-]+:/++(?=.*@)"  # any other URL with an @
-    r"|(?<!\S)//(?=\S*@)|(?<=['\"])//(?=.*@)"  # one without its scheme
-    rf"|(?<![\w-])(?:{_SECRETS})\s*=\s*(?=\S)"
-    rf"|(?<![\w-])(?:{PARAMETERS})\s*=\s*(?=\S.*\b(?:{PARAMETERS})\s*=|\S.*(?:{_SECRETS})\s*=)"
-    r"|(?<![^\s'\"(])[^\s'\":@]*:[^\s@:](?=\S*@)"  # user:password@host
-    r"|(?<=['\"])[^'\":@]*:(?=.*@)",
-    re.IGNORECASE | re.DOTALL,
-)
-_SPACED = re.compile(rf"(?:{_SECRETS}|{PARAMETERS})\s*=", re.IGNORECASE)
-_LITERAL = re.compile(r"'(?:[^']|'')*'")
+_SPACED = rf"(?:{_SECRETS}|{PARAMETERS})\s*="
+_LITERAL = r"'(?:[^']|'')*'"
+
+
+@functools.cache
+def _start() -> re.Pattern[str]:
+    """Where a connection begins; compiled when a text first has a sign of one, which takes longer than most commands
+    should need for it."""
+    return re.compile(
+        rf"(?<![\w.-])(?:{_SCHEMES})(?:\+\w+)?(?::/++|//++)(?!{_OF_OURS})"  # a URL of a database, or nearly one
+        r"|(?<![\w.+-])[A-Za-z][\w.+-]+:/++(?=.*@)"  # any other URL with an @
+        r"|(?<!\S)//(?=\S*@)|(?<=['\"])//(?=.*@)"  # one without its scheme
+        rf"|(?<![\w-])(?:{_SECRETS})\s*=\s*(?=\S)"
+        rf"|(?<![\w-])(?:{PARAMETERS})\s*=\s*(?=\S.*\b(?:{PARAMETERS})\s*=|\S.*(?:{_SECRETS})\s*=)"
+        r"|(?<![^\s'\"(])[^\s'\":@]*:[^\s@:](?=\S*@)"  # user:password@host
+        r"|(?<=['\"])[^'\":@]*:(?=.*@)",
+        re.IGNORECASE | re.DOTALL,
+    )
+
+
+def _found(text: str) -> re.Match[str] | None:
+    has_a_sign = ":" in text or "=" in text or "//" in text
+    return _start().search(text) if has_a_sign else None
 
 
 def looks_like_connection(text: str) -> bool:
@@ -43,7 +55,7 @@ def looks_like_connection(text: str) -> bool:
         >>> looks_like_connection("postgresql:/u:hush@h/db"), looks_like_connection("clinic.duckdb")
         (True, False)
     """
-    return _START.search(text) is not None
+    return _found(text) is not None
 
 
 def without_connections(sentence: str) -> str:
@@ -53,7 +65,7 @@ def without_connections(sentence: str) -> str:
         >>> without_connections("There is no file 'postgres//u:hush@h/db'. Did you mean 'db'?")
         "There is no file '…'."
     """
-    found = _START.search(sentence)
+    found = _found(sentence)
     if found is None:
         return sentence
     start, rest = found.start(), sentence[found.start() :]
@@ -66,7 +78,7 @@ def without_connections(sentence: str) -> str:
 
 def _behind(rest: str) -> str:
     """What follows a connection that nothing quotes: nothing, where it is not sure how far that reaches."""
-    if _SPACED.search(rest):
+    if re.search(_SPACED, rest, re.IGNORECASE):
         return ""
     ends = re.search(r"\s", rest[rest.rfind("@") + 1 :])
     return rest[rest.rfind("@") + 1 + ends.start() :] if ends else ""
@@ -79,7 +91,7 @@ def literals_hidden(sql: str) -> str:
         >>> literals_hidden("SELECT * FROM dblink('host=h password=hush', 'SELECT 1') WHERE host = 'h'")
         "SELECT * FROM dblink('…', 'SELECT 1') WHERE host = 'h'"
     """
-    return _LITERAL.sub(_hidden, sql)
+    return re.sub(_LITERAL, _hidden, sql)
 
 
 def _hidden(found: re.Match[str]) -> str:

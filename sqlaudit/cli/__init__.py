@@ -10,9 +10,12 @@ from typing import Any
 
 def main() -> None:
     """The entry point of the installed command."""
+    import gc
+
     from sqlaudit.cli.signals import ENDING
 
     ENDING.take()
+    gc.set_threshold(20_000)  # by default it looks through all that is imported again and again: a tenth of a start
     from sqlaudit.cli.group import cli
 
     cli.main(prog_name="sqlaudit")

@@ -35,7 +35,7 @@ INPUTS = "input"
 
 T = TypeVar("T")
 
-_SIZE = re.compile(r"\s*\d+(\.\d+)?\s*([KMGT]i?B|%)\s*", re.IGNORECASE)
+_SIZE = r"\s*\d+(\.\d+)?\s*([KMGT]i?B|%)\s*"
 FIXED = {
     "python_enable_replacements": "false",
     "autoinstall_known_extensions": "false",
@@ -257,5 +257,7 @@ def _check(limits: Limits) -> None:
     """Refuse limits that DuckDB would not understand, or would take for no limit at all."""
     if limits.threads is not None and limits.threads < 1:
         raise UsageError(f"{spelled('threads')} takes a number from 1 on, not {limits.threads}.")
-    if limits.memory and not (_SIZE.fullmatch(limits.memory) and any(c in "123456789" for c in limits.memory)):
+    if limits.memory and not (
+        re.fullmatch(_SIZE, limits.memory, re.IGNORECASE) and any(c in "123456789" for c in limits.memory)
+    ):
         raise UsageError(f"{spelled('memory_limit')} takes a size such as 4GB, not {limits.memory!r}.")

@@ -117,6 +117,9 @@ def equations_of(codes: Integers, dimensions: Sequence[Dimension]) -> Equations:
 def repeated(codes: Integers, dimensions: Sequence[Dimension]) -> Integers:
     """The cells whose key another cell before them has, too, in order."""
     keys = _packed(codes, [dimension.size for dimension in dimensions])
+    ordered = np.sort(keys)
+    if not bool((ordered[1:] == ordered[:-1]).any()):
+        return np.zeros(0, dtype=np.intp)
     _, first = np.unique(keys, return_index=True)
     again = np.ones(len(codes), dtype=np.bool_)
     again[first] = False
