@@ -62,6 +62,9 @@ def _wrong(cells: TableCells) -> Bools | None:
 
 
 def _repeated(cells: TableCells) -> Bools:
+    ordered = np.sort(cells.numbers)
+    if not bool((ordered[1:] == ordered[:-1]).any()):  # as a rule, and much cheaper to see than which cells they are
+        return np.zeros(len(cells), dtype=np.bool_)
     _, place, counts = np.unique(cells.numbers, return_inverse=True, return_counts=True)
     found: Bools = counts[place.reshape(-1)] > 1
     return found
