@@ -60,9 +60,13 @@ class Searched:
         measure, limit = self.losses.measure, self.evaluator.limit_rows
         bounded = measure.separable and (measure.bounded or not limit)
         terms = self.losses.terms() if bounded else [[0.0] * (height + 1) for height in self.evaluator.heights]
+        if measure.name in ("hybrid", "hybrid-log"):  # no row gains more than a distance of 1 in the whole table
+            least = -float(self.evaluator.rows * self.evaluator.tuples)
+            terms = [[least] * len(column) if not place else column for place, column in enumerate(terms)]
         if self._by_levels:
             return NodeLoss(terms, self.losses.transform)
-        return NodeLoss(terms, self.losses.transform, self.exact, monotone=not limit)
+        rises = not limit and measure.monotone != "no"
+        return NodeLoss(terms, self.losses.transform, self.exact, monotone=rises)
 
     @property
     def _by_levels(self) -> bool:

@@ -15,7 +15,7 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.spec import NullPolicy, Requirement, Roles
 from sqlaudit.base.sql import Raw, render
-from sqlaudit.base.words import spelled
+from sqlaudit.base.words import about, spelled
 from sqlaudit.classes.opening import ResolvedRoles
 from sqlaudit.engines.contract import Engine
 from sqlaudit.lattices.attributes import LANES, Attribute, decides, inherited, read_attributes
@@ -37,6 +37,7 @@ class Evaluator:
         limit_rows: how many of them may be suppressed.
         audited: decides node by node instead, where count vectors do not tell what is asked.
         inherits: whether coarser nodes inherit what models say they do.
+        of_values: whether losses look at the sensitive attribute.
     """
 
     def __init__(
@@ -50,6 +51,7 @@ class Evaluator:
         audited: AuditedNodes | None = None,
         *,
         inherits: bool = True,
+        of_values: bool = False,
     ) -> None:
         self.layout = layout
         self.rows = rows
@@ -58,7 +60,8 @@ class Evaluator:
         words = [] if audited else [word for attribute in attributes for word in attribute.words]
         self._rollup = Rollup(workbench, layout, base, words)
         self._figures = NodeFigures(workbench, attributes, rows, limit_rows)
-        self._losses = NodeLosses(workbench, layout, base, self._figures, rows, self.tuples)
+        sensitive = attributes[0] if of_values else None
+        self._losses = NodeLosses(workbench, layout, base, self._figures, rows, self.tuples, sensitive)
         self._monotone = inherits and all_inherited(attributes, self.limit_rows)
 
     @property
@@ -208,6 +211,7 @@ def open_evaluator(
     limit: Fraction = Fraction(0),
     population: Relation | None = None,
     every_count: bool = False,
+    of_values: bool = False,
 ) -> Evaluator:
     """What decides the nodes of a lattice.
 
@@ -218,14 +222,23 @@ def open_evaluator(
         requirements: what the table must satisfy. inputs: further inputs, as `read_inputs` gives them.
         limit: the share of the rows that may be suppressed. population: the population table, if a model needs one.
         every_count: whether `classes` is going to be asked.
+        of_values: whether losses look at the sensitive attribute, the only one.
 
     Raises:
-        UsageError: requirements that do not fit the roles, or a limit that has no meaning with them.
+        UsageError: requirements that do not fit the roles, a limit that has no meaning with them, or losses that look
+            at sensitive values where classes are no count vectors.
     """
-    attributes = read_attributes(engine, relation, roles, given, requirements, inputs or {}, every_count=every_count)
+    counts = every_count or of_values
+    attributes = read_attributes(engine, relation, roles, given, requirements, inputs or {}, every_count=counts)
     refuse_limit(attributes, given, limit)
     layout = code_values(workbench, columns)
     one_by_one = needs_audits(attributes, given)
+    if one_by_one and of_values:
+        raise UsageError(
+            "A loss that looks at sensitive values is told of nodes that are counted together: of rows and not of "
+            f"persons, with {spelled('nulls', 'equal')}, up to {LANES} sensitive values, and without a requirement "
+            f"that looks at a population. Choose another {about('measure')}."
+        )
     base = base_histogram(engine, workbench, relation, columns, layout, [] if one_by_one else attributes)
     rows = int(workbench.run(render("lattices/lattice_rows.sql", workbench.dialect, base=Raw(base.sql)))[0][0])
     inherits = given.nulls is not NullPolicy.WILDCARD or not names_missing(workbench, columns)
@@ -233,4 +246,7 @@ def open_evaluator(
     if one_by_one:
         table = AuditedTable(engine, workbench, relation, roles, given, columns, layout, attributes, inherits)
         audited = audited_nodes(table, population, base, rows, int(limit * rows))
-    return Evaluator(workbench, layout, base, attributes, rows, int(limit * rows), audited, inherits=inherits)
+    allowed = int(limit * rows)
+    return Evaluator(
+        workbench, layout, base, attributes, rows, allowed, audited, inherits=inherits, of_values=of_values
+    )

@@ -89,10 +89,9 @@ class Losses:
         if self.measure.name == "entropy-volume-inflation":
             whole = math.log2(self.rows) if self.rows else 0.0
             return max(0.0, parts.kept_bits + parts.failing_rows * whole - parts.tuple_bits)
-        if self.measure.name == "volume-inflation":
-            return parts.inflation
-        if self.measure.name == "independent-volume-inflation":
-            return parts.inflation_apart
+        if self.measure.by == "pairs" or self.measure.sensitive:
+            inflated = {"volume-inflation": parts.inflation, "independent-volume-inflation": parts.inflation_apart}
+            return {**inflated, **parts.of_values}[self.measure.name]
         if self.measure.name == "class-size":
             classes = parts.kept_classes + (parts.failing_rows > 0)
             return self.rows / classes if classes else 0.0

@@ -14,9 +14,11 @@ from typing import Any, Protocol
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.engines.contract import Engine
+from sqlaudit.lattices.attributes import Attribute
 from sqlaudit.lattices.checks import placed, prepared
 from sqlaudit.lattices.coding import KeyLayout
 from sqlaudit.lattices.rollup import Chunk
+from sqlaudit.lattices.variance import NodeVariance
 from sqlaudit.lattices.verdicts import CellWeight, LossParts, Node
 
 _GIVEN = "sqlaudit_lattice_given"
@@ -42,10 +44,18 @@ class NodeLosses:
     Args:
         workbench: where the chunks lie. layout: the columns' places in the key. base: the finest classes.
         figures: what makes a class fail. rows: rows of the table. finest: how many the finest classes are.
+        sensitive: the attribute whose counts the finest classes have, where losses look at it.
     """
 
     def __init__(
-        self, workbench: Engine, layout: KeyLayout, base: Relation, figures: SaysWhatFails, rows: int, finest: int
+        self,
+        workbench: Engine,
+        layout: KeyLayout,
+        base: Relation,
+        figures: SaysWhatFails,
+        rows: int,
+        finest: int,
+        sensitive: Attribute | None = None,
     ) -> None:
         self._workbench, self._layout, self._base, self._figures = workbench, layout, base, figures
         self._rows, self._finest = rows, finest
@@ -53,6 +63,7 @@ class NodeLosses:
         self._weighted: Relation | None = None
         self._bits: Relation | None = None
         self._tuple_bits: float | None = None
+        self._variance = NodeVariance(workbench, layout.key, base, sensitive, rows) if sensitive else None
 
     def parts(
         self, chunk: Chunk, weights: Iterable[CellWeight], bits: bool, tuples: bool = False, inflation: bool = False
@@ -69,6 +80,7 @@ class NodeLosses:
         weighted = self._weigh(failing, tuple(weights), given)
         open_bits = self._open_bits(failing, given) if bits else {}
         inflated = self.inflation(chunk, given) if inflation else {}
+        of_values = self._variance.of(self._in_batches(chunk), self._masks, given) if self._variance else {}
         return [
             replace(
                 self._of(node, counted.get(place, (0, 0, 0, 0)), weighted.get(place), open_bits.get(place), bits),
@@ -76,6 +88,7 @@ class NodeLosses:
                 tuple_bits=self._tuple_bits or 0.0,
                 inflation=inflated.get(place, (0.0, 0.0))[0],
                 inflation_apart=inflated.get(place, (0.0, 0.0))[1],
+                of_values=of_values.get(place, {}),
             )
             for place, node in chunk.nodes.items()
         ]
@@ -149,9 +162,7 @@ class NodeLosses:
         if self._bits is None:
             self._bits = self._of_values()
         levels = self._levels(chunk, values=True)
-        columns = [("id", "BIGINT"), *((f"m{word}", "BIGINT") for word in range(self._layout.words))]
-        masks = [(place, *self._layout.masks(node)) for place, node in chunk.nodes.items()]
-        nodes = self._workbench.keep_rows(_NODES, columns, _batches(masks))
+        nodes = self._masks(chunk)
         return self._run(
             chunk,
             template,
@@ -164,6 +175,12 @@ class NodeLosses:
             bits=Raw(self._bits.sql),
             **more,
         )
+
+    def _masks(self, chunk: Chunk) -> Relation:
+        """The masks of the nodes: id, m0, …"""
+        columns = [("id", "BIGINT"), *((f"m{word}", "BIGINT") for word in range(self._layout.words))]
+        masks = [(place, *self._layout.masks(node)) for place, node in chunk.nodes.items()]
+        return self._workbench.keep_rows(_NODES, columns, _batches(masks))
 
     def _bits_of(self, chunk: Chunk, given: dict[str, Any]) -> dict[int, tuple[list[float], list[float]]]:
         rows = self._of_finest(chunk, "lattices/lattice_part_bits.sql", "values of suppressed rows", given)

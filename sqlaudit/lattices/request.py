@@ -128,7 +128,11 @@ class LatticeRequest:
             raise UsageError(
                 f"Name the quasi-identifiers that are to be coarsened, for instance {spelled('qi', 'age', 'sex')}."
             )
-        find_measure(self.measure)
+        if find_measure(self.measure).sensitive and len(self.roles.sensitive) != 1:
+            raise UsageError(
+                f"{spelled('measure', self.measure)} compares the values of one sensitive column before and after; "
+                f"name one with {about('sensitive')}."
+            )
         if not self.requirements:
             raise UsageError(f"Say what the release must satisfy, for instance {spelled('require', 'k=5')}.")
         if not any(one.severity == "error" for one in self.requirements):

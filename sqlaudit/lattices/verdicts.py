@@ -7,7 +7,8 @@ Knowledge, section 3.4; LeFevre, DeWitt, Ramakrishnan: Incognito, SIGMOD 2005.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from sqlaudit.base.result import Number
@@ -91,6 +92,7 @@ class LossParts:
         tuple_bits: the same over all classes of the finest node.
         inflation: how much larger the regions of the rows are than their tuples, added up; 0 unless asked for.
         inflation_apart: the same with the product over the columns for a region.
+        of_values: the measures that look at a sensitive attribute, by name; empty unless asked for.
     """
 
     node: Node
@@ -106,6 +108,7 @@ class LossParts:
     tuple_bits: float = 0.0
     inflation: float = 0.0
     inflation_apart: float = 0.0
+    of_values: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)

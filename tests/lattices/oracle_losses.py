@@ -20,8 +20,9 @@ def losses(
     leaves: Mapping[str, Sequence[Any]] | None = None,
     weights: Mapping[str, Fraction] | None = None,
     beta: float = 1.0,
+    sensitive: str | None = None,
 ) -> dict[str, float]:
-    """Every measure of one node, by name.
+    """Every measure of one node, by name; those of a sensitive attribute only where it is named.
 
     Args:
         rows: the table. hierarchies: for each column its levels from 0 on. node: a level for each.
@@ -41,6 +42,8 @@ def losses(
     found |= _by_cells(rows, hierarchies, level, cells, suppressed, weight, beta)
     found["entropy-volume-inflation"] = _entropy_volume(rows, cells, suppressed)
     found |= _volumes(rows, cells, suppressed)
+    if sensitive is not None:
+        found |= _variances(rows, cells, suppressed, sensitive)
     found["ncp"] = sum(weight[column] * _ncp(rows, column, cells[column], suppressed) for column in hierarchies)
     for name in ("entropy", "monotone-entropy", "non-uniform-entropy"):
         found[name] = sum(
@@ -124,6 +127,29 @@ def _volumes(
         ]
         apart += math.prod(shares)
     return {"volume-inflation": joint, "independent-volume-inflation": apart}
+
+
+def _variances(
+    rows: Sequence[Mapping[str, Any]], cells: Mapping[str, Sequence[Any]], suppressed: set[int], sensitive: str
+) -> dict[str, float]:
+    """By how much each row's distance from the table falls, and the same times how much larger its region becomes."""
+    originals = [tuple(row[column] for column in cells) for row in rows]
+    regions = [tuple(cells[column][i] for column in cells) for i in range(len(rows))]
+    values = [row[sensitive] for row in rows]
+
+    def distance(keys: Sequence[Any], i: int) -> Fraction:
+        inside = [value for key, value in zip(keys, values, strict=True) if key == keys[i]]
+        shares = [Fraction(inside.count(v), len(inside)) - Fraction(values.count(v), len(values)) for v in set(values)]
+        return sum(map(abs, shares), Fraction(0)) / 2
+
+    found = dict.fromkeys(("variance-loss", "hybrid", "hybrid-log"), 0.0)
+    for i in range(len(rows)):
+        gone = distance(originals, i) - (0 if i in suppressed else distance(regions, i))
+        larger = (len(rows) if i in suppressed else regions.count(regions[i])) / originals.count(originals[i])
+        found["variance-loss"] += float(gone)
+        found["hybrid"] += float(gone) * larger
+        found["hybrid-log"] += float(gone) * math.log2(larger)
+    return found
 
 
 def _cells(rows: Sequence[Mapping[str, Any]], column: str, levels: Sequence[Recode], level: int) -> list[Any]:

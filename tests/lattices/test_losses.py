@@ -109,7 +109,7 @@ def test_losses_are_what_their_sources_say(workbench: Engine, data: st.DataObjec
         gone = {cells[i] for i in suppressed}
         in_part = any(cell in gone and i not in suppressed for i, cell in enumerate(cells))
         for measure in OF_NODES.values():
-            if measure.by == "pairs":
+            if measure.by == "pairs" or measure.sensitive:
                 continue  # counted in SQL: whole searches in test_run.py
             if in_part and measure.name == "entropy-volume-inflation":
                 continue  # it asks how many rows a class had, and a search suppresses whole classes only
@@ -132,8 +132,10 @@ def test_losses_are_what_their_sources_say(workbench: Engine, data: st.DataObjec
 @given(st.lists(ROW, min_size=1, max_size=10))
 def test_monotone_measures_never_fall_without_suppression(workbench: Engine, rows: list[dict[str, Any]]) -> None:
     for measure in OF_NODES.values():
+        if measure.name.startswith("hybrid"):
+            continue  # may fall: test_run.py has a table
         by_node = {
-            node: oracle_losses.losses(rows, RECODE, node, set())[measure.name]
+            node: oracle_losses.losses(rows, RECODE, node, set(), sensitive="sex")[measure.name]
             for node in product(range(4), range(2), range(1))
         }
         for (job, sex, kept), loss in by_node.items():
@@ -172,7 +174,7 @@ def test_weights_belong_to_measures_of_columns() -> None:
                 Losses(measure, 1, (), (Fraction(1),))
     with pytest.raises(UsageError, match="Did you mean 'precision'"):
         find_measure("precison")
-    with pytest.raises(UsageError, match="'hybrid' needs more of a release than its levels and classes tell, so a sea"):
-        find_measure("hybrid")
+    with pytest.raises(UsageError, match="'range-query-noise' is an estimate from random queries, so a search does"):
+        find_measure("range-query-noise")
     with pytest.raises(UsageError, match="'height' is of nodes of a lattice, not of releases"):
         find_measure("height", OF_RELEASES)

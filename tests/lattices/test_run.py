@@ -71,7 +71,8 @@ def test_searches_are_equal_to_brute_force(engine: Engine, data: st.DataObject) 
     safe = {node for node, (short, _) in failing.items() if len(short) <= limit}
     recode = {name: LABELS[name] for name in HEIGHTS}
     losses = {
-        node: oracle_losses.losses(rows, recode, node, failing[node][0], LISTED)[measure] for node in sorted(safe)
+        node: oracle_losses.losses(rows, recode, node, failing[node][0], LISTED, sensitive="s")[measure]
+        for node in sorted(safe)
     }
     minimal = {n for n in safe if not any(o != n and o[0] <= n[0] and o[1] <= n[1] for o in safe)}
     every = searched(rows, required, engine, suppress=suppress, measure=measure, find="all")
@@ -112,6 +113,50 @@ def test_regions_and_widths_are_those_of_brute_force(engine: Engine, data: st.Da
         gone = brute_force(rows, required, node.levels)[0]
         wanted = oracle_losses.losses(rows, recode, node.levels, gone, LISTED)[measure]
         assert node.loss == pytest.approx(wanted, rel=1e-9, abs=1e-9), (measure, node.levels)
+
+
+@run(16)
+@given(data=st.data())
+def test_losses_of_a_sensitive_attribute_are_those_of_brute_force(data: st.DataObject) -> None:
+    rows = data.draw(st.lists(ROW, min_size=1, max_size=9))
+    suppress = data.draw(st.sampled_from([Fraction(0), Fraction(1, 2)]))
+    measure = data.draw(st.sampled_from(["variance-loss", "hybrid", "hybrid-log"]))
+    required = data.draw(st.sampled_from([[REQUIREMENTS[0]], [REQUIREMENTS[0], REQUIREMENTS[2]]]))
+    recode = {name: LABELS[name] for name in HEIGHTS}
+    with connect() as engine:
+        every = searched(rows, required, engine, suppress=suppress, measure=measure, find="all")
+        best = searched(rows, required, engine, suppress=suppress, measure=measure)
+    losses = {}
+    for node in every.safe_nodes:
+        gone = brute_force(rows, required, node.levels)[0]
+        losses[node.levels] = oracle_losses.losses(rows, recode, node.levels, gone, LISTED, sensitive="s")[measure]
+        assert node.loss == pytest.approx(losses[node.levels], rel=1e-9, abs=1e-9), (measure, node.levels)
+    assert (best.best is None) == (not losses)
+    if best.best is not None:
+        assert best.best.loss == pytest.approx(min(losses.values()), rel=1e-9, abs=1e-9)
+    assert every.loss_monotone is (measure == "variance-loss" and not suppress)
+
+
+def test_a_hybrid_loss_may_fall_and_a_coarser_node_be_the_best() -> None:
+    """Errata H17: counts A:3, B:5 in classes of [1,2], [1,3], [1,0]; merging the first two changes it by -1/12."""
+    rows = pd.DataFrame({"x": [0] * 3 + [1] * 4 + [2], "s": list("ABB" + "ABBB" + "A")})
+    tree = {0: ["low", "*"], 1: ["low", "*"], 2: ["high", "*"]}
+    given: dict[str, Any] = {"qi": ["x"], "sensitive": "s", "require": "k=1", "hierarchies": {"x": {"values": tree}}}
+    found = sqlaudit.lattice(rows, measure="hybrid", find="all", **given)
+    losses = {node.levels: node.loss for node in found.safe_nodes}
+    assert losses[(0,)] == 0
+    assert losses[(1,)] == pytest.approx(-1 / 12)
+    assert found.loss_monotone is False
+    best = sqlaudit.lattice(rows, measure="hybrid", **given).best
+    assert best is not None
+    assert best.levels == (1,)
+
+
+def test_a_loss_of_a_sensitive_attribute_needs_one_that_is_counted() -> None:
+    with pytest.raises(UsageError, match="compares the values of one sensitive column before and after; name one"):
+        sqlaudit.lattice(PEOPLE, require="k=1", measure="variance-loss", **OPTIONS)
+    with pytest.raises(UsageError, match="A loss that looks at sensitive values is told of nodes that are counted tog"):
+        sqlaudit.lattice(PEOPLE, sensitive="dx", require="k=1", measure="hybrid", nulls="distinct", **OPTIONS)
 
 
 def test_regions_of_rows_have_no_meaning_where_nulls_are_no_values() -> None:

@@ -113,7 +113,8 @@ class RecodeRequest:
 
     def of_lattice(self, seconds: float | None = None) -> LatticeRequest:
         """The search for the best node under the same requirements."""
-        measure = self.measure if self.measure in OF_NODES else BY_DEFAULT
+        found = OF_NODES.get(self.measure)
+        measure = BY_DEFAULT if found is None or found.sensitive else found.name
         return LatticeRequest(
             self.target,
             self.roles,
