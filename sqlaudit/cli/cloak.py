@@ -72,10 +72,13 @@ def command(
     \b
       sqlaudit cloak messages.csv --user user --x x --y y --time sent --k 5 \\
           --box 1km --interval 10min --to cloaked.parquet
+      sqlaudit cloak messages.csv --user user --x x --y y --time sent --k 5 \\
+          --box 1km --delay 10min --interval 1min --to cloaked.parquet
       sqlaudit cloak theirs.csv --audit-only --k 5 --properties flats.csv
     Exit code 1: no message can be published, or (--audit-only) boxes hold too few users.
     """
     from sqlaudit.cli.session import session
+    from sqlaudit.remedies.cloak.arrivals import cloak_arrivals, plan_arrivals
     from sqlaudit.remedies.cloak.report import cloak_document
     from sqlaudit.remedies.cloak.run import cloak_messages, plan_cloaking
 
@@ -86,8 +89,10 @@ def command(
     publication.check()
     with session(db, limits, work, *request.targets()) as engine:
         if work.dry_run or work.explain:
-            return _planned(engine, target, plan_cloaking(engine, request, publication), work, output)
-        result = cloak_messages(engine, request, publication)
+            planned = plan_cloaking if request.delay is None else plan_arrivals
+            return _planned(engine, target, planned(engine, request, publication), work, output)
+        cloaked = cloak_messages if request.delay is None else cloak_arrivals
+        result = cloaked(engine, request, publication)
     output.emit(lambda: cloak_document(result), result.to_dict, result.sql if publication.with_sql else "")
     say_written(publication, result.published, "messages", "the cloaked messages")
     return ExitCode.OK if result.passed else ExitCode.REQUIREMENT_FAILED

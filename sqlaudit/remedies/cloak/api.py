@@ -15,6 +15,7 @@ from sqlaudit.base.targets import make_target
 from sqlaudit.engines import opened
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.overwriting import files_read, refuse_overwriting
+from sqlaudit.remedies.cloak.arrivals import cloak_arrivals
 from sqlaudit.remedies.cloak.boxes import audit_boxes as audit_box_table
 from sqlaudit.remedies.cloak.grid import Divide
 from sqlaudit.remedies.cloak.request import BOUNDS, Background, BoxRequest, CloakRequest, Places, Tolerances
@@ -39,6 +40,8 @@ def cloak(
     k_column: str = "",
     box_column: str = "",
     interval_column: str = "",
+    delay: Share | None = None,
+    delay_column: str = "",
     suppress: Share = 0,
     lonlat: bool = False,
     identifier: Sequence[str] = (),
@@ -70,6 +73,8 @@ def cloak(
         divide: what is divided first: `alternately`, `space-first` or `time-first`.
         k_column, box_column, interval_column: columns with what a single message asks for: more users, no larger box
             (metres), no longer interval (seconds). A missing value asks for nothing of its own.
+        delay: cloak messages as they come, and hold none back longer (seconds, or `30s`): all boxes have the side
+            `box`, and their times are whole multiples of `interval`. delay_column: less than that for single messages.
         suppress: the share of the messages that may be dropped, besides those that no box can hide, for finer boxes.
         lonlat: x and y are longitude and latitude in degrees.
         identifier: further columns that are not published.
@@ -103,6 +108,8 @@ def cloak(
     publication.check()
     refuse_overwriting([publication.file], files_read(db, request.targets()))
     with opened(db, limits, *request.targets()) as engine:
+        if request.delay is not None:
+            return cloak_arrivals(engine, request, publication)
         return cloak_messages(engine, request, publication)
 
 

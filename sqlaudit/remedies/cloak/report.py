@@ -134,8 +134,7 @@ def _lead(result: CloakResult) -> Iterator[Words]:
         own = " (more where a message asks for more)" if any(one.endswith("-k-column") for one in result.own) else ""
         yield Toned(
             f"Holds: {count(result.k)} different users at least{own} among the messages that are published with the "
-            f"same box, by an audit of the result; {count(result.fewest_users or 0)} in the smallest. No two boxes "
-            "overlap.",
+            f"same box, by an audit of the result; {count(result.fewest_users or 0)} in the smallest. {_apart(result)}",
             "good",
         )
     if result.areas and result.intervals:
@@ -149,6 +148,12 @@ def _lead(result: CloakResult) -> Iterator[Words]:
             f"Published as they are: {listing(result.columns)}. Cloaking says nothing of what these columns tell.",
             "warn",
         )
+
+
+def _apart(result: CloakResult) -> str:
+    if result.delay is None:
+        return "No two boxes overlap."
+    return "Boxes of one cell follow each other; one may begin in the step of time in which the last one ends."
 
 
 def _spread(spread: Spread, words: Callable[[Fraction], str]) -> str:
@@ -205,19 +210,24 @@ def _dropped(result: CloakResult) -> Table:
 
 
 def _how(result: CloakResult) -> Facts:
-    largest, smallest = result.levels[0], result.levels[-1]
-    pairs: list[tuple[str, Words]] = [
-        ("messages", count(result.rows)),
-        ("largest box", f"{length(largest.side)} for {duration(largest.seconds)}"),
-        ("smallest box", f"{length(smallest.side)} for {duration(smallest.seconds)}"),
-        ("divided", _AXES[result.divide]),
-        ("places", "longitude and latitude in degrees" if result.lonlat else "metres on a plane"),
-    ]
+    pairs: list[tuple[str, Words]] = [("messages", count(result.rows)), *_sizes(result)]
+    pairs.append(("places", "longitude and latitude in degrees" if result.lonlat else "metres on a plane"))
     if result.suppress:
         pairs.append(("dropped for finer boxes", f"at most {limit(result.suppress)} of those that could be published"))
     if result.own:
         pairs.append(("messages ask for themselves", listing(result.own)))
     return Facts((*pairs, *made(result.engine, result.time, result.statements, result.versions, result.access)))
+
+
+def _sizes(result: CloakResult) -> list[tuple[str, Words]]:
+    if result.delay is not None:
+        return [("as they come", f"held back for {duration(result.delay)} at most")]
+    largest, smallest = result.levels[0], result.levels[-1]
+    return [
+        ("largest box", f"{length(largest.side)} for {duration(largest.seconds)}"),
+        ("smallest box", f"{length(smallest.side)} for {duration(smallest.seconds)}"),
+        ("divided", _AXES[result.divide]),
+    ]
 
 
 def _attacks(attacks: Attacks) -> Iterator[Words]:

@@ -60,13 +60,17 @@ class Tolerances:
     """Columns with what a single message asks for; empty = the same for all.
 
     Args:
-        k: as many users at least. box, interval: no larger box (metres) or interval (seconds).
+        k: as many users at least. box, interval: no larger box (metres) or interval (seconds). delay: held back no
+            longer, in seconds, where messages are cloaked as they come.
     """
 
     k: str = option("", TEXT, "More users than --k, for single messages.", _OWN, name="k_column", metavar="COLUMN")
     box: str = option("", TEXT, "No larger side than this, in metres.", _OWN, name="box_column", metavar="COLUMN")
     interval: str = option(
         "", TEXT, "No longer interval than this, in seconds.", _OWN, name="interval_column", metavar="COLUMN"
+    )
+    delay: str = option(
+        "", TEXT, "With --delay: held back no longer, in seconds.", _OWN, name="delay_column", metavar="COLUMN"
     )
 
     def named(self) -> dict[str, str]:
@@ -112,7 +116,9 @@ class CloakRequest:
         target: the messages. places: who, where and when. k: as many different users at least in every box.
         box, interval: the largest box (side in metres) and interval (seconds).
         smallest_box, smallest_interval: no box is smaller; None = a sixteenth of the largest.
-        divide: what is divided first. tolerances: columns with what single messages ask for.
+        divide: what is divided first. delay: cloak messages as they come, and hold none back longer (seconds); boxes
+            then all have the side `box`, and their times are whole multiples of `interval`; None = all at once.
+        tolerances: columns with what single messages ask for.
         suppress: the share of the messages that could be published which may be dropped for finer boxes of the others.
         lonlat: whether x and y are longitude and latitude in degrees. identifiers: columns that are not published.
         background: what attackers may know.
@@ -143,6 +149,13 @@ class CloakRequest:
         _COARSE,
         shown="alternately",
     )
+    delay: Fraction | None = option(
+        None,
+        _TIME,
+        "As they come, none held back longer: 30s. Sides are --box, times whole --interval.",
+        _COARSE,
+        metavar="TIME",
+    )
     suppress: Fraction = option(
         Fraction(0), SHARE, "Messages that may be dropped for finer boxes: 2%.", _COARSE, metavar="SHARE"
     )
@@ -160,6 +173,40 @@ class CloakRequest:
         if self.lonlat and self.box > 1_000_000:
             raise UsageError(
                 f"{spelled('lonlat', True)} takes a {about('box')} of at most 1000km; larger ones are not flat."
+            )
+        if self.delay is not None:
+            self._check_stream()
+        elif self.tolerances.delay:
+            raise UsageError(f"{spelled('delay_column')} belongs to {spelled('delay')}: messages as they come.")
+
+    def _check_stream(self) -> None:
+        """Refuse what takes all messages at once.
+
+        Raises:
+            UsageError: it was asked for.
+        """
+        named = self.tolerances.named()
+        asked = {
+            "smallest_box": self.smallest_box,
+            "smallest_interval": self.smallest_interval,
+            "divide": self.divide is not Divide.ALTERNATELY,
+            "suppress": self.suppress,
+            "lonlat": self.lonlat,
+            "k_column": "k_column" in named,
+            "box_column": "box_column" in named,
+            "interval_column": "interval_column" in named,
+            "properties": self.background.properties,
+            "observations": self.background.observations,
+        }
+        refused = next((name for name, value in asked.items() if value), None)
+        if refused in ("properties", "observations"):
+            raise UsageError(
+                f"{spelled('delay')} makes boxes as messages come; audit the file that it writes with {about(refused)}."
+            )
+        if refused:
+            raise UsageError(
+                f"{spelled('delay')}: boxes of messages as they come all have one size and one k on a plane, so "
+                f"{about(refused)} does not go with it."
             )
 
     def levels(self, whole_microseconds: bool) -> tuple[GridLevel, ...]:

@@ -135,6 +135,7 @@ class CloakResult(MeasuredResult, Shown):
         target: the messages. k: as many different users at least. lonlat: whether places are degrees.
         own: the options that named columns with what single messages ask for. suppress: what may be dropped for finer
             boxes. divide: what is divided first.
+        delay: how many seconds a message was held back at most, where they were cloaked as they came; None = at once.
         rows: messages in all. dropped: how many, by reason. levels: the grid, from the largest box to the smallest.
         columns: what is published besides the boxes, as it is.
         audit: the audit of the result, None when nothing was published. attacks: what attackers find in it.
@@ -153,6 +154,7 @@ class CloakResult(MeasuredResult, Shown):
     own: tuple[str, ...] = field(metadata=key("own_columns"))
     suppress: Fraction = field(metadata=AS_FLOAT)
     divide: str
+    delay: Fraction | None = field(default=None, metadata=AS_FLOAT)
     rows: int
     dropped: Mapping[MessageOutcome, int] = field(metadata=shown(_by_reason))
     levels: tuple[CloakLevel, ...]
