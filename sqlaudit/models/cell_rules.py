@@ -109,6 +109,8 @@ class CellRule(Model):
     """Whether it has a meaning for what changed between two releases of a table."""
     of_hidden: ClassVar[bool] = False
     """Whether it judges hidden cells, too."""
+    of_margins: ClassVar[bool] = False
+    """Whether it compares cells with their margins."""
 
     @property
     def contributions(self) -> int:

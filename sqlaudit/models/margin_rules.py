@@ -20,6 +20,7 @@ class _Margins(CellRule):
     reference: ClassVar[str] = HANDBOOK
     main: ClassVar[str] = "dimension"
     of_changes: ClassVar[bool] = False
+    of_margins: ClassVar[bool] = True
 
     def _places(self, cells: CellFacts) -> Sequence[int]:
         wanted = str(self.values["dimension"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,16 +42,24 @@ class Contributions:
 
 
 def contributions_of(
-    engine: Engine, relation: Relation, request: AggregatesRequest, top: int, before: Relation | None = None
+    engine: Engine,
+    relation: Relation,
+    request: AggregatesRequest,
+    top: int,
+    before: Relation | None = None,
+    sets: Sequence[Sequence[int]] | None = None,
 ) -> Contributions:
     """The cells of rows, with so many of their largest contributions; beside rows of a release before, what changed.
+
+    Args:
+        sets: grouping sets instead of those of the request.
 
     Raises:
         UsageError: an unknown column, or contributions that are no numbers.
     """
     own = _rows(engine, relation, request)
     top = top if own.value is not None else 0
-    sets = request.sets()
+    sets = request.sets() if sets is None else sets
     made = render(
         "tabular/tabular_contributions.sql",
         engine.dialect,

@@ -50,12 +50,17 @@ _ANY_WIDTH = Fraction(1, 10**18)
 
 @dataclass(frozen=True)
 class JudgedCells:
-    """The cells of one table, and the rules over them."""
+    """The cells of one table, and the rules over them.
+
+    Args:
+        margins: for rules that compare cells with their margins, all cells with these; None where the cells tell.
+    """
 
     engine: Engine
     listed: ListedCells
     cells: TableCells
     request: AggregatesRequest
+    margins: TableCells | None = None
 
     def result(self, label: str) -> AggregatesResult:
         """Everything that was asked, without where it comes from."""
@@ -105,6 +110,9 @@ class JudgedCells:
 
     def _verdict(self, rule: CellRule) -> Verdicts:
         """What a rule says of what is published, and of hidden cells whose contributions are given."""
+        if rule.of_margins and self.margins is not None:
+            found, own = rule.verdicts(self.margins), self._beside_margins(self.margins)
+            return Verdicts(found.unsafe[own], found.judged[own], found.missing)
         found = rule.verdicts(self._read(rule))
         if self.request.microdata:
             return found
@@ -112,6 +120,12 @@ class JudgedCells:
         is_open = bool((hidden_with_contributions(self.cells, rule) & ~judged).any())
         missing = found.missing or (self.cells.pinned(_ANY_WIDTH)[2] if is_open else "")
         return Verdicts(found.unsafe | unsafe, found.judged | judged, missing)
+
+    def _beside_margins(self, margins: TableCells) -> Wholes:
+        """Where the cells are among those with margins, whose codes begin with that of all values."""
+        keys = self.cells.keys + (0 if self.listed.flags else 1)
+        order = np.argsort(margins.numbers, kind="stable")
+        return order[np.searchsorted(margins.numbers[order], margins.packed(keys))]
 
     @cached_property
     def _unsafe(self) -> Bools:

@@ -67,17 +67,23 @@ class ListedCells:
 
 
 def listed_cells(
-    engine: Engine, relation: Relation, request: AggregatesRequest, top: int = 0, before: Relation | None = None
+    engine: Engine,
+    relation: Relation,
+    request: AggregatesRequest,
+    top: int = 0,
+    before: Relation | None = None,
+    sets: Sequence[Sequence[int]] | None = None,
 ) -> ListedCells:
     """The cells of a published table, or of one that is to be made from rows, with so many largest contributions.
 
     With rows of a release `before`, cells are what changed: the persons who came, left, or contribute something else.
+    `sets` are grouping sets instead of those of the request.
 
     Raises:
         UsageError: an unknown column.
     """
     if request.microdata:
-        return _made(request, contributions_of(engine, relation, request, top, before))
+        return _made(request, contributions_of(engine, relation, request, top, before, sets))
     return finished_cells(engine, relation, request)
 
 

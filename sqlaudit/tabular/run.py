@@ -64,7 +64,10 @@ def find_unsafe_cells(
         given = [target] if isinstance(target, Target) else []
         refuse_overwriting([request.to], files_read(engine, [*given, *linked]))
     listed, cells, beside = _cells(engine, relation, [engine.open(one) for one in linked], request)
-    judged = JudgedCells(engine, listed, cells, request)
+    margins = _listed_margins(engine, relation, request)
+    judged = JudgedCells(
+        engine, listed, cells, request, None if margins is None else read_cells(engine, margins, request)
+    )
     found = replace(judged.result(relation.label), linked=beside)
     if request.protect:
         found = replace(found, protection=judged.protected())
@@ -82,7 +85,8 @@ def plan_cells(
         UsageError: an unknown column.
     """
     listed = linked_tables(engine, [relation, *linked], request)[0] if linked else _listed(engine, relation, request)
-    return [listed.statement(engine.dialect)]
+    margins = _listed_margins(engine, relation, request)
+    return [one.statement(engine.dialect) for one in (listed, margins) if one is not None]
 
 
 def _check_linked(request: AggregatesRequest, before: Sequence[Target]) -> None:
@@ -109,6 +113,15 @@ def _cells(
     listed, cells, split = linked_cells(engine, [relation, *linked], request)
     tables = zip([relation, *linked], split, strict=True)
     return listed, cells, tuple(LinkedTable(one.label, by) for one, by in tables)
+
+
+def _listed_margins(engine: Engine, relation: Relation, request: AggregatesRequest) -> ListedCells | None:
+    """The cells of persons with their margins, where a rule compares them: who is in several cells is one there."""
+    if not (request.microdata and request.person and any(rule_of(one).of_margins for one in request.requirements)):
+        return None
+    asked = request.sets() or (tuple(range(len(request.by))),)
+    above = [tuple(at for at in one if at != place) for one in asked for place in one]
+    return listed_cells(engine, relation, request, sets=sorted({*asked, *above}))
 
 
 def _listed(engine: Engine, relation: Relation, request: AggregatesRequest) -> ListedCells:

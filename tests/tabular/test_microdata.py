@@ -186,3 +186,21 @@ def test_rows_without_a_person_are_refused(engine: Engine, value: str) -> None:
     assert find_unsafe_cells(engine, whole, request).unsafe_cells == 2
     with pytest.raises(UsageError, match="rows without a person"):
         find_unsafe_cells(engine, whole, request, [Target(query=values_query(named, COLUMNS))])
+
+
+@pytest.mark.parametrize("grouping", ["", "region;region,sector", "region,sector;sector"])
+def test_everybody_of_a_group_is_counted_once(engine: Engine, grouping: str) -> None:
+    """All ten of a are in x, and all in y; in b there are three, of whom two are in x, two in y, and no region."""
+    rows = [{"region": "a", "sector": sector, "who": who} for who in range(10) for sector in "xy"]
+    rows += [{"region": "b", "sector": "xxyy"[place], "who": (20, 21, 21, 22)[place]} for place in range(4)]
+    rows += [{"region": None, "sector": "y", "who": 30}, {"region": None, "sector": None, "who": 31}]
+    query = values_query(rows, {"region": "text", "sector": "text", "who": "int"})
+    rules = requirements(["full_cell=sector"], among=CELL_RULES)
+    request = AggregatesRequest(
+        by=("region", "sector"), microdata=True, person="who", grouping=grouping, show_values=True, requirements=rules
+    )
+    (found,) = find_unsafe_cells(engine, Target(query=query), request).rules
+    full = {
+        tuple(key.values()) for key in found.keys if key["region"] is not None or grouping != "region,sector;sector"
+    }
+    assert full == {("a", "x"), ("a", "y")}
