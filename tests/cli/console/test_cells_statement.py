@@ -10,10 +10,12 @@ from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.words import speaking
 from sqlaudit.cli.console.cells_statement import parse_cells
 from sqlaudit.cli.console.completion import ConsoleCompleter
 from sqlaudit.cli.console.run import code_of
 from sqlaudit.cli.console.splitting import split
+from sqlaudit.cli.console.wording import in_the_console
 from sqlaudit.cli.console.words import StatementError
 from sqlaudit.cli.console.workspace import Workspace
 from tests.cli.console.helpers import Console, console
@@ -104,7 +106,7 @@ ERRORS = (
 
 @pytest.mark.parametrize(("text", "column", "problem"), ERRORS)
 def test_errors_point_at_the_place(text: str, column: int, problem: str) -> None:
-    with pytest.raises(StatementError) as caught:
+    with speaking(in_the_console), pytest.raises(StatementError) as caught:
         parse_cells(text, "duckdb", first_line=3)
     assert str(caught.value).replace("microdata ", "") == f"AGGREGATES, line 3, column {column}: {problem}."
 
