@@ -25,7 +25,7 @@ from sqlaudit.tabular import drawing
 from sqlaudit.tabular.cells import Bools, Codes, TableCells, Wholes
 from sqlaudit.tabular.hidden import only_small_ones, published_elsewhere, rounded
 from sqlaudit.tabular.levels import hidden_with_contributions, judged_at_limits
-from sqlaudit.tabular.listing import ListedCells
+from sqlaudit.tabular.listing import ListedCells, keys_shown
 from sqlaudit.tabular.problems import problems_of
 from sqlaudit.tabular.request import AggregatesRequest
 from sqlaudit.tabular.result import (
@@ -279,18 +279,6 @@ class JudgedCells:
             return ()
         keys = every[:MOST_KEYS]
         return keys_shown(self.engine, self.listed, keys.tolist()) if len(keys) else ()
-
-
-def keys_shown(
-    engine: Engine, listed: ListedCells, keys: Sequence[Sequence[int]]
-) -> tuple[Mapping[str, str | None], ...]:
-    """The keys of some cells as texts, by dimension; a missing value and all values together are None."""
-    shift = 1 if listed.flags else 0
-    codes = [[key[place] - shift for key in keys] for place in range(len(listed.names))]
-    labels = listed.labels(engine, codes)
-    return tuple(
-        {name: labels.get((place, key[place] - shift)) for place, name in enumerate(listed.names)} for key in keys
-    )
 
 
 def rule_of(requirement: Requirement) -> CellRule:

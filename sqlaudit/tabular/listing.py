@@ -87,6 +87,18 @@ def listed_cells(
     return finished_cells(engine, relation, request)
 
 
+def keys_shown(
+    engine: Engine, listed: ListedCells, keys: Sequence[Sequence[int]]
+) -> tuple[Mapping[str, str | None], ...]:
+    """The keys of some cells as texts, by dimension; a missing value and all values together are None."""
+    shift = 1 if listed.flags else 0
+    codes = [[key[place] - shift for key in keys] for place in range(len(listed.names))]
+    labels = listed.labels(engine, codes)
+    return tuple(
+        {name: labels.get((place, key[place] - shift)) for place, name in enumerate(listed.names)} for key in keys
+    )
+
+
 def _made(request: AggregatesRequest, found: Contributions) -> ListedCells:
     columns = {name: text for name in ("person", "value", "weight", "holdings") if (text := getattr(request, name))}
     return ListedCells(
