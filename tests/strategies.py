@@ -39,6 +39,7 @@ FEWER_ON_SPARK = 20
 USUALLY_ONE_IN = 4
 """Of the cases that `--cases all` runs, so many are run each time, but never fewer than `AT_LEAST`."""
 AT_LEAST = 5
+AT_MOST_ON_SPARK = 3
 
 
 def on_spark() -> bool:
@@ -49,7 +50,7 @@ def on_spark() -> bool:
 def fewer(number: int) -> int:
     """How many cases of so many a test has in this run: all with `--cases all`, else some, and on Spark a few."""
     if on_spark():
-        return max(2, number // FEWER_ON_SPARK)
+        return min(AT_MOST_ON_SPARK, max(2, number // FEWER_ON_SPARK))
     if os.environ.get("SQLAUDIT_CASES") == "all":
         return number
     return min(number, max(AT_LEAST, number // USUALLY_ONE_IN))

@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from sqlaudit.audits.result import AuditResult
+from sqlaudit.models.check import Check
 from sqlaudit.models.registry import REGISTRY
 from tests import oracle
 
@@ -25,18 +26,52 @@ def cases() -> Iterator[Any]:
             yield pytest.param(case, written["tables"][case["table"]], id=f"{file.stem}: {case['name']}")
 
 
-@pytest.mark.all_on_spark
-@pytest.mark.parametrize(("case", "table"), list(cases()))
-def test_case(audit_on: AuditOn, case: dict[str, Any], table: dict[str, Any]) -> None:
-    rows = [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
-    roles = {name: case[name] for name in ("qi", "sensitive", "entity", "nulls") if name in case}
-    [check] = audit_on(rows, table["columns"], **roles, require=[case["require"]]).checks
+def roles_of(case: dict[str, Any]) -> dict[str, Any]:
+    return {name: case[name] for name in ("qi", "sensitive", "entity", "nulls") if name in case}
+
+
+def rows_of(table: dict[str, Any]) -> list[dict[str, Any]]:
+    return [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
+
+
+def assert_says(check: Check, case: dict[str, Any]) -> None:
     if case["level"] is None or math.isinf(case["level"]):
         assert check.level == case["level"]
     else:
         assert float(check.level or 0) == pytest.approx(case["level"], rel=1e-12, abs=1e-12)
     assert check.status == case["status"]
     assert (check.failing_classes, check.failing_rows) == (case.get("failing_classes"), case.get("failing_rows"))
+
+
+@pytest.mark.not_on_spark
+@pytest.mark.parametrize(("case", "table"), list(cases()))
+def test_case(audit_on: AuditOn, case: dict[str, Any], table: dict[str, Any]) -> None:
+    [check] = audit_on(rows_of(table), table["columns"], **roles_of(case), require=[case["require"]]).checks
+    assert_says(check, case)
+
+
+def together() -> Iterator[Any]:
+    """Cases of one table and the same roles, which one audit answers."""
+    of_one: dict[str, list[dict[str, Any]]] = {}
+    tables = {}
+    for one in cases():
+        case, table = one.values
+        name = f"{one.id.partition(':')[0]}: {case['table']} {roles_of(case)}"
+        of_one.setdefault(name, []).append(case)
+        tables[name] = table
+    for name, found in of_one.items():
+        yield pytest.param(found, tables[name], id=name)
+
+
+@pytest.mark.spark
+@pytest.mark.all_on_spark
+@pytest.mark.parametrize(("together", "table"), list(together()))
+def test_cases_of_one_table(audit_on: AuditOn, together: list[dict[str, Any]], table: dict[str, Any]) -> None:
+    """Every case on Spark too, where an audit takes seconds."""
+    required = [case["require"] for case in together]
+    checks = audit_on(rows_of(table), table["columns"], **roles_of(together[0]), require=required).checks
+    for check, case in zip(checks, together, strict=True):
+        assert_says(check, case)
 
 
 def test_every_model_of_the_oracle_has_a_passing_and_a_failing_case() -> None:

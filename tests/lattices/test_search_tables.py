@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
+import pytest
 from hypothesis import given
 
 from sqlaudit.engines.contract import Engine
@@ -51,6 +52,7 @@ def test_what_prunes_is_inherited_by_the_rarer_models(case: NodeCase) -> None:
     assert_inherited(case)
 
 
+@pytest.mark.not_on_spark
 @given(case=node_cases())
 @run(25)
 def test_every_algorithm_over_real_tables(engine: Engine, case: NodeCase) -> None:

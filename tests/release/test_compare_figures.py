@@ -23,6 +23,8 @@ from tests.cli.runner import run, write_csv
 from tests.release.alone import release_alone  # noqa: F401
 from tests.reports.schemas import validator
 
+pytestmark = pytest.mark.not_on_spark  # which hands its counts to DuckDB, as `test_compare_oracle.py` holds there
+
 Cells = list[tuple[Any, ...]]
 
 

@@ -17,6 +17,8 @@ from sqlaudit.engines.contract import Engine
 from tests.audit_values import values_query
 from tests.cli.runner import run
 
+pytestmark = pytest.mark.not_on_spark  # whose one statement for columns `tests/profiles/test_warnings.py` asks there
+
 COLUMNS = {
     "age": "int",
     "sex": "text",

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from sqlaudit.column_sets.budget import BudgetSpent
 from sqlaudit.remedies.recode import nearest
-from sqlaudit.remedies.recode.classes import Classes, Flags, common_nodes, unique_classes
+from sqlaudit.remedies.recode.classes import Classes, Flags, common_of, sorted_groups, unique_classes
 from sqlaudit.remedies.recode.kaca import Merged, merge_classes
 from sqlaudit.remedies.recode.mondrian import Axis, split_classes
 from sqlaudit.remedies.recode.request import Order
@@ -24,6 +24,13 @@ from tests.remedies.oracle_recode import Row
 from tests.strategies import run
 
 Hierarchy = list[dict[Any, Any]]
+
+
+def common_nodes(classes: Classes, groups: Integers) -> Integers:
+    """(groups × columns) the closest common generalization of each group of classes."""
+    order, starts = sorted_groups(groups)
+    columns = [common_of(tree, classes.nodes[order, place], starts) for place, tree in enumerate(classes.trees)]
+    return np.column_stack(columns) if columns else np.zeros((len(starts), 0), dtype=np.int64)
 
 
 class AtLeast:

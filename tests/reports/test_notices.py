@@ -29,6 +29,8 @@ from tests.audit_values import values_query
 from tests.cli.runner import Ran, run, write_csv
 from tests.postgres_load import Loader
 
+pytestmark = pytest.mark.not_on_spark  # whose one statement for columns `tests/profiles/test_warnings.py` asks there
+
 KINDS = {"age": "int", "sex": "text", "mail": "text", "birth": "date", "bmi": "decimal", "note": "text", "ill": "text"}
 ROWS = [
     (30 + 10 * (i // 6), "f", f"p{i}@example.org", f"19{60 + i}-01-02", f"{20 + i / 8}", "same", "flu" if i % 2 else "")

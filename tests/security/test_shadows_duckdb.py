@@ -47,7 +47,10 @@ _COMMANDS: list[tuple[str, dict[str, Any]]] = [
     ("lattice", {"qi": ["age", "sex"], "require": ["k=9"], "hierarchies": {"age": {"widths": [2, 4]}}}),
     ("recode", {"qi": ["age", "sex"], "require": ["k=4"], "hierarchies": {"age": {"widths": [2, 4]}}}),
     ("suppress", {"qi": ["age", "sex"], "require": ["k=4"]}),
-    ("compare", {"qi": ["age", "zip", "sex"], "sensitive": "disease", "key": "person"}),
+    (
+        "compare",
+        {"qi": ["age", "zip", "sex"], "sensitive": "disease", "key": "person", "workload": 3, "noise_queries": 3},
+    ),
     ("attack", {"qi": ["age", "zip", "sex"], "sensitive": "disease"}),
 ]
 

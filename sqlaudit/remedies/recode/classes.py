@@ -84,13 +84,6 @@ def sorted_groups(groups: Integers) -> tuple[Integers, Integers]:
     return order, starts
 
 
-def common_nodes(classes: Classes, groups: Integers) -> Integers:
-    """(groups × columns) the closest common generalization of each group of classes."""
-    order, starts = sorted_groups(groups)
-    columns = [common_of(tree, classes.nodes[order, place], starts) for place, tree in enumerate(classes.trees)]
-    return np.column_stack(columns) if columns else np.zeros((len(starts), 0), dtype=np.int64)
-
-
 def common_of(tree: ColumnTree, nodes: Integers, starts: Integers) -> Integers:
     """The closest common ancestor of each group of nodes; -1 where values of a column that is kept differ."""
     found = np.full(len(starts), -1, dtype=np.int64)
