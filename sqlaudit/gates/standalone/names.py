@@ -60,6 +60,13 @@ DIALECTS = {
         note="Wants ANSI mode, so that an overflow is an error and not NULL.",
     ),
     "duckdb": Dialect("DuckDB", "DuckDB"),
+    "mysql": Dialect(
+        "MariaDB",
+        "a MariaDB server",
+        (_COLLATION, "the default is such a one, `utf8mb4_nopad_bin` is none", "nobody has executed it on MySQL 8"),
+        "Wants strict mode, as it is by default, so that an overflow is an error.",
+        "1.7976931348623157E308",
+    ),
     "postgres": Dialect("PostgreSQL", "a PostgreSQL server"),
     "presto": Dialect("Presto", assumed=(_OVERFLOW, _CAST)),
     "redshift": Dialect("Redshift", assumed=(_OVERFLOW, _CAST, _COLLATION)),
@@ -180,7 +187,9 @@ def find_dialect(name: str) -> str:
         >>> find_dialect("Snowflake")
         'snowflake'
     """
-    wanted = {"postgresql": "postgres", "sqlserver": "tsql", "mssql": "tsql"}.get(name.lower(), name.lower())
+    wanted = {"postgresql": "postgres", "sqlserver": "tsql", "mssql": "tsql", "mariadb": "mysql"}.get(
+        name.lower(), name.lower()
+    )
     if wanted not in DIALECTS:
         raise UsageError(f"There is no dialect {name!r}.{closest(name, DIALECTS)} There are: {', '.join(DIALECTS)}.")
     return wanted

@@ -101,6 +101,49 @@ def in_sqlite(rows: Cells) -> Execute:
     return execute
 
 
+def in_postgres(rows: Cells, connection: Any) -> Execute:
+    """The table in PostgreSQL, over a connection of psycopg that writes at once."""
+    connection.execute("DROP TABLE IF EXISTS visits")
+    connection.execute(_created("postgres", KINDS).replace("CREATE", "CREATE TEMPORARY", 1))
+    marks = ", ".join("%s" for _ in KINDS)
+    connection.cursor().executemany(f"INSERT INTO visits VALUES ({marks})", rows)
+
+    def execute(sql: str) -> tuple[Sequence[str], Sequence[Sequence[Any]]]:
+        found = connection.execute(sql)
+        return [column.name for column in found.description], found.fetchall()
+
+    return execute
+
+
+def in_mariadb(rows: Cells, connection: Any) -> Execute:
+    """The table in MariaDB, over a connection of PyMySQL; texts are compared by their bytes, as elsewhere."""
+    cursor = connection.cursor()
+    types = {"INTEGER": "INTEGER", "DATE": "DATE", "VARCHAR": "VARCHAR(40)"}
+    cursor.execute("DROP TABLE IF EXISTS visits")
+    kinds = {name: types[kind] for name, kind in KINDS.items()}
+    cursor.execute(_created("mysql", kinds, " CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin"))
+    cursor.executemany(f"INSERT INTO visits VALUES ({', '.join('%s' for _ in KINDS)})", rows)
+
+    def execute(sql: str) -> tuple[Sequence[str], Sequence[Sequence[Any]]]:
+        cursor.execute(sql)
+        return [column[0] for column in cursor.description], cursor.fetchall()
+
+    return execute
+
+
+def in_spark(rows: Cells, session: Any) -> Execute:
+    """The table as a view of a Spark session."""
+    types = {"INTEGER": "INT", "VARCHAR": "STRING", "DATE": "DATE"}
+    described = ", ".join(f"{quote(name, 'spark')} {types[kind]}" for name, kind in KINDS.items())
+    session.createDataFrame(rows, described).createOrReplaceTempView("visits")
+
+    def execute(sql: str) -> tuple[Sequence[str], Sequence[Sequence[Any]]]:
+        found = session.sql(sql)
+        return found.columns, [tuple(row) for row in found.collect()]
+
+    return execute
+
+
 def in_clickhouse(rows: Cells, session: Any) -> Execute:
     """The table in a session of chdb, which is ClickHouse in this process."""
     types = {"INTEGER": "Nullable(Int32)", "VARCHAR": "Nullable(String)", "DATE": "Nullable(Date32)"}
