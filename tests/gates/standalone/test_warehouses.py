@@ -1,6 +1,6 @@
 """The same policy by a run on DuckDB, and compiled and judged from another database's rows: the same of every test.
 
-SQLite and PostgreSQL are here, Spark with `--engines spark`; `tests/warehouses` has what no other test needs.
+SQLite and PostgreSQL are here; `tests/warehouses` has what no other test needs.
 """
 
 from __future__ import annotations
@@ -11,10 +11,9 @@ import psycopg
 import pytest
 
 import sqlaudit
-from sqlaudit.engines.contract import Engine
 from sqlaudit.gates.standalone.names import DIALECTS
 from tests.gates.standalone.answering import alike, answers_of, kept
-from tests.gates.standalone.random_policies import in_postgres, in_spark, in_sqlite, random_policy
+from tests.gates.standalone.random_policies import in_postgres, in_sqlite, random_policy
 from tests.places import REPOSITORY
 
 
@@ -31,16 +30,6 @@ def test_postgres_says_what_a_run_says(seed: int, postgres_admin_url: str, tmp_p
     made = random_policy(seed, tmp_path)
     with psycopg.connect(postgres_admin_url, autocommit=True) as connection:
         rows = answers_of(made.path, in_postgres(made.rows, connection), "postgres")
-    alike(sqlaudit.gate(made.path), sqlaudit.gate(made.path, results=[kept(rows, tmp_path / "rows.json")]))
-
-
-@pytest.mark.spark
-@pytest.mark.parametrize("seed", range(2))
-def test_spark_says_what_a_run_says(seed: int, engine: Engine, tmp_path: Path) -> None:
-    made = random_policy(seed, tmp_path)
-    session = engine._session  # type: ignore[attr-defined]
-    rows = answers_of(made.path, in_spark(made.rows, session), "spark")
-    session.catalog.dropTempView("visits")
     alike(sqlaudit.gate(made.path), sqlaudit.gate(made.path, results=[kept(rows, tmp_path / "rows.json")]))
 
 
