@@ -23,6 +23,7 @@ from sqlaudit.models.check import Check
 from sqlaudit.models.coverage import columns_check, identifier_checks
 from sqlaudit.models.judge import Judged
 from sqlaudit.profiles.called import called_warning
+from sqlaudit.profiles.count_tables import counts_beside
 from sqlaudit.profiles.warnings import audit_warnings, warning_statements
 
 
@@ -63,7 +64,7 @@ class Auditor:
         attributes = opened.roles.sensitive or (None,)
         parts = [audit_part(opened, attribute, position, wanted) for position, attribute in enumerate(attributes)]
         judged = parts[0].judged
-        if self.relation is None and not self.rows_meant and judged.sizes.all_squares:
+        if self.relation is None and not self.rows_meant and (judged.sizes.all_squares or counts_beside(*published)):
             from sqlaudit.audits.joined import refuse_joined
 
             refuse_joined(self.engine, spec.target, *published, spec.roles, judged.sizes)

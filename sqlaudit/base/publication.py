@@ -5,9 +5,11 @@ from __future__ import annotations
 from enum import StrEnum
 from pathlib import Path
 
-from sqlaudit.base.files import check_destination
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.files import TABLE_SUFFIXES, check_destination
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.options import FILE, FLAG, NAMES, option
+from sqlaudit.base.words import spelled
 
 RELEASE_SUFFIXES = (".parquet", ".csv", ".sql")
 """The endings of files that a release is written to."""
@@ -75,5 +77,49 @@ class Publication:
             check_destination(self.file, RELEASE_SUFFIXES)
 
 
-NOTHING = Publication()
+@dataclass(frozen=True)
+class BucketPublication(Publication):
+    """A release that may also be published in buckets: two tables, of which one has persons and one has values.
+
+    Args:
+        buckets: the file of the values; `file` then gets the persons. original_qi: whether persons keep their
+            quasi-identifiers as they were, which is what the guarantee of a bucket allows.
+    """
+
+    buckets: Path | None = option(
+        None,
+        FILE,
+        "Publish in buckets: --to gets the persons, this file the values of their buckets.",
+        RELEASE,
+        name="buckets_to",
+        metavar="FILE",
+    )
+    original_qi: bool = option(
+        False, FLAG, "With --buckets-to: persons keep their quasi-identifiers as they were.", RELEASE
+    )
+
+    def check(self) -> None:
+        """As of a release; also that there are two files for rows.
+
+        Raises:
+            UsageError: there are not.
+        """
+        super().check()
+        if self.buckets is None:
+            if self.original_qi:
+                raise UsageError(
+                    f"{spelled('original_qi', True)} is for a release in buckets; add {spelled('buckets_to')}."
+                )
+            return
+        check_destination(self.buckets, TABLE_SUFFIXES)
+        if self.file is None or self.is_sql:
+            raise UsageError(
+                f"{spelled('buckets_to')} takes the values of buckets, and {spelled('to')} a .csv or .parquet file "
+                "with the persons; name both, and no SELECT."
+            )
+        if self.buckets.absolute() == self.file.absolute():
+            raise UsageError(f"{spelled('buckets_to')} and {spelled('to')} name the same file; give each its own.")
+
+
+NOTHING = BucketPublication()
 """Nothing is published."""

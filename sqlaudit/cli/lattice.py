@@ -41,7 +41,9 @@ if TYPE_CHECKING:
 @population_options
 @require_options
 @given_options(LatticeRequest, "search")
-@request_options(LatticePublication, "publication", last=("to", "suppressed", "keep_column"))
+@request_options(
+    LatticePublication, "publication", last=("to", "buckets_to", "original_qi", "suppressed", "keep_column")
+)
 @output_options
 @work_options
 @limit_options

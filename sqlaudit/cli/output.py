@@ -15,7 +15,7 @@ import click
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.files import check_destination, replacing, write_text
 from sqlaudit.base.frozen import dataclass
-from sqlaudit.base.publication import Publication
+from sqlaudit.base.publication import BucketPublication, Publication
 from sqlaudit.cli.exits import GIVEN, close_stdout, tell
 from sqlaudit.reports.document import About, Document
 from sqlaudit.reports.escape import in_encoding, visible
@@ -110,6 +110,8 @@ def say_written(publication: Publication, rows: int, unit: str = "rows", release
     if publication.file is not None:
         what = f"the SELECT of {release}" if publication.only_sql else f"{rows:,} {unit}"
         tell(f"wrote {what} to {str(publication.file)!r}.")
+    if isinstance(publication, BucketPublication) and publication.buckets is not None:
+        tell(f"wrote the values of their buckets to {str(publication.buckets)!r}.")
 
 
 def output_for(chosen: str | None, file: Path | None) -> Output:

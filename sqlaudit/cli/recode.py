@@ -10,7 +10,7 @@ import click
 
 from sqlaudit.base.errors import ExitCode
 from sqlaudit.base.options import request_from
-from sqlaudit.base.publication import Publication
+from sqlaudit.base.publication import BucketPublication
 from sqlaudit.base.spec import Limits, Roles, Sampling, Target
 from sqlaudit.cli.exits import say
 from sqlaudit.cli.options import (
@@ -41,7 +41,9 @@ if TYPE_CHECKING:
 @population_options
 @require_options
 @given_options(RecodeRequest, "recoding")
-@request_options(Publication, "publication", publish_sql="Print the SELECT of the release.")
+@request_options(
+    BucketPublication, "publication", last=("keep_column",), publish_sql="Print the SELECT of the release."
+)
 @output_options
 @work_options
 @limit_options
@@ -52,7 +54,7 @@ def command(
     sampling: Sampling,
     asked: Demands,
     recoding: Mapping[str, Any],
-    publication: Publication,
+    publication: BucketPublication,
     output: Output,
     work: Work,
     limits: Limits,
@@ -99,7 +101,7 @@ def code_of(result: RecodeResult) -> ExitCode:
     return ExitCode.OK if result.passed else ExitCode.REQUIREMENT_FAILED
 
 
-def _emit(output: Output, result: RecodeResult, publication: Publication) -> None:
+def _emit(output: Output, result: RecodeResult, publication: BucketPublication) -> None:
     from sqlaudit.remedies.recode.report import recode_document
 
     sql = result.release.sql if result.release and publication.with_sql else ""

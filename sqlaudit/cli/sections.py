@@ -21,6 +21,7 @@ WRITTEN = {
     "--output",
     "--certificate",
     "--to",
+    "--buckets-to",
     "--failing-classes-to",
     "--plot",
     "--pictures",

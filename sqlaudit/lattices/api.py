@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlaudit.audits.auditor import Auditor
+from sqlaudit.audits.bucketed import refuse_without_buckets
 from sqlaudit.audits.emit import before
 from sqlaudit.base.annotated import wrong_types_told
 from sqlaudit.base.errors import EngineError, UsageError
@@ -74,6 +75,8 @@ def lattice(
     execute: bool = False,
     replace_view: bool = False,
     to: str | Path | None = None,
+    buckets_to: str | Path | None = None,
+    original_qi: bool = False,
     suppressed: Suppressed | str = Suppressed.DROP,
     keep_column: Sequence[str] | str = (),
     db: Database = None,
@@ -103,6 +106,8 @@ def lattice(
         publish_view: write the view of the best node; with `execute` make it in the database, over a connection of its
             own, replacing a view only with `replace_view`. to: write the release to a .parquet or .csv file instead, or
             its SELECT to a .sql file.
+        buckets_to: publish in buckets: `to` gets the persons, this file the values of their buckets.
+        original_qi: whether persons keep their quasi-identifiers as they were there.
         suppressed: `drop` or `star`: what a release does with rows in classes that fall short.
         keep_column: columns that are written though they look like direct identifiers.
         db, query, where, read, limits: as for `audit`.
@@ -134,7 +139,7 @@ def lattice(
     )
     publication = request_from(LatticePublication, locals())
     check_publication(publication, db if isinstance(db, str) else None)
-    refuse_overwriting([publication.file], files_read(db, targets_of(request)))
+    refuse_overwriting([publication.file, publication.buckets], files_read(db, targets_of(request)))
     with opened(db, limits, *targets_of(request)) as engine:
         result = search_and_publish(engine, request, publication)
     return (
@@ -181,6 +186,7 @@ def search_and_publish(
         UsageError, EngineError: as `lattice`.
     """
     table = open_table(engine, request)
+    refuse_without_buckets(publication, request.roles, table.roles)
     before(engine, publication, table.written(engine, publication.keep))
     result = find_nodes(engine, request, tell=tell, table=table)
     if not publication.wanted or result.best is None or result.stopped == "interrupted":

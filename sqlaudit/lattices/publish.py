@@ -27,6 +27,7 @@ from sqlaudit.lattices.release_layout import (
     Layout,
     OpenedForRelease,
     add,
+    add_originals,
     layout_of,
     rendered,
     role_columns,
@@ -56,10 +57,18 @@ class ReleaseSql:
     unnamed: tuple[str, ...]
     over: Callable[[str, bool], str] = field(repr=False, compare=False)
     ordered: str = field(default="", repr=False)
+    originals: tuple[tuple[str, str], ...] = ()
+    """Columns with quasi-identifiers as they were, and the names of these; for a release in buckets."""
 
 
 def release(
-    opened: OpenedForRelease, levels: Mapping[str, int], *, suppress: bool, star: bool, persons: bool = False
+    opened: OpenedForRelease,
+    levels: Mapping[str, int],
+    *,
+    suppress: bool,
+    star: bool,
+    persons: bool = False,
+    originals: bool = False,
 ) -> ReleaseSql:
     """The release of a node.
 
@@ -67,11 +76,13 @@ def release(
         opened: the table. levels: of each quasi-identifier that takes part, by its label.
         suppress: whether classes fall short at this node. star: star them instead of leaving them out.
         persons: whether the column of persons is in it, for an audit that counts them.
+        originals: whether quasi-identifiers are in it as they were, too, in columns of their own.
 
     Raises:
         UsageError: a requirement whose classes no SELECT can tell, or columns that would give values away.
     """
     layout = layout_of(opened, levels, persons)
+    beside = add_originals(opened, layout) if originals else ()
     parameters = _short(opened, layout) if suppress else {"short": ""}
 
     def over(source: str, ordered: bool) -> str:
@@ -82,7 +93,7 @@ def release(
     keys = tuple(column.name for column in layout.published if column.key)
     unnamed = tuple(name for name in columns if name not in {*keys, *named})
     source = opened.relation.sql
-    return ReleaseSql(over(source, False), columns, keys, unnamed, over, over(source, True))
+    return ReleaseSql(over(source, False), columns, keys, unnamed, over, over(source, True), beside)
 
 
 def _short(opened: OpenedForRelease, layout: Layout) -> dict[str, Any]:

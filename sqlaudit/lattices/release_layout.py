@@ -103,6 +103,17 @@ def add(opened: OpenedForRelease, layout: Layout, name: str, sql: str, *, shown:
         layout.published.append(LaidColumn(name, ""))
 
 
+def add_originals(opened: OpenedForRelease, layout: Layout) -> tuple[tuple[str, str], ...]:
+    """The quasi-identifiers as they were, in columns of their own: the names of these, and their own names."""
+    found: list[tuple[str, str]] = []
+    for key in [column.name for column in layout.published if column.key]:
+        name = layout.name(f"sqlaudit_original_{len(found) + 1}")
+        layout.coarsened.append(LaidColumn(name, _of("given", key, opened)))
+        layout.published.append(LaidColumn(name, ""))
+        found.append((name, key))
+    return tuple(found)
+
+
 def _add_key(opened: OpenedForRelease, layout: Layout, place: int, levels: Mapping[str, int]) -> None:
     """A quasi-identifier at its level; one that is dropped is not in the release."""
     hierarchy, role = opened.hierarchies[place], opened.roles.quasi_identifiers[place]

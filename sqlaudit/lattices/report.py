@@ -247,7 +247,8 @@ def _release(made: Published | None) -> Iterator[Block]:
 
 def _release_sentences(made: Published) -> Iterator[Words]:
     if made.file:
-        yield f"Written to {made.file}."
+        values = f", the values of its buckets to {made.buckets}" if made.buckets else ""
+        yield f"Written to {made.file}{values}."
     elif made.executed:
         yield f"The view {made.view} was made in the database."
     else:

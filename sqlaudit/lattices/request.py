@@ -24,7 +24,7 @@ from sqlaudit.base.options import (
     listed,
     option,
 )
-from sqlaudit.base.publication import RELEASE, Publication, Suppressed
+from sqlaudit.base.publication import RELEASE, BucketPublication, Suppressed
 from sqlaudit.base.spec import NullPolicy, Requirement, Roles, Target
 from sqlaudit.base.words import about, spelled
 from sqlaudit.lattices.search.choice import AUTO, FITS
@@ -169,7 +169,7 @@ class LatticeRequest:
 
 
 @dataclass(frozen=True)
-class LatticePublication(Publication):
+class LatticePublication(BucketPublication):
     """What becomes of the best node.
 
     Args:
@@ -200,6 +200,11 @@ class LatticePublication(Publication):
     def __post_init__(self) -> None:
         if self.view and self.file is not None:
             raise UsageError(f"Give {spelled('publish_view')} or {spelled('to')}, not both.")
+        if self.buckets is not None and (self.view or self.suppressed is Suppressed.STAR):
+            raise UsageError(
+                f"{spelled('buckets_to')} takes a file beside that of {spelled('to')}, and leaves rows whose classes "
+                "fall short out; a view and starred rows have no buckets."
+            )
         if self.execute and not self.view:
             raise UsageError(f"{spelled('execute', True)} makes a view; name it with {spelled('publish_view')}.")
         if self.replace and not self.execute:

@@ -171,6 +171,7 @@ class Published(Documented):
         columns: of the release, in order. keys: those that are quasi-identifiers. unnamed: those that no role was given
             to, which are in it as they are.
         audit: what an audit of it says, None when nothing could be read.
+        buckets: the file of the values of its buckets, empty for a release in one table.
     """
 
     levels: Levels
@@ -184,6 +185,7 @@ class Published(Documented):
     unnamed: tuple[str, ...] = ()
     audit: Checked | None = None
     select: str = field(default="", repr=False, metadata=LEFT_OUT)
+    buckets: str = field(default="", metadata=LEFT_OUT)
 
 
 def _levels(nodes: tuple[LatticeNode, ...] | None) -> list[Levels] | None:

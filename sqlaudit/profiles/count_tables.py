@@ -11,6 +11,7 @@ from sqlaudit.base.relation import ColumnInfo, Kind, Relation, Statement
 from sqlaudit.base.result import Warned
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.base.words import command, spelled
+from sqlaudit.classes.opening import ResolvedRoles
 from sqlaudit.engines.contract import Engine
 from sqlaudit.profiles.names import concept_of, words_of
 from sqlaudit.profiles.result import NEARLY, CountTable, Role
@@ -51,6 +52,19 @@ def published_table(found: CountTable) -> Warned:
         f"{command('aggregates')} judges cells "
         f"({spelled('by', *found.by)} {spelled('count', found.count)} {spelled('require', 'threshold=5')}).",
     )
+
+
+def without_role(relation: Relation, roles: ResolvedRoles) -> list[ColumnInfo]:
+    """The columns that are neither quasi-identifiers nor sensitive."""
+    named = {role.column for role in (*roles.quasi_identifiers, *roles.sensitive)}
+    return [column for column in relation.columns if column.name not in named]
+
+
+def counts_beside(relation: Relation, roles: ResolvedRoles) -> list[ColumnInfo]:
+    """The columns of whole numbers without a role that are called like a count."""
+    return [
+        column for column in without_role(relation, roles) if column.kind is Kind.INTEGER and _is_count(column.name)
+    ]
 
 
 def count_table(engine: Engine, relation: Relation, rows: int | None = None) -> CountTable | None:

@@ -7,10 +7,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from sqlaudit.audits.auditor import Auditor
+from sqlaudit.audits.bucketed import laid_in_buckets, write_buckets
 from sqlaudit.audits.emit import bare, contradiction, failed, kept, write
 from sqlaudit.base.errors import EngineError
 from sqlaudit.base.names import quote
-from sqlaudit.base.publication import NOTHING, Publication
+from sqlaudit.base.publication import NOTHING, BucketPublication, Publication
 from sqlaudit.base.relation import Relation, Row, Statement
 from sqlaudit.base.spec import AuditSpec, Requirement, Roles, Target
 from sqlaudit.base.sql import Raw, render
@@ -51,11 +52,17 @@ def release(
     engine = table.engine
     sql = made.standalone(engine.lasting(table.relation)) if publication.is_sql else ""
     with _given(table, audited) as items, kept(engine, RELEASED, bare(audited.select(*items, "", False))) as relation:
-        checked = _checked(table, audited, relation, requirements, inputs or {}, population)
+        spec = _audit_of(table, audited, requirements, inputs or {})
+        checked = _checked(table, audited, relation, spec, population)
         another = disagree("the file has another number of rows")
-        write(publication, sql, made.columns, _rows(table, made, relation), made.rows, another)
-    file = str(publication.file or "")
-    return Release(made.columns, made.keys, made.unnamed, made.groups, made.rows, made.left_out, checked, file, sql)
+        buckets = publication.buckets if isinstance(publication, BucketPublication) else None
+        if isinstance(publication, BucketPublication) and buckets is not None:
+            laid = laid_in_buckets(relation.sql, made.columns, made.keys, audited.originals, table.roles)
+            write_buckets(engine, publication, laid, spec, (checked.rows, checked.classes, False))
+        else:
+            write(publication, sql, made.columns, _rows(table, made, relation), made.rows, another)
+    file, found = str(publication.file or ""), (made.columns, made.keys, made.unnamed, made.groups)
+    return Release(*found, made.rows, made.left_out, checked, file, sql, str(buckets or ""))
 
 
 def disagree(what: str) -> str:
@@ -83,24 +90,25 @@ def _keep(table: RemedyTable, name: str, rows: Sequence[Piece]) -> str:
     return table.engine.keep_rows(name, columns, batches).sql
 
 
+def _audit_of(
+    table: RemedyTable, made: Rewritten, requirements: Sequence[Requirement], inputs: Mapping[str, Any]
+) -> AuditSpec:
+    """The audit of the release."""
+    asked = table.given
+    sampling = asked.sampling if asked.entity else asked.sampling.of_release(made.rows + made.left_out)
+    roles = Roles(made.keys, asked.sensitive, (), asked.entity, asked.joint, asked.nulls, asked.known_rows, sampling)
+    return AuditSpec(Target(relation=table.relation.label), roles, tuple(requirements), inputs)
+
+
 def _checked(
-    table: RemedyTable,
-    made: Rewritten,
-    relation: Relation,
-    requirements: Sequence[Requirement],
-    inputs: Mapping[str, Any],
-    population: Relation | None,
+    table: RemedyTable, made: Rewritten, relation: Relation, spec: AuditSpec, population: Relation | None
 ) -> Checked:
     """What an audit says of the release.
 
     Raises:
         EngineError: it has other rows than were decided, or fails a requirement.
     """
-    asked = table.given
-    sampling = asked.sampling if asked.entity else asked.sampling.of_release(made.rows + made.left_out)
-    roles = Roles(made.keys, asked.sensitive, (), asked.entity, asked.joint, asked.nulls, asked.known_rows, sampling)
-    auditor = Auditor(table.engine, failing_classes=0, relation=relation, population=population)
-    found = auditor.audit(AuditSpec(Target(relation=table.relation.label), roles, tuple(requirements), inputs))
+    found = Auditor(table.engine, failing_classes=0, relation=relation, population=population).audit(spec)
     if found.rows != made.rows:
         raise EngineError(disagree(f"the release has {found.rows:,} rows, not {made.rows:,}"))
     failing = failed(found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from sqlaudit.base.documents import OR_NULL, Documented, key
+from sqlaudit.base.documents import LEFT_OUT, OR_NULL, Documented, key
 from sqlaudit.lattices.result import Checked
 
 
@@ -18,6 +18,7 @@ class Release(Documented):
         groups: groups of rows that are published alike. rows: in them. left_out: rows of the table that are not.
         audit: what the audit of it says.
         file: where it was written, empty = nowhere. sql: the SELECT that makes it, empty = not asked for.
+        buckets: where the values of its buckets were written, empty = nowhere.
     """
 
     columns: tuple[str, ...]
@@ -29,3 +30,4 @@ class Release(Documented):
     audit: Checked
     file: str = field(default="", metadata=OR_NULL)
     sql: str = field(default="", metadata=OR_NULL)
+    buckets: str = field(default="", metadata=LEFT_OUT)

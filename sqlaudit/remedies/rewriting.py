@@ -92,6 +92,8 @@ class Rewritten:
     select: Callable[[str, str, str, bool], Statement] = field(repr=False, compare=False)
     pieces: Sequence[Piece] = field(repr=False, default=())
     expected: Sequence[Piece] = field(repr=False, default=())
+    originals: tuple[tuple[str, str], ...] = ()
+    """Columns with quasi-identifiers as they were, and the names of these; for a release in buckets."""
 
     def standalone(self, source: str = "", *, ordered: bool = True) -> str:
         """One SELECT that needs nothing else: whole numbers, no value of the table.
@@ -116,6 +118,7 @@ def rewrite(
     *,
     salt: int,
     persons: bool = False,
+    originals: bool = False,
 ) -> Rewritten:
     """The release that some pieces make.
 
@@ -125,6 +128,7 @@ def rewrite(
         pieces: what becomes of each copy of each pattern; see above. Every copy is in exactly one.
         salt: a secret number, 0 to 2^63-1; the same number sends the same copies into the same groups.
         persons: whether the entity's column is in it, for an audit that counts persons.
+        originals: whether quasi-identifiers are in it as they were, too, in columns of their own.
 
     Raises:
         UsageError: columns that would give values away, or nothing that is left to publish.
@@ -146,6 +150,8 @@ def rewrite(
     """
     _check(patterns, levels, pieces)
     layout = _layout(table, persons)
+    names = tuple(column["shown"] for column in layout)
+    beside = _originals(table, names) if originals else []
     parting = any(piece[1] > 1 for piece in pieces)
     fixed = {**_labels(table, levels, pieces), "parting": parting, "salt": int(salt), "count": len(patterns.sizes)}
     expected = patterns.listed()
@@ -157,7 +163,7 @@ def rewrite(
             | {
                 "pieces": Raw(pieces_from or values(pieces)),
                 "expected": Raw(expected_from or values(expected)),
-                "published": layout,
+                "published": [*layout, *beside],
                 "ordered": ordered,
             }
         )
@@ -166,12 +172,16 @@ def rewrite(
         return render("remedies/remedy_release.sql", table.engine.dialect, step="release", **parameters)
 
     kept = sum(piece[2] - piece[1] + 1 for piece in pieces if piece[3])
-    names = tuple(column["shown"] for column in layout)
     keys = tuple(column["shown"] for column in layout if column["key"])
     sensitive = {name for role in table.roles.sensitive for name in columns_read(role, table.relation, _dialect(table))}
     unnamed = tuple(name for name in names if name not in {*keys, *sensitive})
     groups = len({piece[3] for piece in pieces if piece[3]})
-    return Rewritten(names, keys, unnamed, groups, kept, patterns.rows - kept, select, pieces, expected)
+    as_they_were = tuple(
+        (column["shown"], role.column or role.label)
+        for column, role in zip(beside, table.roles.quasi_identifiers, strict=False)
+    )
+    left_out = patterns.rows - kept
+    return Rewritten(names, keys, unnamed, groups, kept, left_out, select, pieces, expected, as_they_were)
 
 
 def values(rows: Sequence[Piece]) -> str:
@@ -267,6 +277,17 @@ def _layout(table: RemedyTable, persons: bool) -> list[dict[str, Any]]:
         elif column.name not in {*keys, *identifiers, *entity}:
             found.append(_column(f"v{position}", column.name))
     _refuse_twins(found)
+    return found
+
+
+def _originals(table: RemedyTable, names: Sequence[str]) -> list[dict[str, Any]]:
+    """The quasi-identifiers as they were, under names that no column has."""
+    taken, found = {name.casefold() for name in names}, []
+    for place, _ in enumerate(table.roles.quasi_identifiers, 1):
+        name = f"sqlaudit_original_{place}"
+        while name in taken:
+            name += "_"
+        found.append(_column(f"q{place}", name))
     return found
 
 

@@ -140,6 +140,21 @@ def test_the_two_tables_joined_are_refused(engine: Engine) -> None:
         sqlaudit.audit(query=asked["query"], db=engine, qi=["b"], require="k=5")
 
 
+def test_values_joined_with_their_counts_are_refused(engine: Engine) -> None:
+    counts = LISTED.groupby(["bucket", "disease"]).size().reset_index(name="persons")
+    joined = ROWS.merge(counts, on="bucket").rename(columns={"bucket": "b", "disease": "s"}).to_dict("records")
+    with pytest.raises(UsageError, match="the smallest one has 15 rows for 5 persons"):
+        _judged(engine, joined)
+    asked: dict[str, Any] = {"db": engine, "qi": ["b"], "sensitive": "s"}
+    query = values_query(joined, {**COLUMNS, "persons": "int"})
+    for call in (sqlaudit.disclosure_curve, sqlaudit.attack):
+        with pytest.raises(UsageError, match="joined: in each class every person is beside every value"):
+            call(query=query, **asked)
+    visits = [{**row, "persons": row["persons"] + (row["age"] == 21)} for row in joined]
+    assert _judged(engine, visits) == 15
+    assert _judged(engine, [{"age": n, "b": "x", "s": value, "n": 1} for n, value in enumerate("aabb")]) == 4
+
+
 DESIGN = pd.DataFrame([("x", dose, grade) for dose in range(3) for grade in "abc"], columns=["b", "dose", "s"])
 """Each grade once beside each dose, as in the join of three persons with three values."""
 

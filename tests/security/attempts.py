@@ -42,6 +42,7 @@ WRITES = frozenset(
         "output_file",
         "output",
         "to",
+        "buckets_to",
         "execute",
         "replace_view",
         "failing_classes_to",

@@ -10,7 +10,7 @@ from typing import Any
 from sqlaudit.base.annotated import wrong_types_told
 from sqlaudit.base.numbers import Share
 from sqlaudit.base.options import request_from
-from sqlaudit.base.publication import Publication
+from sqlaudit.base.publication import BucketPublication
 from sqlaudit.base.spec import Limits, NullPolicy, ReadOptions, Roles, Sampling, roles_from
 from sqlaudit.base.targets import make_target
 from sqlaudit.engines import opened
@@ -47,6 +47,8 @@ def recode(
     population_size: int | None = None,
     publish_sql: bool = False,
     to: str | Path | None = None,
+    buckets_to: str | Path | None = None,
+    original_qi: bool = False,
     keep_column: Sequence[str] | str = (),
     db: str | Engine | None = None,
     query: str = "",
@@ -71,6 +73,8 @@ def recode(
         lattice: whether the best node of the lattice is found for comparison. time_budget: seconds.
         publish_sql: make the SELECT of the release (`release.sql` of the result).
         to: write the release to a .parquet or .csv file, or its SELECT to a .sql file.
+        buckets_to: publish in buckets: `to` gets the persons, this file the values of their buckets.
+        original_qi: whether persons keep their quasi-identifiers as they were there.
         keep_column: columns that are written though they look like direct identifiers.
         db, query, where, read, limits: as for `audit`.
         roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
@@ -99,9 +103,11 @@ def recode(
         ),
         requirements=requirements(require),
         inputs=inputs or {},
-        publication=request_from(Publication, locals()),
+        publication=request_from(BucketPublication, locals()),
     )
-    refuse_overwriting([request.publication.file], files_read(db, targets_of(request.of_lattice())))
+    refuse_overwriting(
+        [request.publication.file, request.publication.buckets], files_read(db, targets_of(request.of_lattice()))
+    )
     with opened(db, limits, *targets_of(request.of_lattice())) as engine:
         return recode_and_publish(engine, request)
 

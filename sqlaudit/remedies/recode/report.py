@@ -106,7 +106,8 @@ def _release(release: Release | None) -> Iterator[Block]:
 
 def _release_sentences(release: Release) -> Iterator[Words]:
     if release.file:
-        yield f"Written to {release.file}."
+        values = f", the values of its buckets to {release.buckets}" if release.buckets else ""
+        yield f"Written to {release.file}{values}."
     audit = release.audit
     rows, classes = plural(audit.rows, "row"), plural(audit.classes, "class", "classes")
     verdict = "PASS" if audit.status in ("pass", "warn") else audit.status.upper()

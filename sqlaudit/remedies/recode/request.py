@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.options import FLAG, NOT_NEGATIVE, SECONDS, WHOLE, check_bounds, choice, listed, option
-from sqlaudit.base.publication import NOTHING, Publication
+from sqlaudit.base.publication import NOTHING, BucketPublication
 from sqlaudit.base.spec import NullPolicy, Requirement, Roles, Target
 from sqlaudit.base.words import spelled
 from sqlaudit.lattices.request import LatticeRequest, hierarchies_option
@@ -55,7 +55,7 @@ class RecodeRequest:
     roles: Roles
     requirements: tuple[Requirement, ...]
     inputs: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    publication: Publication = NOTHING
+    publication: BucketPublication = NOTHING
     hierarchies: Any = hierarchies_option()
     method: Method = option(
         Method.KACA,

@@ -9,6 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from sqlaudit.audits.bucketed import refuse_without_buckets
 from sqlaudit.audits.emit import before, statements_before
 from sqlaudit.base.errors import EngineError, Incomplete, UsageError
 from sqlaudit.base.relation import Relation, Statement
@@ -55,6 +56,7 @@ def recode_table(engine: Engine, request: RecodeRequest, *, tell: Tell = silent)
     """
     already, started = len(engine.executed), time.monotonic()
     opened = open_table(engine, request.of_lattice())
+    refuse_without_buckets(request.publication, request.roles, opened.roles)
     before(engine, request.publication, opened.written(engine, request.publication.keep))
     _refuse_entities(engine, opened)
     loaded, roles = load_columns(engine, opened.relation, opened.roles)
@@ -239,8 +241,10 @@ class _Run:
         """
         request, pieces = self.request, made.pieces(read)
         shown = rewrite(self.table, read.patterns, made.levels, pieces, salt=0)
-        persons = self.table.roles.entity is not None
-        checked = rewrite(self.table, read.patterns, made.levels, pieces, salt=0, persons=True) if persons else shown
+        more = {"persons": self.table.roles.entity is not None, "originals": request.publication.original_qi}
+        checked = (
+            rewrite(self.table, read.patterns, made.levels, pieces, salt=0, **more) if any(more.values()) else shown
+        )
         found = releasing.release(
             self.table, shown, checked, request.requirements, inputs=request.inputs, publication=request.publication
         )

@@ -1,0 +1,176 @@
+"""A release that `lattice` or `recode` publishes in buckets: two files that say what the release in one table says."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import sqlaudit
+from sqlaudit.audits import bucketed
+from sqlaudit.base.errors import EngineError, UsageError
+from sqlaudit.base.spec import Target
+from sqlaudit.engines.contract import Engine
+from sqlaudit.papers.tables import find_table
+from tests.audit_values import values_query
+from tests.cli.runner import run as command
+from tests.strategies import run
+
+FIGURE = find_table("004:figure-3")
+TABLE = pd.DataFrame(FIGURE.rows, columns=FIGURE.columns)
+ASKED: dict[str, Any] = {
+    "qi": ["zip", "age", "sex"],
+    "sensitive": "disease",
+    "identifier": ["name"],
+    "require": ["k=5", "l=3"],
+}
+REMEDIES = [sqlaudit.lattice, sqlaudit.recode]
+
+
+def _paths(folder: Path, ending: str = "csv") -> dict[str, Path]:
+    return {"to": folder / f"persons.{ending}", "buckets_to": folder / f"values.{ending}"}
+
+
+@pytest.mark.parametrize("remedy", REMEDIES)
+@pytest.mark.parametrize("original", [False, True])
+def test_both_files_say_what_the_release_says(remedy: Any, original: bool, tmp_path: Path) -> None:
+    found = remedy(TABLE, **ASKED, **_paths(tmp_path), original_qi=original)
+    made = found.published if remedy is sqlaudit.lattice else found.release
+    assert (made.file, made.buckets) == (str(tmp_path / "persons.csv"), str(tmp_path / "values.csv"))
+    assert (made.audit.status, made.audit.rows) == ("pass", 10)
+    persons, values = (pd.read_csv(tmp_path / f"{name}.csv") for name in ("persons", "values"))
+    assert list(persons.columns) == ["bucket", "zip", "age", "sex"]
+    assert list(values.columns) == ["bucket", "disease", "persons"]
+    told = persons.drop(columns="bucket").astype(str).values.tolist()
+    if original:
+        assert Counter(map(tuple, told)) == Counter(
+            map(tuple, TABLE[["zip", "age", "sex"]].astype(str).values.tolist())
+        )
+    else:
+        assert "*" in {cell for row in told for cell in row}
+    second = {"table": tmp_path / "values.csv", "column": "bucket", "count": "persons"}
+    audited = sqlaudit.audit(
+        tmp_path / "persons.csv", buckets=second, qi=["bucket"], sensitive="disease", require="l=3"
+    )
+    assert (audited.passed, audited.rows, audited.classes.sizes) == (
+        True,
+        10,
+        ((5, 2),) if remedy is sqlaudit.lattice else ((10, 1),),
+    )
+
+
+def test_figure_3_in_buckets_is_the_original_of_the_paper(tmp_path: Path) -> None:
+    chosen = {**ASKED, "qi": ["sex"], "identifier": ["name", "zip", "age"]}
+    sqlaudit.lattice(TABLE, **chosen, **_paths(tmp_path, "parquet"))
+    second = {"table": tmp_path / "values.parquet", "column": "bucket", "count": "persons"}
+    asked: dict[str, Any] = {"buckets": second, "qi": ["bucket"], "sensitive": "disease"}
+    curve = sqlaudit.disclosure_curve(tmp_path / "persons.parquet", knowledge=2, **asked).disclosure.curve
+    assert [str(value) for value in curve] == ["2/5", "2/3", "1"]
+
+
+@run(6)
+@given(st.data())
+def test_buckets_have_the_values_of_their_persons(engine: Engine, data: st.DataObject) -> None:
+    row = st.tuples(st.integers(20, 23), st.sampled_from(["a", "b"]), st.sampled_from(["flu", "it's", None]))
+    rows = data.draw(st.lists(row, min_size=3, max_size=8))
+    remedy = data.draw(st.sampled_from(REMEDIES))
+    original = data.draw(st.booleans())
+    target = Target(
+        query=values_query([dict(zip("nts", one, strict=True)) for one in rows], {"n": "int", "t": "text", "s": "text"})
+    )
+    asked: dict[str, Any] = {"qi": ["n", "t"], "sensitive": "s", "require": "k=2", "db": engine}
+    with TemporaryDirectory() as folder:
+        paths = _paths(Path(folder), "parquet")
+        remedy(target, **asked, **paths, original_qi=original)
+        persons, values = (pd.read_parquet(paths[name]).astype(object) for name in ("to", "buckets_to"))
+    held: dict[Any, Counter[Any]] = defaultdict(Counter)
+    for bucket, value, count in values.itertuples(index=False):
+        held[bucket][None if pd.isna(value) else value] += count
+    assert {bucket: sum(counts.values()) for bucket, counts in held.items()} == Counter(persons.bucket)
+    assert sum(held.values(), Counter()) == Counter(value for _, _, value in rows)
+    if original:
+        where = dict(zip(map(tuple, persons[["n", "t"]].values.tolist()), persons.bucket, strict=True))
+        expected: dict[Any, Counter[Any]] = defaultdict(Counter)
+        for number, text, value in rows:
+            expected[where[number, text]][value] += 1
+        assert held == expected
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (
+            {"sensitive": (), "require": "k=2"},
+            "buckets_to=: buckets hold the values of sensitive columns; name them wit",
+        ),
+        ({"sensitive": "lower(disease)"}, "buckets_to=: buckets hold the values of sensitive columns"),
+        ({"nulls": "distinct"}, "buckets_to=: a bucket is a class of rows with equal quasi-identifiers"),
+        (
+            {"entity": "name", "identifier": ()},
+            "a bucket is a class of rows with equal quasi-identifiers, each of a per",
+        ),
+        ({"to": None}, "buckets_to= takes the values of buckets, and to= a .csv or .parquet file with the persons;"),
+        (
+            {"to": "release.sql"},
+            "buckets_to= takes the values of buckets, and to= a .csv or .parquet file with the perso",
+        ),
+        ({"buckets_to": None}, "original_qi=True is for a release in buckets; add buckets_to=."),
+        ({"buckets_to": "values.txt"}, "'values.txt' should end in .csv or .parquet."),
+    ],
+)
+@pytest.mark.parametrize("remedy", REMEDIES)
+def test_what_has_no_buckets_is_refused(
+    remedy: Any, more: dict[str, Any], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    given_ = {"to": "persons.csv", "buckets_to": "values.csv", "original_qi": True, **ASKED, **more}
+    with pytest.raises(UsageError) as caught:
+        remedy(TABLE, **given_)
+    assert said in str(caught.value)
+    assert not list(tmp_path.iterdir())
+
+
+def test_starred_rows_and_views_have_no_buckets(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="a view and starred rows have no buckets"):
+        sqlaudit.lattice(TABLE, **ASKED, **_paths(tmp_path), suppressed="star")
+
+
+def test_one_file_cannot_take_both_tables(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="buckets_to= and to= name the same file"):
+        sqlaudit.recode(TABLE, **ASKED, to=tmp_path / "a.csv", buckets_to=tmp_path / "a.csv")
+
+
+def test_files_that_say_something_else_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    empty = TABLE.assign(disease=["", None, "a", "b", "c"] * 2)
+    asked = {**ASKED, "qi": ["sex"], "identifier": ["name", "zip", "age"], "require": "l=5"}
+    with pytest.raises(
+        EngineError, match=r"removed again.*'l=5' does not hold in them.* an empty text .*parquet files"
+    ):
+        sqlaudit.lattice(empty, **asked, **_paths(tmp_path))
+    assert not list(tmp_path.iterdir())
+    sqlaudit.lattice(empty, **asked, **_paths(tmp_path, "parquet"))
+    monkeypatch.setattr(bucketed.InBuckets, "count", property(lambda _: "bucket_"))
+    statements = bucketed._statements
+    monkeypatch.setattr(bucketed, "_statements", lambda engine, made: statements(engine, made)[:1] * 2)
+    with pytest.raises(EngineError, match="The two tables of buckets were removed again"):
+        sqlaudit.recode(TABLE, **ASKED, **_paths(tmp_path))
+
+
+def test_the_commands_say_both_files(tmp_path: Path) -> None:
+    file = tmp_path / "table.csv"
+    TABLE.to_csv(file, index=False)
+    asked = ["--qi", "zip,age,sex", "--sensitive", "disease", "--identifier", "name", "--require", "k=5"]
+    written = ["--to", tmp_path / "p.csv", "--buckets-to", tmp_path / "v.csv"]
+    for name in ("lattice", "recode"):
+        ran = command(name, file, *asked, *written, "--original-qi")
+        assert ran.code == 0, ran.err
+        assert f"wrote the values of their buckets to '{tmp_path / 'v.csv'}'." in ran.err
+        assert f"Written to {tmp_path / 'p.csv'}, the values of its buckets to" in ran.said
+    over = command("recode", file, *asked, "--to", tmp_path / "p.csv", "--buckets-to", file)
+    assert (over.code, "is read here" in over.err) == (2, True)

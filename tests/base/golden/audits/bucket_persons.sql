@@ -1,0 +1,10 @@
+/* sqlaudit: bucket_persons */
+SELECT *
+FROM (
+    SELECT
+        DENSE_RANK() OVER (ORDER BY "age", "sex") AS "bucket",
+        "sqlaudit_original_1" AS "age",
+        "id" AS "id"
+    FROM patients AS released
+) AS persons
+ORDER BY "bucket", CAST("age" AS VARCHAR) NULLS LAST, CAST("id" AS VARCHAR) NULLS LAST
