@@ -12,6 +12,7 @@ from sqlaudit.base.errors import InputError
 from sqlaudit.base.files import write_text
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.result import Timing
+from sqlaudit.base.words import spelled
 from sqlaudit.certificates.asked import UNREADABLE, command_of
 
 SCHEMA = "sqlaudit-certificate/1"
@@ -93,9 +94,9 @@ def read_certificate(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror}).") from None
     except (ValueError, RecursionError):
-        raise InputError(f"{path}: is not JSON. sqlaudit audit --certificate writes one.") from None
+        raise InputError(f"{path}: is not JSON. An audit with {spelled('certificate')} writes one.") from None
     if not isinstance(found, dict) or found.get("schema") != SCHEMA:
-        raise InputError(f"{path}: is no certificate ({SCHEMA}). sqlaudit audit --certificate writes one.")
+        raise InputError(f"{path}: is no certificate ({SCHEMA}). An audit with {spelled('certificate')} writes one.")
     _check_shape(path, found)
     return found
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sqlaudit.audits.auditor import Auditor
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.spec import AuditSpec
+from sqlaudit.base.words import spelled
 from sqlaudit.certificates.asked import asked_of, changed_texts, command_of
 from sqlaudit.certificates.certificate import certificate_of, figures_of, statements_of
 from sqlaudit.certificates.differences import differences
@@ -129,7 +130,8 @@ class Verification:
             "invalid": "Do not trust it: somebody changed it after it was signed, or signed it with another key.",
             "valid": "It is signed by the key that you named."
             if self.key is not None
-            else "It is signed; whose key that is, nothing says: name the key that you trust with --key.",
+            else "It is signed, but nothing says whose key that is. Name the key that you trust with "
+            f"{spelled('key')}.",
         }[state]
         if not self._same_versions(result):
             yield (

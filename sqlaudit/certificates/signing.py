@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 from sqlaudit.base.errors import InputError, MissingDriver, UsageError
 from sqlaudit.base.files import check_destination
 from sqlaudit.base.paths import exists
+from sqlaudit.base.words import spelled
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 PASSPHRASE = "SQLAUDIT_KEY_PASSPHRASE"
 """The environment variable with the passphrase of an encrypted key."""
-_MAKE = "make one with --new-key, or with: openssl genpkey -algorithm ed25519 -out key.pem"
+_MAKE = "make one with {}, or with: openssl genpkey -algorithm ed25519 -out key.pem"
 _WHAT = b"sqlaudit certificate 1\n"
 """In front of what is signed: a signature of something else is none of a certificate."""
 _LARGEST = 100_000
@@ -80,11 +81,11 @@ def private_key(path: Path) -> Ed25519PrivateKey:
     except TypeError:
         raise InputError(f"{path}: is an encrypted key; put its passphrase into {PASSPHRASE}.") from None
     except ValueError:
-        raise InputError(f"{path}: is no private key in PEM, or its passphrase is another; {_MAKE}") from None
+        raise InputError(f"{path}: is no private key in PEM, or its passphrase is another; {_how_to_make()}") from None
     except _unsupported():
-        raise InputError(f"{path}: is a key of a kind that is not read; {_MAKE}") from None
+        raise InputError(f"{path}: is a key of a kind that is not read; {_how_to_make()}") from None
     if not isinstance(found, Ed25519PrivateKey):
-        raise InputError(f"{path}: is no Ed25519 key; {_MAKE}")
+        raise InputError(f"{path}: is no Ed25519 key; {_how_to_make()}")
     return found
 
 
@@ -174,6 +175,10 @@ def _raw(key: Ed25519PublicKey) -> bytes:
 
 def _base64(data: bytes) -> str:
     return base64.b64encode(data).decode()
+
+
+def _how_to_make() -> str:
+    return _MAKE.format(spelled("new_key", True))
 
 
 def _installed() -> None:

@@ -10,6 +10,7 @@ from sqlaudit.base.columns_of import find_column
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.guard import guard_expression
 from sqlaudit.base.relation import Relation
+from sqlaudit.base.words import spelled
 
 _FUNCTIONS = frozenset(
     {
@@ -96,7 +97,7 @@ def refuse_untrusted(names: Iterable[str], relation: Relation, dialect: str) -> 
             raise UsageError(
                 "The certificate has SQL in the place of a column that is more than arithmetic, CASE and common "
                 "functions. It was not run. Read it in the certificate, under asked.roles; if you trust it, say "
-                "--trust-expressions."
+                f"{spelled('trust_expressions', True)}."
             )
 
 
