@@ -104,9 +104,9 @@ def _of_tables(engine: Engine, releases: Sequence[Relation], request: Aggregates
     cells = read_cells(engine, listed, asked)
     assert cells.release is not None
     words = total_words(engine, listed, cells, asked.totals())
-    levels = listed_levels(engine, listed, cells, asked.hierarchies)
+    levels, unlisted = listed_levels(engine, listed, cells, asked.hierarchies)
     apart = [cells.some(cells.release == number) for number in range(len(tables))]
-    found = [structured(one, words_within(one, words), levels) for one in apart]
+    found = [structured(one, words_within(one, words), levels, unlisted) for one in apart]
     doubts = [_doubt(one) for one in found]
     names = sorted({place for one in tables for place in named_places(one)})
     for older, newer in combinations(range(len(tables)), 2):

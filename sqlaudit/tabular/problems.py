@@ -19,7 +19,10 @@ _WRONG = (
 
 
 _DISAGREEING = "have different numbers in linked tables: correct them, or link tables of the same people alone"
-_UNCLEAR = "may be a total, from which hidden cells follow: name it with {}, or say with {} that there is none"
+_UNCLEAR = (
+    "may be a total, or a part of one that the hierarchy leaves out, from which hidden cells follow: name a total with "
+    "{}, list a part in the hierarchy, or say with {} that there is no total"
+)
 
 
 def problems_of(cells: TableCells, *, added_up: bool = False) -> Iterator[tuple[TableProblem, Codes]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -33,16 +34,22 @@ def with_totals(engine: Engine, listed: ListedCells, cells: TableCells, request:
     if not listed.finished:
         return cells
     words = total_words(engine, listed, cells, request.totals())
-    return structured(cells, words, listed_levels(engine, listed, cells, request.hierarchies))
+    links, unlisted = listed_levels(engine, listed, cells, request.hierarchies)
+    return structured(cells, words, links, unlisted)
 
 
-def structured(cells: TableCells, words: Mapping[int, list[int]], links: Mapping[int, dict[int, int]]) -> TableCells:
+def structured(
+    cells: TableCells,
+    words: Mapping[int, list[int]],
+    links: Mapping[int, dict[int, int]],
+    unlisted: Mapping[int, list[int]],
+) -> TableCells:
     """The cells of one table with what is part of what.
 
     Args:
         cells: without totals yet. words: by dimension, the codes that read like a total; several are not clear, and
             an empty list says that none is looked for.
-        links: by dimension, what a hierarchy says is part of what.
+        links: by dimension, what a hierarchy says is part of what. unlisted: the codes that it says nothing of.
     """
     labelled = {place: codes[0] for place, codes in words.items() if len(codes) == 1}
     unclear = {place: codes for place, codes in words.items() if len(codes) > 1}
@@ -61,6 +68,8 @@ def structured(cells: TableCells, words: Mapping[int, list[int]], links: Mapping
             unclear[place] = [MISSING]
         elif place not in words and place not in links and not bool(cells.dimensions[place].is_grand.any()):
             unclear[place] = _look_like_totals(cells, place)
+        if place in unlisted and not (place in found and adds_up(cells, place, found[place])):
+            unclear[place] = [*unclear.get(place, []), *(set(unlisted[place]) - {found.get(place)})]
     return replace(_with(cells, found), unclear=_unclear(cells, unclear))
 
 
@@ -182,14 +191,14 @@ def words_within(cells: TableCells, words: Mapping[int, list[int]]) -> dict[int,
 
 def listed_levels(
     engine: Engine, listed: ListedCells, cells: TableCells, hierarchies: Any
-) -> dict[int, dict[int, int]]:
-    """What is part of what in the dimensions that a file of hierarchies has.
+) -> tuple[dict[int, dict[int, int]], dict[int, list[int]]]:
+    """What is part of what in the dimensions that a file of hierarchies has, and the values that these leave out.
 
     Raises:
         UsageError: a hierarchy that lists no values.
     """
     if not hierarchies:
-        return {}
+        return {}, {}
     made = read_hierarchies(hierarchies).for_columns(listed.names)
     wanted = [place for place, one in enumerate(made) if one.form]
     for place in wanted:
@@ -200,13 +209,15 @@ def listed_levels(
             )
     codes = [np.unique(cells.keys[:, place]).tolist() if place in wanted else [] for place in range(len(made))]
     labels = listed.labels(engine, codes)
-    found = {}
+    found, unlisted = {}, {}
     for place in wanted:
         table = made[place].table
         assert table is not None
         named = {label: code for (where, code), label in labels.items() if where == place}
         found[place] = levels_of(table.rows, table.top, named)
-    return found
+        known = {table.top, *table.rows, *chain.from_iterable(table.rows.values())}
+        unlisted[place] = [code for label, code in named.items() if label not in known and code != MISSING]
+    return found, unlisted
 
 
 def with_total(dimension: Breakdown, total: int) -> Breakdown:

@@ -98,6 +98,39 @@ def test_a_subtotal_that_is_wrong_or_missing_is_told_by_cell() -> None:
     assert missing.status.value == "pass"
 
 
+GAP = {"region": {"tree": {"country": ["n", "s"]}}}
+
+
+def of_regions(**numbers: int | None) -> pd.DataFrame:
+    return pd.DataFrame({"region": list(numbers), "n": pd.array(list(numbers.values()), dtype="Int64")})
+
+
+def judged(made: pd.DataFrame, **more: Any) -> tuple[str, list[str]]:
+    asked_for = {"by": ["region"], "count": "n", "require": ["threshold=5"], "hierarchies": GAP} | more
+    found = sqlaudit.aggregates(made, **asked_for)
+    return found.status.value, [one.code for one in found.problems]
+
+
+def test_a_value_that_a_hierarchy_leaves_out_may_be_part_of_its_total() -> None:
+    """Of a country of 45 with 20 in the north, the hidden south has 25, or 3 with an island of 22."""
+    hidden = of_regions(country=45, n=20, s=None, island=22)
+    assert judged(hidden) == ("undetermined", ["unclear_totals"])
+    listed = {"region": {"tree": {"country": ["n", "s", "island"]}}}
+    assert judged(hidden, hierarchies=listed) == ("fail", [])
+    apart = {"region": {"tree": {"world": {"country": ["n", "s"], "abroad": ["island"]}}}}
+    assert judged(hidden, hierarchies=apart) == ("pass", [])
+    assert judged(of_regions(country=45, n=20, s=25, island=22)) == ("pass", [])
+    added = of_regions(Total=67, country=45, n=20, s=None, island=22)
+    assert judged(added) == ("pass", [])  # the total says that the island is no part of the country
+    assert judged(of_regions(Total=45, country=45, n=20, s=None, island=22))[0] == "undetermined"
+
+
+def test_a_release_with_a_value_that_a_hierarchy_leaves_out_lets_nothing_pass() -> None:
+    older, newer = of_regions(country=45, n=20, s=None, island=22), of_regions(country=60, n=30, s=30, island=22)
+    of = {"by": ["region"], "count": "n", "require": ["threshold=5"], "before": [older]}
+    assert sqlaudit.aggregates(newer, **of, hierarchies=GAP).status.value == "undetermined"
+
+
 @pytest.mark.parametrize(
     ("hierarchies", "said"),
     [

@@ -202,7 +202,7 @@ def test_a_table_that_may_have_a_total_is_not_protected_before_that_is_said(tmp_
     table = pd.DataFrame({"region": ["Alle Bezirke", "a", "b", "c"], "n": [45, 20, 22, 3]})
     file = tmp_path / "safe.csv"
     asked: dict[str, Any] = {"by": ["region"], "count": "n", "require": {"threshold": 5}, "protect": True, "to": file}
-    with pytest.raises(UsageError, match=r"1 cell may be a total, .* say with total='column=' that there is none"):
+    with pytest.raises(UsageError, match=r"1 cell may be a total, .* say with total='column=' that there is no total"):
         sqlaudit.aggregates(table, **asked)
     assert not file.exists()
     found = sqlaudit.aggregates(table, total={"region": "Alle Bezirke"}, **asked).protection
