@@ -6,6 +6,7 @@ SELECT
     id,
     COUNT(*) AS classes,
     MIN(size) AS smallest,
+    MIN(CASE WHEN {{ parts.any_of(any) }} THEN NULL ELSE size END) AS smallest_left,
     CAST(COALESCE(SUM(CASE WHEN {{ parts.any_of(any) }} THEN n END), 0) AS BIGINT) AS failing_rows
 {% if prunable is not none %}
     , CAST(COALESCE(SUM(CASE WHEN {{ parts.any_of(prunable) }} THEN n END), 0) AS BIGINT) AS prunable_rows

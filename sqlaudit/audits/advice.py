@@ -38,10 +38,9 @@ def _alone(result: AuditResult) -> Iterator[Toned]:
         yield Toned(f"Nobody is alone: every row matches at least {plural(sizes.min_size, unit)}, itself included.")
     elif sizes.min_size is not None:
         few = sizes.sizes[0][1]
-        has = "is one class" if few == 1 else f"are {count(few)} classes"
-        yield Toned(
-            f"Nobody is alone. The smallest size of a class is {plural(sizes.min_size, unit)}; there {has} of it."
-        )
+        least = plural(sizes.min_size, unit)
+        which = f"smallest class has {least}" if few == 1 else f"{count(few)} smallest classes have {least} each"
+        yield Toned(f"Nobody is alone. The {which}.")
 
 
 def _same_value(result: AuditResult) -> Iterator[Toned]:

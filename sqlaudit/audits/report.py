@@ -159,12 +159,14 @@ def _listed(result: AuditResult) -> Iterator[Block]:
         return
     told = sum(failing.classes for failing in result.failing)
     total = max(result.failing_total or 0, told)
-    shown = "all of them" if total == told else f"the {count(told)} smallest are shown"
+    which = "all of them are" if total > 1 else "it is"
+    shown = which if total == told else f"the {count(told)} smallest {'is' if told == 1 else 'are'}"
+    short = f"{plural(total, 'class falls', 'classes fall')} short"
     hidden = all(failing.key is None for failing in result.failing)
     keys = f"Their values are hidden; {spelled('show_values', True)} shows them." if hidden else ""
     several = len({failing.sensitive for failing in result.failing}) > 1 and not result.roles.get("joint")
     again = " A class counts for each column that it falls short for." if several else ""
-    yield Paragraph(Toned(f"{plural(total, 'class', 'classes')} in total, {shown}.{again}", hint=keys))
+    yield Paragraph(Toned(f"{short}; {shown} listed.{again}", hint=keys))
     yield failing_table(result)
 
 

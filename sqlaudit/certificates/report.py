@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlaudit.certificates.result import VerifyResult
 from sqlaudit.models.phrases import listing
-from sqlaudit.reports.document import Bullets, Column, Document, Facts, Paragraph, Table, Toned, Words, section
+from sqlaudit.reports.document import About, Bullets, Column, Document, Facts, Paragraph, Table, Toned, Words, section
 from sqlaudit.reports.figures import count, plural
 from sqlaudit.reports.moments import made, moment
 from sqlaudit.reports.statements import statements_code
@@ -28,13 +28,15 @@ def verify_document(result: VerifyResult) -> Document:
             *section("What this does not say", Bullets(_NOT_SAID)),
             *section("The SQL that ran", *statements_code(result.statements)),
         ),
+        about=About(result.target, result.time),
     )
 
 
 def headline(result: VerifyResult) -> Toned:
     """Whether the certificate holds, in a few words."""
     if result.differences:
-        return Toned(f"DIFFERS: {plural(len(result.differences), 'thing')} not as the certificate says", "bad")
+        what = plural(len(result.differences), "thing is", "things are")
+        return Toned(f"DIFFERS: {what} not as the certificate says", "bad")
     return Toned("SAME: the table gives what the certificate says", "good")
 
 

@@ -51,9 +51,10 @@ def _lead(result: ColumnSets) -> Iterator[Words]:
     if not result.sets:
         yield Toned("No such set exists.", "good") if result.complete else "No such set was found so far."
     elif result.repair:
-        yield (
-            f"Leave out {listing(result.repair)}, and no set{_size(result)} of the others does so. Whether a coarser "
-            f"form is enough, a search with that form among {spelled('columns')} tells."
+        yield Toned(
+            f"Leave out {listing(result.repair, len(result.repair))}, and no such set is left.",
+            hint="To see whether a coarser form of a column is enough, search again with that form among "
+            f"{spelled('columns')}.",
         )
     yield _proof(result)
 
@@ -61,9 +62,10 @@ def _lead(result: ColumnSets) -> Iterator[Words]:
 def _sampled(result: ColumnSets, sample: Sampled) -> Iterator[Words]:
     """What follows from a sample; nothing that was found in one is called identifying."""
     if sample.alike:
-        yield (
-            "Two drawn rows are equal in all columns, so that no set separates all of them, and none is told. Search "
-            f"the different rows, SELECT DISTINCT as {spelled('query')}, or all rows: leave out {spelled('delta')}."
+        yield Toned(
+            "Two drawn rows are equal in all columns, so that no set separates all of them, and none is told.",
+            hint=f"Search the different rows, SELECT DISTINCT as {spelled('query')}, or all rows: leave out "
+            f"{spelled('delta')}.",
         )
         return
     if not result.sets:
@@ -118,8 +120,10 @@ _GREEDY = (
 def _proof(result: ColumnSets) -> Words:
     if result.complete and result.find == "all":
         safe = plural(result.border_found, "safe set")
-        return f"Complete: every other set is inside one of {safe}, or contains a found one."
+        return f"Complete: every other set is inside one of {safe}, or contains one that was found."
     if result.complete and result.find == "minimum":
+        if result.sets and not result.decided_size:
+            return "Proven: no set is smaller, as it has one column."
         return f"Proven: no set of at most {plural(result.decided_size or 0, 'column')} will do{_but_this(result)}."
     if result.complete or (result.find == "greedy" and not result.open_sets):
         return _GREEDY if result.find == "greedy" else "Complete."
@@ -148,8 +152,9 @@ def _effects(result: ColumnSets) -> Iterator[Words]:
             f"Without any one of {listing([effect.column for effect in staying])}, {result.unit} at risk stay at "
             f"{percent(staying[0].at_risk or 0)}: what it tells, the others tell too."
         )
-        often = [f"{effect.column} in {count(effect.in_sets)}" for effect in staying[:_OFTEN]]
-        yield f"Of these, {listing(often)} of the {plural(result.sets_found, 'set')}."
+        first, *others = (f"{effect.column} {{}}in {count(effect.in_sets)}" for effect in staying[:_OFTEN])
+        often = [first.format("is "), *(one.format("") for one in others)]
+        yield f"Of the {plural(result.sets_found, 'set')}, {listing(often)}."
 
 
 def _found(result: ColumnSets) -> tuple[Table | Picture | None, ...]:

@@ -47,7 +47,8 @@ def _expose(result: PersonsResult, one: Known) -> str:
         rest = "" if result.curve[-1].exact else "; larger numbers are undecided"
         return f"{verb} always shared by at least {count(one.smallest)} persons{rest}"
     least = "" if one.exact else "at least "
-    return f"can tell {least}{among(result, one.exposed_persons)} from all but {plural(result.k - 2, 'other')}"
+    others = f"but {plural(result.k - 2, 'other')}" if result.k > 2 else "others"
+    return f"can tell {least}{among(result, one.exposed_persons)} from all {others}"
 
 
 def among(result: PersonsResult, persons: int) -> str:
@@ -59,6 +60,11 @@ def among(result: PersonsResult, persons: int) -> str:
 def events(number: int) -> str:
     """So many known events."""
     return plural(number, "known event")
+
+
+def _first(number: int) -> str:
+    """So many known events, as a sentence begins with them."""
+    return "One known event" if number == 1 else events(number)
 
 
 def lead(result: PersonsResult) -> Iterator[Words]:
@@ -85,14 +91,10 @@ def lead(result: PersonsResult) -> Iterator[Words]:
 
 def _found(result: PersonsResult, one: Known) -> Iterator[Words]:
     if one.unique_persons:
-        verb = "singles" if one.known == 1 else "single"
-        yield Toned(f"Some {events(one.known)} {verb} out {among(result, one.unique_persons)}.", "bad")
+        yield Toned(f"{_first(one.known)} can single out {among(result, one.unique_persons)}.", "bad")
     elif one.exposed_persons:
-        verb = "is" if one.known == 1 else "are"
-        yield Toned(
-            f"Of {among(result, one.exposed_persons)} some {events(one.known)} {verb} shared by fewer than {result.k}.",
-            "bad",
-        )
+        exposed = among(result, one.exposed_persons)
+        yield Toned(f"{_first(one.known)} can leave {exposed} among fewer than {result.k}.", "bad")
     else:
         verb = "is" if one.known == 1 else "are"
         shared = f"{verb} shared by at least {count(one.smallest)} persons."

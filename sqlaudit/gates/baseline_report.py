@@ -24,7 +24,12 @@ def accepted_document(result: GateResult) -> Document:
     return Document(
         Toned(f"Accepted the state of {plural(len(accepted), 'test')}, {len(short)} of which fall short today"),
         (
-            Paragraph(f"From now on `sqlaudit test --baseline {result.baseline}` fails only on what got worse."),
+            Paragraph(
+                Toned(
+                    "With this baseline a gate fails only on what gets worse from now on.",
+                    hint=f"It is `sqlaudit test --baseline {result.baseline}`.",
+                )
+            ),
             *notices_of(result),
         ),
         (

@@ -101,6 +101,18 @@ class Hierarchy:
         """What reports call levels 0, 1, …"""
         return ("values", *(level.name for level in self.levels))
 
+    def examples(self) -> tuple[str, ...]:
+        """What a value may become at levels 0, 1, …; empty where there is nothing to show.
+
+        They are made up, or labels of the hierarchy's own file that are no values there: no value of a table is shown.
+        """
+        return ("", *(self._listed(one.place) if isinstance(one, MappedLevel) else one.example for one in self.levels))
+
+    def _listed(self, place: int) -> str:
+        labels = () if self.table is None else self.table.labels(place)
+        values = () if self.table is None else self.table.rows
+        return next((label for _, label in labels if label and label not in values), "")
+
 
 def plain(column: str) -> Hierarchy:
     """What a column without a hierarchy has: it is kept (level 0) or suppressed (level 1, `*`).

@@ -17,6 +17,7 @@ TOP = "*"
 """The label of every value, NULL included, at the highest level."""
 MOST_DECIMALS = 15
 MOST_MASKED = 1000
+_LETTERS = "abcde"
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,14 @@ class WidthLevel:
         given = (self.width, self.origin, self.low, self.high)
         return max(decimals_of(number) for number in given if number is not None)
 
+    @property
+    def example(self) -> str:
+        """An interval from the origin, or from the first one that lies above `low`."""
+        begin = self.origin
+        if self.low is not None and self.low > begin:
+            begin += -((begin - self.low) // self.width) * self.width
+        return f"[{decimal_text(begin)}, {decimal_text(begin + self.width)})"
+
 
 @dataclass(frozen=True)
 class MaskLevel:
@@ -60,6 +69,12 @@ class MaskLevel:
         """What reports call the level."""
         return f"first {self.count} kept" if self.keeps else f"last {self.count} masked"
 
+    @property
+    def example(self) -> str:
+        """What becomes of a text of five letters; of more than five hidden ones there is none."""
+        kept = self.count if self.keeps else len(_LETTERS) - self.count
+        return _LETTERS[:kept] + "*" * (len(_LETTERS) - kept) if 0 < kept < len(_LETTERS) else ""
+
 
 class DatePart(StrEnum):
     """What dates are cut to, finest first: `2024-02-29`, `2024-02`, `2024-Q1`, `2024`, `2020-2029`, `2000-2099`."""
@@ -72,6 +87,16 @@ class DatePart(StrEnum):
     CENTURY = "century"
 
 
+_DATES = {
+    DatePart.DAY: "2024-02-29",
+    DatePart.MONTH: "2024-02",
+    DatePart.QUARTER: "2024-Q1",
+    DatePart.YEAR: "2024",
+    DatePart.DECADE: "2020-2029",
+    DatePart.CENTURY: "2000-2099",
+}
+
+
 @dataclass(frozen=True)
 class DateLevel:
     """Dates or times cut to a part."""
@@ -82,6 +107,11 @@ class DateLevel:
     def name(self) -> str:
         """What reports call the level."""
         return self.part.value
+
+    @property
+    def example(self) -> str:
+        """What becomes of the leap day of 2024."""
+        return _DATES[self.part]
 
 
 @dataclass(frozen=True)
@@ -107,6 +137,11 @@ class SqlLevel:
         """What reports call the level; never the text, which may hold values."""
         return "SQL"
 
+    @property
+    def example(self) -> str:
+        """None: what the expression gives is known to the database alone."""
+        return ""
+
 
 @dataclass(frozen=True)
 class TopLevel:
@@ -116,6 +151,11 @@ class TopLevel:
     def name(self) -> str:
         """What reports call the level."""
         return TOP
+
+    @property
+    def example(self) -> str:
+        """None: its name says it."""
+        return ""
 
 
 Level = WidthLevel | MaskLevel | DateLevel | MappedLevel | SqlLevel | TopLevel

@@ -109,7 +109,9 @@ class _Nodes:
 def node_of(verdict: Verdict, loss: float | None = None) -> LatticeNode:
     """A verdict as results have it."""
     fails = tuple(Shortfall(one.text, one.sensitive, one.classes, one.rows, one.level) for one in verdict.fails)
-    return LatticeNode(verdict.node, verdict.safe, verdict.classes, verdict.smallest, verdict.failing_rows, fails, loss)
+    figures = (verdict.classes, verdict.smallest, verdict.failing_rows)
+    left = verdict.smallest_left if verdict.failing_rows else verdict.smallest
+    return LatticeNode(verdict.node, verdict.safe, *figures, fails, loss, left)
 
 
 def result_of(
@@ -256,6 +258,7 @@ def _columns(searched: Searched) -> tuple[LatticeColumn, ...]:
             hierarchy.use.value,
             made.values if made else None,
             weights.get(hierarchy.column),
+            hierarchy.examples(),
         )
         (dropped if hierarchy.use is Use.DROP else taking).append(column)
     return (*taking, *dropped)

@@ -120,7 +120,7 @@ class NodeFigures:
         return chunk.sql
 
     def _columns(self, blocks: Sequence[AttributeBlock]) -> list[str]:
-        names = ["classes", "smallest", "failing_rows"]
+        names = ["classes", "smallest", "smallest_left", "failing_rows"]
         names += [] if self.names() == self.names(prunable=True) else ["prunable_rows"]
         for block in blocks:
             for check in block.checks:
@@ -148,6 +148,7 @@ class NodeFigures:
             failing_rows=failing,
             smallest=int(figures.get("smallest", 0)),
             fails=tuple(fails),
+            smallest_left=int(figures.get("smallest_left") or 0),
         )
 
     # --- predicates from combinations that were judged in Python ---

@@ -66,7 +66,8 @@ def grid_picture(result: LatticeResult) -> Picture | None:
     return Picture(
         "heat",
         f"Of the nodes with these levels of {names[low]} and {names[high]}, how many are safe"
-        f"{' (as far as is known)' if None in result.verdicts else ''}: a full square is all of them",
+        f"{' (as far as is known)' if None in result.verdicts else ''}: a full square is all of them"
+        f"{', a frame is around those of the chosen node' if result.best else ''}",
         {
             "rows": rows,
             "columns": columns,
@@ -74,6 +75,7 @@ def grid_picture(result: LatticeResult) -> Picture | None:
             "texts": [[part(safe, nodes) if safe else "" for safe, nodes in row] for row in cells],
             "x": names[high],
             "y": names[low],
+            **({"marked": [result.best.levels[low], result.best.levels[high]]} if result.best else {}),
         },
     )
 
@@ -181,7 +183,8 @@ def _spread(shares: Mapping[tuple[int, int], Shares]) -> float:
 
 
 def _levels_of(result: LatticeResult, place: int) -> list[str]:
-    return [f"{level} {name}" for level, name in enumerate(result.searched[place].levels)]
+    column = result.searched[place]
+    return [f"{level} {column.called(level)}" for level in range(len(column.levels))]
 
 
 def _width(result: LatticeResult, place: int) -> int:

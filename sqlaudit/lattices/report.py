@@ -9,7 +9,7 @@ from sqlaudit.base.words import spelled
 from sqlaudit.lattices.disclosure_report import disclosure_blocks
 from sqlaudit.lattices.local_report import local_blocks
 from sqlaudit.lattices.pictures import grid_picture, grid_table, heights_table, losses_picture, nodes_picture
-from sqlaudit.lattices.result import LatticeNode, LatticeResult, Published, Shortfall
+from sqlaudit.lattices.result import LatticeColumn, LatticeNode, LatticeResult, Published, Shortfall
 from sqlaudit.models.phrases import listing
 from sqlaudit.reports.document import (
     About,
@@ -31,7 +31,6 @@ from sqlaudit.reports.statements import statements_code
 
 MOST = 20
 """Nodes that a table of the report shows; the JSON has all of them."""
-AS_THEY_ARE = "values"
 _STOPPED = {
     "budget": " when its time was over",
     "interrupted": " by hand",
@@ -101,9 +100,9 @@ def _lead(result: LatticeResult) -> Iterator[Words]:
 
 def _said(result: LatticeResult, node: LatticeNode) -> str:
     """A node in words: `2,1,0: age as width 10, sex as *; zip unchanged`."""
-    named = result.named(node.levels)
-    changed = [f"{name} as {level}" for name, level in named.items() if level != AS_THEY_ARE]
-    same = [name for name, level in named.items() if level == AS_THEY_ARE]
+    placed = list(zip(result.searched, node.levels, strict=True))
+    changed = [f"{column.name} as {column.called(level)}" for column, level in placed if level]
+    same = [column.name for column, level in placed if not level]
     said = [", ".join(changed)] if changed else []
     if same:
         said.append(f"{listing(same)} unchanged")
@@ -129,7 +128,8 @@ def _left_out(result: LatticeResult, node: LatticeNode) -> str:
     if not node.failing_rows:
         return ""
     rows = f"{plural(node.failing_rows, 'row')} ({part(node.failing_rows, result.rows)})"
-    return f"; {rows} in classes that fall short are suppressed"
+    left = f"; the smallest class left has {plural(node.smallest_left, 'row')}" if node.smallest_left else ""
+    return f"; {rows} in classes that fall short are suppressed{left}"
 
 
 def _stopped(result: LatticeResult) -> Iterator[Words]:
@@ -146,15 +146,20 @@ def _node(result: LatticeResult) -> Iterator[Block]:
     best = result.best
     if best is None:
         return
-    named = result.named(best.levels)
     rows = tuple(
-        (column.name, f"{level} of {column.height}", named[column.name])
+        (column.name, f"{level} of {column.height}", _becoming(column, level))
         for column, level in zip(result.searched, best.levels, strict=True)
     )
     yield Table((Column("column"), Column("level", True), Column("values become")), rows)
     if best.fails:
         yield Paragraph("Classes that fall short and are suppressed:")
         yield Bullets(tuple(_short(one, result.rows) for one in best.fails))
+
+
+def _becoming(column: LatticeColumn, level: int) -> str:
+    """What values become at a level, with an example where there is one."""
+    called, example = column.called(level), column.example(level)
+    return called if not example or called.endswith(example) else f"{called}, such as {example}"
 
 
 def _short(one: Shortfall, rows: int) -> str:
@@ -184,8 +189,9 @@ def _nodes(result: LatticeResult, nodes: tuple[LatticeNode, ...], what: str) -> 
     if len(nodes) > MOST:
         yield Paragraph(f"The {MOST} with the smallest {_title(result).lower()} of {plural(len(nodes), what)}.")
     shown = _ranked(nodes)[:MOST]
-    whole = not any(node.failing_rows for node in shown)  # else the smallest class is one that is suppressed
-    titles = (_title(result), "suppressed rows", "classes", *(("smallest",) if whole else ()))
+    known = all(node.smallest_left is not None for node in shown)
+    smallest = "smallest left" if any(node.failing_rows for node in shown) else "smallest"
+    titles = (_title(result), "suppressed rows", "classes", *((smallest,) if known else ()))
     heads = (Column("levels"), *(Column(title, True) for title in titles))
     yield Table(heads, tuple(_line(node)[: len(heads)] for node in shown))
 
@@ -197,7 +203,7 @@ def _ranked(nodes: tuple[LatticeNode, ...]) -> list[LatticeNode]:
 
 def _line(node: LatticeNode) -> tuple[Words, ...]:
     loss = "" if node.loss is None else figure(node.loss)
-    return (_levels(node), loss, count(node.suppressed_rows or 0), count(node.classes), count(node.smallest))
+    return (_levels(node), loss, count(node.suppressed_rows or 0), count(node.classes), count(node.smallest_left or 0))
 
 
 def _levels(node: LatticeNode) -> str:
@@ -252,14 +258,17 @@ def _release_sentences(made: Published) -> Iterator[Words]:
     elif made.executed:
         yield f"The view {made.view} was made in the database."
     else:
-        yield f"The view {made.view} was not made: its SQL is below; {spelled('execute', True)} makes it."
+        yield Toned(
+            f"The view {made.view} was not made: its SQL is below.", hint=f"{spelled('execute', True)} makes it."
+        )
     if made.view:
         yield "Its rows may come in the order of the table, which can give them away: sort them in what you hand on."
     if made.unnamed:
         yield Toned(
-            f"Columns without a role are in it as they are: {listing(made.unnamed)}. Name those that say something "
-            f"about a person with {spelled('qi')}, or leave them out with {spelled('identifier')}.",
+            f"Columns without a role are in it as they are: {listing(made.unnamed)}.",
             "warn",
+            f"Name those that say something about a person with {spelled('qi')}, or leave them out with "
+            f"{spelled('identifier')}.",
         )
     audit = made.audit
     if audit is None:
@@ -280,7 +289,7 @@ def _columns(result: LatticeResult) -> Table:
     rows = []
     for column in result.columns:
         use = {"keep": "kept as it is", "drop": "left out"}.get(column.use)
-        levels = use or ", ".join(column.levels)
+        levels = use or "; ".join(_becoming(column, level) for level in range(len(column.levels)))
         line: tuple[Words, ...] = (column.name, "" if column.values is None else count(column.values), levels)
         rows.append((*line, limit(column.weight)) if weighted else line)
     return Table(tuple(heads), tuple(rows))

@@ -41,6 +41,8 @@ class LatticeColumn(Documented):
         levels: what its levels are called, from level 0 on. form: how its hierarchy was written.
         use: `generalize`, `keep`, or `drop` for a column that is left out of the release and of the lattice.
         values: different values in the table. weight: in the loss; None when no weights were given.
+        examples: what a value may become at each level, made up or from the hierarchy's file, never from the table;
+            empty where there is nothing to show.
     """
 
     name: str
@@ -50,6 +52,18 @@ class LatticeColumn(Documented):
     use: str
     values: int | None = None
     weight: Fraction | None = None
+    examples: tuple[str, ...] = field(default=(), metadata=LEFT_OUT)
+
+    def example(self, level: int) -> str:
+        """What a value may become at a level, empty where there is nothing to show."""
+        return self.examples[level] if level < len(self.examples) else ""
+
+    def called(self, level: int) -> str:
+        """What people call a level: a listed one by what is in it, as its number says nothing."""
+        name = self.levels[level]
+        if not name.startswith("listed"):
+            return name
+        return f"groups such as {self.example(level)}" if self.example(level) else f"groups of level {level}"
 
 
 @dataclass(frozen=True)
@@ -78,6 +92,7 @@ class LatticeNode(Documented):
         failing_rows: rows in classes that fail; what a release of the node suppresses.
         fails: the requirements that classes fail, one entry a sensitive attribute.
         loss: under the measure of the search, None where nobody asked.
+        smallest_left: rows (persons) of the smallest class that does not fail; None where that is not known.
     """
 
     levels: Levels
@@ -87,6 +102,7 @@ class LatticeNode(Documented):
     failing_rows: int = field(metadata=after("suppressed_rows"))
     fails: tuple[Shortfall, ...] = ()
     loss: float | None = field(default=None, metadata=after("safe"))
+    smallest_left: int | None = field(default=None, metadata=LEFT_OUT)
 
     @property
     @told("loss")

@@ -50,6 +50,7 @@ class Verdict:
         failing_rows: rows in classes that fail any requirement that decides, each row once.
         smallest: rows (persons, with an entity) of the smallest class; 0 for an empty table.
         fails: the requirements not met (of severity error), empty when all are.
+        smallest_left: like `smallest`, of the classes that do not fail; 0 when none is left, None when not known.
     """
 
     node: Node
@@ -59,6 +60,7 @@ class Verdict:
     failing_rows: int
     smallest: int
     fails: tuple[Failure, ...] = ()
+    smallest_left: int | None = None
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from sqlaudit.reports.document import (
     Block,
     Bullets,
     Column,
+    Command,
     Document,
     Facts,
     Section,
@@ -54,7 +55,7 @@ def profile_document(result: ProfileResult) -> Document:
             *section("Columns that together pick people out", *_together(result)),
             *section("What to look at", Bullets(tuple(_remarks(result)))),
             *section("Values", _values(result)),
-            *section("How to go on", Bullets(tuple(_next(result)))),
+            *section("How to go on", _next(result), repeating=True),
             *_how(result),
             *section("The SQL that ran", *statements_code(result.statements)),
             *section("What a profile does not say", Bullets(_not_said(result))),
@@ -144,9 +145,9 @@ def _remarks_on(facts: ColumnFacts) -> Iterator[Words]:
     missing = facts.shapes.get("missing", 0)
     if missing:
         has = "has" if missing == 1 else "have"
-        yield (
-            f"{facts.name}: {plural(missing, 'row')} {has} a text that usually means missing; see "
-            f"{spelled('null_values')}."
+        yield Toned(
+            f"{facts.name}: {plural(missing, 'row')} {has} a text that usually means missing.",
+            hint=f"If it does, read {facts.name} with {spelled('null_values')}.",
         )
 
 
@@ -175,10 +176,14 @@ def _together(result: ProfileResult) -> tuple[Block, ...]:
     )
     more = found.sets_found - len(sets)
     caption = f"The first {count(len(sets))}; {count(more)} more were found." if more else ""
-    return Bullets(tuple(_about_sets(result.target, found))), Table(heads, rows, caption)
+    proof = Command(
+        "With proof, and what each column adds:",
+        ("sqlaudit", "columns", shlex.quote(result.target), "--tolerance", "1%"),
+    )
+    return Bullets(tuple(_about_sets(found))), Table(heads, rows, caption), proof
 
 
-def _about_sets(target: str, found: ColumnSets) -> Iterator[Words]:
+def _about_sets(found: ColumnSets) -> Iterator[Words]:
     size = f"at most {plural(found.max_size or 0, 'column')}"
     among = f"among {plural(len(found.columns), 'column')}; sensitive ones were left out."
     at_risk = f"more than {percent(found.tolerance)} of the rows into groups of fewer than {found.k}"
@@ -196,7 +201,6 @@ def _about_sets(target: str, found: ColumnSets) -> Iterator[Words]:
         )
     if found.sets_found and found.repair:
         yield f"Without {listing(found.repair)} no such set is left."
-    yield f"With proof, and what each column adds: sqlaudit columns {shlex.quote(target)} --tolerance 1%"
 
 
 def _not_said(result: ProfileResult) -> tuple[str, ...]:
@@ -223,19 +227,20 @@ def _cut(value: object) -> str:
     return '""' if not text else text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
-def _next(result: ProfileResult) -> Iterator[Words]:
+def _next(result: ProfileResult) -> Block:
+    """The command to go on with, as proposed."""
+    target = shlex.quote(result.target)
     if result.cells is not None:
-        options = f"--by {option_value(result.cells.by)} --count {option_value([result.cells.count])}"
-        yield f"Judge its cells: sqlaudit aggregates {shlex.quote(result.target)} {options} --require threshold=5"
-        return
+        cells = ("--by", option_value(result.cells.by), "--count", option_value([result.cells.count]))
+        return Command("Judge its cells:", ("sqlaudit", "aggregates", target, *cells, "--require", "threshold=5"))
     known, secret = result.named(Role.QUASI_IDENTIFIER), result.named(Role.SENSITIVE)
-    if known:
-        options = f"--qi {option_value(known)}" + (f" --sensitive {option_value(secret)}" if secret else "")
-        if result.entity is not None:
-            options += f" --entity {option_value([result.entity.column])} --require k=5,km@2=5"
-        yield f"Correct the roles, then audit: sqlaudit audit {shlex.quote(result.target)} {options}"
-    else:
-        yield f"Name what others may know about a person with {spelled('qi')}, and audit: sqlaudit audit TARGET --qi …"
+    if not known:
+        said = f"Name what others may know about a person with {spelled('qi')}, and audit: sqlaudit audit TARGET --qi …"
+        return Bullets((said,))
+    options = ["--qi", option_value(known), *(["--sensitive", option_value(secret)] if secret else [])]
+    if result.entity is not None:
+        options += ["--entity", option_value([result.entity.column]), "--require", "k=5,km@2=5"]
+    return Command("Correct the roles, then audit:", ("sqlaudit", "audit", target, *options))
 
 
 def option_value(names: Sequence[str]) -> str:

@@ -5,7 +5,7 @@ Texts are data until a layout escapes them: nothing here is markup.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import field
 from typing import Any, Literal
 
@@ -111,7 +111,16 @@ class Code:
     text: str
 
 
-Block = Paragraph | Bullets | Facts | Table | Picture | Code
+@dataclass(frozen=True)
+class Command:
+    """A command to be copied whole: what it is for, and its words. A page says it under "How to repeat this"."""
+
+    what: str
+    words: tuple[str, ...]
+
+
+Block = Paragraph | Bullets | Facts | Table | Picture | Code | Command
+InWords = Paragraph | Bullets | Facts | Table | Command
 
 
 @dataclass(frozen=True)
@@ -185,13 +194,13 @@ def _has_content(block: Block) -> bool:
         return bool(text_of(block.words))
     if isinstance(block, Picture):
         return bool(block.data)
-    if isinstance(block, Code):
-        return bool(block.text)
+    if isinstance(block, Code | Command):
+        return bool(block.text if isinstance(block, Code) else block.words)
     return bool(block.items if isinstance(block, Bullets) else block.pairs if isinstance(block, Facts) else block.rows)
 
 
 def words_of(block: Block) -> tuple[Words, ...]:
-    """Everything that a block says; of pictures and code their titles."""
+    """Everything that a block says; of pictures, code and commands their titles."""
     if isinstance(block, Paragraph):
         return (block.words,)
     if isinstance(block, Bullets):
@@ -200,10 +209,18 @@ def words_of(block: Block) -> tuple[Words, ...]:
         return tuple(said for pair in block.pairs for said in pair)
     if isinstance(block, Picture | Code):
         return (block.title if isinstance(block, Picture) else block.summary,)
+    if isinstance(block, Command):
+        return (block.what,)
     heads = (block.caption, *(column.title for column in block.columns))
     return (*heads, *(cell for row in block.rows for cell in row))
 
 
-def in_words(blocks: tuple[Block, ...]) -> tuple[Paragraph | Bullets | Facts | Table, ...]:
+def in_words(blocks: tuple[Block, ...]) -> tuple[InWords, ...]:
     """The blocks without pictures and code: what terminals and Markdown show."""
     return tuple(block for block in blocks if not isinstance(block, Picture | Code))
+
+
+def said_in(document: Document) -> Iterator[str]:
+    """Every text of a report as people who run nothing read it."""
+    blocks = (*document.lead, *(block for one in document.sections for block in one.blocks))
+    yield from (without_hint(words) for block in blocks for words in words_of(block))

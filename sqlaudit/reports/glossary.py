@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from sqlaudit.reports.document import Document, said_in, text_of
+
 PAGE = "docs/glossary.md"
 
 
@@ -140,6 +142,16 @@ TERMS = (
     Term("Column set", "Some columns taken together, as somebody might know them together.", ("column sets",)),
     Term("Undetermined", "The question cannot be decided from what is there. It counts as not fulfilled."),
 )
+
+
+def terms_of(document: Document) -> tuple[Term, ...]:
+    """The terms that a report uses."""
+    return tuple(explained((text_of(document.headline), *said_in(document))))
+
+
+def sentence_of(document: Document) -> str:
+    """Where the words of a report are explained; empty where it uses none that are."""
+    return f"The words of this report are explained in {PAGE}." if terms_of(document) else ""
 
 
 def explained(texts: Iterable[str]) -> Iterator[Term]:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 from sqlaudit.reports.document import (
     Bullets,
+    Command,
     Document,
     Facts,
+    InWords,
     Paragraph,
     Table,
     Words,
@@ -15,7 +19,8 @@ from sqlaudit.reports.document import (
     text_of,
     tone_of,
 )
-from sqlaudit.reports.escape import markdown
+from sqlaudit.reports.escape import markdown, visible
+from sqlaudit.reports.glossary import PAGE, sentence_of
 
 
 def render_markdown(document: Document) -> str:
@@ -27,17 +32,27 @@ def render_markdown(document: Document) -> str:
     for section in (*document.sections, *signed_by(about)):
         if blocks := in_words(section.blocks):
             parts += [f"## {markdown(section.title)}", *(_block(block) for block in blocks)]
+    if explained := sentence_of(document):
+        parts.append(markdown(explained).replace(markdown(PAGE), f"[{PAGE}]({PAGE})"))
     return "\n\n".join(parts) + "\n"
 
 
-def _block(block: Paragraph | Bullets | Facts | Table) -> str:
+def _block(block: InWords) -> str:
     if isinstance(block, Paragraph):
         return _inline(block.words)
     if isinstance(block, Bullets):
         return "\n".join(f"- {_inline(item)}" for item in block.items)
     if isinstance(block, Facts):
         return "\n".join(f"- **{markdown(name)}**: {_inline(words)}" for name, words in block.pairs)
+    if isinstance(block, Command):
+        return f"{markdown(block.what)}\n\n{_fenced(visible(' '.join(block.words)))}"
     return _table(block)
+
+
+def _fenced(text: str) -> str:
+    """A line as code; its fence is longer than any in it."""
+    fence = "`" * max(3, 1 + max((len(one) for one in re.findall("`+", text)), default=0))
+    return f"{fence}sh\n{text}\n{fence}"
 
 
 def _table(table: Table) -> str:

@@ -15,6 +15,7 @@ from sqlaudit.reports.document import (
     Bullets,
     Code,
     Column,
+    Command,
     Document,
     Facts,
     Paragraph,
@@ -88,8 +89,16 @@ def _stored(block: Block) -> dict[str, Any]:
         return {"kind": "facts", "pairs": [[name, _said(words)] for name, words in block.pairs]}
     if isinstance(block, Picture):
         return {"kind": "picture", "drawing": block.kind, "title": block.title, "data": plain(block.data)}
-    if isinstance(block, Code):
-        return {"kind": "code", "summary": block.summary, "text": block.text}
+    return _stored_table(block) if isinstance(block, Table) else _stored_letters(block)
+
+
+def _stored_letters(block: Code | Command) -> dict[str, Any]:
+    if isinstance(block, Command):
+        return {"kind": "command", "what": block.what, "words": list(block.words)}
+    return {"kind": "code", "summary": block.summary, "text": block.text}
+
+
+def _stored_table(block: Table) -> dict[str, Any]:
     return {
         "kind": "table",
         "caption": block.caption,
@@ -132,6 +141,7 @@ _READERS: Mapping[str, Callable[[Mapping[str, Any]], Block]] = {
     "facts": lambda item: Facts(tuple((_text(name), _words(words)) for name, words in item["pairs"])),
     "picture": lambda item: Picture(_text(item["drawing"]), _text(item["title"]), dict(item["data"])),
     "code": lambda item: Code(_text(item["summary"]), _text(item["text"])),
+    "command": lambda item: Command(_text(item["what"]), tuple(_text(word) for word in item["words"])),
     "table": _table,
 }
 

@@ -1,4 +1,5 @@
-"""The layout for terminals and plain text files: no line longer than the width, colour only where it is wanted."""
+"""The layout for terminals and plain text files: no line longer than the width, except words of commands, which have
+to be copied whole; colour only where it is wanted."""
 
 from __future__ import annotations
 
@@ -14,8 +15,10 @@ from rich.text import Text
 from sqlaudit.reports.document import (
     Block,
     Bullets,
+    Command,
     Document,
     Facts,
+    InWords,
     Paragraph,
     Picture,
     Table,
@@ -27,20 +30,24 @@ from sqlaudit.reports.document import (
     tone_of,
 )
 from sqlaudit.reports.escape import visible
+from sqlaudit.reports.glossary import sentence_of
 from sqlaudit.reports.text_plots import PlotLine, plotted
 
 STYLES = {"plain": "", "good": "green", "bad": "bold red", "warn": "yellow", "quiet": "dim"}
 _INDENT = 2
 _BETWEEN = 3
-Shown = Paragraph | Bullets | Facts | Table | list[PlotLine]
+Shown = InWords | list[PlotLine]
 
 
-def render_text(document: Document, width: int = 80, colour: bool = False, plots: bool = False) -> str:
+def render_text(
+    document: Document, width: int = 80, colour: bool = False, plots: bool = False, glossary: bool = True
+) -> str:
     """The document as text that ends with a line feed.
 
     Args:
         document: what to lay out. width: columns of the terminal, at least 40. colour: whether escape sequences for
             colour and weight may be used. plots: whether pictures that bars can draw are drawn.
+        glossary: whether it says where its words are explained.
 
     Raises:
         InputError: with plots, a picture's data are not what its kind needs.
@@ -68,6 +75,9 @@ def render_text(document: Document, width: int = 80, colour: bool = False, plots
             console.print()
             _print(console, Text(visible(section.title), style="bold"))
             _blocks(console, blocks)
+    if explained := sentence_of(document) if glossary else "":
+        console.print()
+        _print(console, Text(explained, style="dim"))
     return "".join(line.rstrip() + "\n" for line in target.getvalue().splitlines())
 
 
@@ -88,6 +98,32 @@ def _blocks(console: Console, blocks: tuple[Shown, ...]) -> None:
         if position and not (isinstance(block, Bullets) and isinstance(blocks[position - 1], Paragraph)):
             console.print()
         _print(console, Padding(_laid_out(block, console), (0, 0, 0, _INDENT)))
+        if isinstance(block, Command):
+            for line in _command_lines(block, console.width):
+                console.print(Text(line), soft_wrap=True)
+
+
+def _command_lines(command: Command, width: int) -> list[str]:
+    """A command as a shell takes it from a screen: whole words, and a backslash where it goes on in the next line."""
+    lines, indent = [""], " " * (2 * _INDENT)
+    for option in _with_values([visible(word) for word in command.words]):
+        if lines[-1] and len(indent) + cell_len(lines[-1]) + cell_len(option) + 3 > width:
+            lines[-1] += " \\"
+            lines.append(" " * _INDENT + option)
+        else:
+            lines[-1] += (" " if lines[-1] else "") + option
+    return [indent + line for line in lines]
+
+
+def _with_values(words: list[str]) -> list[str]:
+    """The words, each option in one piece with what it is given."""
+    joined: list[str] = []
+    for word in words:
+        if joined and not word.startswith("--") and joined[-1].startswith("--") and " " not in joined[-1]:
+            joined[-1] += f" {word}"
+        else:
+            joined.append(word)
+    return joined
 
 
 def _print(console: Console, renderable: RenderableType) -> None:
@@ -97,12 +133,17 @@ def _print(console: Console, renderable: RenderableType) -> None:
 def _laid_out(block: Shown, console: Console) -> RenderableType:
     if isinstance(block, list):
         return _plot(block)
-    if isinstance(block, Paragraph):
-        return _styled(block.words)
+    if isinstance(block, Paragraph | Command):
+        return _styled(block.words if isinstance(block, Paragraph) else block.what)
     if isinstance(block, Bullets):
         return _pairs([("•", item) for item in block.items])
     if isinstance(block, Facts):
         return _pairs([(visible(name), words) for name, words in block.pairs])
+    laid_out = _in_columns(block, console)
+    return Group(Text(visible(block.caption)), laid_out) if block.caption else laid_out
+
+
+def _in_columns(block: Table, console: Console) -> RenderableType:
     grid = _table(block, [None] * len(block.columns))
     room = console.width - _INDENT
     own = grid._calculate_column_widths(console, console.options.update_width(room - grid._extra_width))
@@ -143,7 +184,7 @@ def _longest_word(table: Table, place: int) -> int:
 
 def _row_by_row(table: Table) -> RenderableType:
     """A table that is too wide: what a row is about on its own line, and under it its figures with their names."""
-    parts: list[RenderableType] = [Text(visible(table.caption))] if table.caption else []
+    parts: list[RenderableType] = []
     for row in table.rows:
         figures = Text("; ", style="dim").join(
             Text.assemble((visible(column.title).lower() + " ", "dim"), _styled(cell))
@@ -177,16 +218,7 @@ def _pairs(pairs: list[tuple[str, Words]]) -> Grid:
 
 
 def _table(table: Table, widths: list[int | None]) -> Grid:
-    grid = Grid(
-        box=SIMPLE_HEAD,
-        show_edge=False,
-        pad_edge=False,
-        padding=(0, 1),
-        header_style="",
-        title=Text(visible(table.caption)) if table.caption else None,
-        title_justify="left",
-        title_style="",
-    )
+    grid = Grid(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1), header_style="")
     for column, room in zip(table.columns, widths, strict=True):
         grid.add_column(
             Text(visible(column.title), style="dim"),

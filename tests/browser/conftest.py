@@ -48,6 +48,10 @@ NAMES = (
     "suppress",
     "recode",
     "cloak",
+    "persons",
+    "aggregates",
+    "verify",
+    "criteria",
 )
 
 
@@ -66,6 +70,9 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """A page of every command, of a table whose names and values are markup."""
     folder = tmp_path_factory.mktemp("pages")
     table = _table(folder / "people.csv")
+    counts = folder / "counts.csv"
+    counts.write_text("region,ill,n\nnorth,flu,2\nnorth,cold,30\nsouth,flu,9\nsouth,cold,12\n", "utf-8")
+    targets: dict[str, list[Path]] = {"test": [], "verify": [folder / "certificate.json"], "aggregates": [counts]}
     qi = ["--qi", "age,sex,zip"]
     sensitive = ["--sensitive", "ill"]
     asked = {
@@ -97,13 +104,19 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
             "--interval",
             "64s",
         ],
+        "persons": ["--entity", "zip", "--qi", "age,ill", "--known", "1..2", "--effects"],
+        "aggregates": ["--by", "region,ill", "--count", "n", "--require", "threshold=5"],
+        "verify": [],
+        "criteria": [*qi, *sensitive, "--criteria", "internal"],
     }
     _run(folder, "lattice", table, *asked["lattice"], "--to", "release.csv", "--output", "release.json")
     (folder / "sqlaudit.yml").write_text(POLICY, "utf-8")
     with duckdb.connect(str(folder / "people.duckdb")) as database:
         database.execute("CREATE TABLE people AS SELECT * FROM read_csv(?)", [str(table)])
+    _run(folder, "audit", table, *qi, "--certificate", "certificate.json")
     for name in NAMES:
-        _run(folder, name, *([] if name == "test" else [table]), *asked[name], "--output", f"{name}.html")
+        command = "audit" if name == "criteria" else name
+        _run(folder, command, *targets.get(name, [table]), *asked[name], "--output", f"{name}.html")
     return {name: folder / f"{name}.html" for name in NAMES}
 
 

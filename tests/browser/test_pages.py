@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,7 +16,7 @@ from playwright.sync_api import Browser, Page
 import sqlaudit
 from tests.browser.conftest import HEIGHT, NAMES, SCRIPT, SECRET
 
-WIDTHS = {"phone": 360, "tablet": 820, "desk": 1440}
+WIDTHS = {"phone": 360, "wide phone": 400, "tablet": 820, "desk": 1440}
 THEMES: tuple[Literal["light"], Literal["dark"]] = ("light", "dark")
 MOST_BYTES = 1_500_000
 
@@ -74,6 +75,16 @@ def test_axe_finds_nothing_serious(
         found = Axe().run(page).response
     assert len(found["passes"]) > 10
     assert [(one["id"], one["nodes"][0]["html"]) for one in found["violations"]] == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_only_those_who_repeat_it_read_of_commands(browser: Browser, pages: dict[str, Path], name: str) -> None:
+    with opened(browser, pages[name]) as page:
+        page.evaluate("document.querySelectorAll('pre, details').forEach(one => one.remove())")
+        said = page.inner_text("main")
+    before, repeated, _ = said.partition("How to repeat this\n\n")
+    assert repeated
+    assert re.findall(r"(?<![\w-])--[a-z][a-z-]*|`sqlaudit[^`]*`", before) == []
 
 
 def test_names_and_values_stay_text(browser: Browser, pages: dict[str, Path]) -> None:

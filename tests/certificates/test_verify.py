@@ -83,7 +83,7 @@ def test_edited_figures_are_found() -> None:
         found["figures"]["checks"][0] |= {"level": 3, "status": "pass"}
 
     ran = edited(better)
-    assert (ran.code, ran.out.splitlines()[0]) == (1, "DIFFERS: 3 things not as the certificate says")
+    assert (ran.code, ran.out.splitlines()[0]) == (1, "DIFFERS: 3 things are not as the certificate says")
     assert "figures: checks 1 (k_anonymity): level 3 1" in ran.said
 
 

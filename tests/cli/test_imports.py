@@ -45,7 +45,7 @@ CASES = [
     (("--help",), 16, ""),
     (("--version",), 16, ""),
     (("nothing",), 16, ""),
-    (("models",), 81, "jinja2 rich"),
+    (("models",), 82, "jinja2 rich"),
     (("audit", "--help"), 38, ""),
     (("audit", "--nothing"), 38, ""),
     (("aggregates", "--help"), 52, ""),
@@ -57,8 +57,8 @@ CASES = [
     (("recode", "--help"), 51, ""),
     (("suppress", "--help"), 41, ""),
     (("test", "--help"), 39, ""),
-    ((*AUDIT, "--require", "k=2"), 144, DATABASE),
-    (AUDIT, 156, DATABASE + " numpy"),
+    ((*AUDIT, "--require", "k=2"), 145, DATABASE),
+    (AUDIT, 157, DATABASE + " numpy"),
 ]
 
 

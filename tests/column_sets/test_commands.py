@@ -23,8 +23,8 @@ def test_columns_says_what_to_change_and_how_far_the_proof_goes(tmp_path: Path) 
     assert ran.code == 0
     assert "patients.csv:1columnset" in "".join(ran.said.split())  # a long path is broken anywhere
     assert "Minimal column sets of at most 2 columns that put some rows into classes below 3." in ran.said
-    assert "Leave out age, and no set of at most 2 columns of the others does so." in ran.said
-    assert "Complete: every other set is inside one of 2 safe sets, or contains a found one." in ran.said
+    assert "Leave out age, and no such set is left." in ran.said
+    assert "Complete: every other set is inside one of 2 safe sets, or contains one that was found." in ran.said
     assert "age, sex 1 3 25.0% 1 4" in ran.said
     assert "Without age, rows at risk fall from 25% to 0%" in ran.said
     assert ran.err == "2 columns have 4 sets of at most 2 columns; most follow from others.\n"
@@ -57,7 +57,7 @@ def test_columns_as_json(tmp_path: Path) -> None:
     [
         (("--identifying",), "tell apart all rows that all columns together tell apart"),
         (("--identifying", "--epsilon", "10%", "--ratio", "separation"), "a separation of at least 0.9"),
-        (("--find", "minimum"), "so the set is a smallest one"),
+        (("--find", "minimum"), "Proven: no set is smaller, as it has one column."),
         (("--find", "greedy", "--restarts", 3), "Each of them is minimal; there may be others, and smaller ones: "),
         (("--find", "ranking", "--max-size", 1), "3 column sets"),
         (("--max-size", "all", "--tolerance", "0.5"), "more than 50.0% of the rows into classes below 5"),

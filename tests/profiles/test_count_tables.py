@@ -66,7 +66,7 @@ def test_persons_with_a_number_of_visits_are_no_cells(left_out: list[str]) -> No
 def test_profile_proposes_to_judge_cells(tmp_path: Path) -> None:
     file = tmp_path / "counts.csv"
     pd.DataFrame(CELLS).to_csv(file, index=False)
-    said = run("profile", str(file)).said
+    said = " ".join(run("profile", str(file)).out.replace("\\\n", "").split())
     assert "Every row looks like a cell of a published table, with n_patients as its count" in said
     assert "--by region,year --count n_patients --require threshold=5" in said
     told = json.loads(run("profile", str(file), "--format", "json").out)

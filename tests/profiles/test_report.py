@@ -35,7 +35,7 @@ def test_the_report_says_roles_reasons_and_how_to_go_on(table: Path, monkeypatch
         "Others should not learn diagnosis.",
         "who 12 100% 100% of its texts are several capitalised words, as names of persons are;",
         "sex: 1 value differs from another one only in case or spaces; such values split classes",
-        "diagnosis: 6 rows have a text that usually means missing; see --null-values.",
+        "diagnosis: 6 rows have a text that usually means missing. If it does, read diagnosis with --null-values.",
         "age and age in months say the same in other values: who knows one knows the other.",
         "What a profile does not say",
     ):
@@ -46,8 +46,8 @@ def test_the_report_says_roles_reasons_and_how_to_go_on(table: Path, monkeypatch
 
 def test_the_proposed_command_can_be_pasted(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(table.parent)
-    said = run("profile", table.name).said
-    command = said.partition("then audit: ")[2].partition(" How this was")[0]
+    said = run("profile", table.name).out.replace("\\\n", "")
+    command = " ".join(said.partition("then audit:\n")[2].partition("\nHow this was")[0].split())
     assert command.startswith("sqlaudit audit 'the people.csv' --qi ")
     assert '"age in months"' in command
     import shlex

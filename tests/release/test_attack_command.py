@@ -75,7 +75,7 @@ def test_the_report_in_words(tmp_path: Path) -> None:
     assert ran.code == 0
     assert "release.csv: 4 of 5 attacks expose somebody" in ran.said
     assert "4 of 12 rows (33%) lie in 1 class with a single value of problem" in ran.said
-    assert "Similarity: It needs categories of values (--categories), or a width for numbers (--width)." in ran.said
+    assert "Similarity. It needs categories of values (--categories), or a width for numbers (--width)." in ran.said
     assert "Cancer" not in ran.out
     assert "0223*" not in ran.out
     shown = attack(tmp_path, "--show-values", "--only", "homogeneity", "--all-text")

@@ -74,7 +74,7 @@ def test_whole_text_at_eighty_columns() -> None:
         "  • 3 rows (3.0%) are alone: nobody else has the same age and sex.",
         "",
         "Classes that fall short",
-        "  5 classes in total, the 3 smallest are shown. Their values are hidden;",
+        "  5 classes fall short; the 3 smallest are listed. Their values are hidden;",
         "  show_values=True shows them.",
         "",
         "  classes   rows each   falls short of   figures",
@@ -143,6 +143,8 @@ def test_whole_text_at_eighty_columns() -> None:
         "    figures in hand.",
         "  • What a verdict means, for whom it holds and what it leaves open:",
         "    docs/verdicts.md",
+        "",
+        "The words of this report are explained in docs/glossary.md.",
     ]
 
 
@@ -152,7 +154,8 @@ def test_markdown_has_the_same_facts() -> None:
     assert "| k-anonymity | 1 | ≥ 5 | **FAILS** | 5 (5.0%) |\n" in page
     assert "| t-closeness | 0.2004 | ≤ 0.2 | **FAILS** | 6 (6.0%) |\n" in page
     assert "- **finished**: 2026-03-01 02:03 UTC; 2 statements took 0.75 s in the database\n" in page
-    assert page.rstrip().endswith(NOT_SAID[-1])
+    assert NOT_SAID[-1] in page
+    assert page.endswith("\n\nThe words of this report are explained in [docs/glossary.md](docs/glossary.md).\n")
 
 
 def test_without_requirements_the_reader_is_told_how_to_ask() -> None:
@@ -175,7 +178,7 @@ def test_an_empty_table_is_told_as_such() -> None:
 def test_values_are_shown_only_when_the_result_holds_them() -> None:
     key = {"age": 34, "sex": None, "note": "", "zip": "x" * 100, "evil": "\x1b[2J"}
     said = text_of(result(failing=(FailingClass(1, 1, {}, ("k=5",), "disease", key),), failing_total=1))
-    assert "1 class in total, all of them." in said
+    assert "1 class falls short; it is listed." in said
     assert 'age 34, sex (missing), note "",' in said
     assert "x" * 59 + "…" in said.replace(" ", "")
     assert "\\x1b[2J" in said
@@ -185,7 +188,7 @@ def test_persons_are_called_persons() -> None:
     said = text_of(result(roles=ROLES | {"entity": "patient"}, classes=ClassSizes(((2, 5), (90, 1)))))
     assert "100 rows in 6 equivalence classes of equal age and sex." in said
     assert "Sizes count persons. A person with rows in several classes counts in each of them." in said
-    assert "The smallest size of a class is 2 persons; there are 5 classes of it." in said
+    assert "The 5 smallest classes have 2 persons each." in said
     assert "4 of 6 classes with 5 rows (5.0%) fall short." in said
     assert "person column patient" in said
 

@@ -111,6 +111,11 @@ def test_of_a_large_lattice_two_columns_are_drawn(large: LatticeResult) -> None:
         assert table.rows[y][x + 1] == f"{there} of 5"
     assert text_of(table.columns[0].title) == "a"
     assert (grid_picture(small()), grid_table(small())) == (None, None)
+    assert large.best is not None
+    assert drawn.data["marked"] == list(large.best.levels[:2])
+    assert "a frame is around those of the chosen node" in drawn.title
+    page = render_html(lattice_document(large))
+    assert page.count("stroke-width: 2") + page.count('stroke-width="2"') >= 1
 
 
 @pytest.mark.parametrize(
@@ -134,3 +139,43 @@ def test_pictures_and_tables_of_a_large_lattice(large: LatticeResult) -> None:
     assert losses == sorted(losses)
     assert len(losses) == 20
     assert json.loads(json.dumps(large.to_dict()))["lattice"]["verdicts"].count("s") == large.safe
+
+
+FORMS = {
+    "age": {"widths": [5, 20], "origin": 1, "low": 13},
+    "zip": {"mask": [1, 5]},
+    "born": {"dates": ["month", "decade"]},
+    "town": {"tree": {"north": {"Kiel": ["Kiel"], "cities": ["Bremen"]}}},
+    "sex": "keep",
+}
+
+
+def test_levels_have_examples_that_no_table_gave() -> None:
+    rows = {"age": 30, "zip": 24103, "born": pd.Timestamp("1990-01-02"), "town": "Kiel", "sex": "f"}
+    people = pd.DataFrame([rows, {**rows, "age": 52, "town": "Bremen"}] * 2)
+    found = sqlaudit.lattice(people, qi=list(rows), require="k=2", hierarchies=FORMS, find="all")
+    shown = {column.name: [column.called(level) for level in range(column.height + 1)] for column in found.columns}
+    examples = {column.name: column.examples for column in found.columns}
+    assert examples == {
+        "age": ("", "[16, 21)", "[21, 41)", ""),
+        "zip": ("", "abcd*", "", ""),
+        "born": ("", "2024-02", "2020-2029", ""),
+        "town": ("", "cities", "north", ""),  # not Kiel, which is a value
+        "sex": ("",),
+    }
+    assert shown["town"] == ["values", "groups such as cities", "groups such as north", "*"]
+    assert "examples" not in json.dumps(found.to_dict())
+    text = " ".join(render_text(lattice_document(found), 200).split())
+    assert "values; width 5, such as [16, 21); width 20, such as [21, 41); *" in text
+    assert "values; last 1 masked, such as abcd*; last 5 masked; *" in text
+    assert "listed" not in text
+
+
+def test_the_smallest_class_is_told_after_suppression_too() -> None:
+    people = pd.DataFrame({"age": [30, 30, 30, 40, 40, 99], "sex": list("ffffff")})
+    found = sqlaudit.lattice(people, qi=["age", "sex"], require="k=2", suppress="17%", find="all")
+    assert found.best is not None
+    assert (found.best.levels, found.best.smallest, found.best.smallest_left) == ((0, 0), 1, 2)
+    text = " ".join(render_text(lattice_document(found), 200).split())
+    assert "1 row (16.7%) in classes that fall short are suppressed; the smallest class left has 2 rows." in text
+    assert "suppressed rows classes smallest left" in text

@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+import shlex
+
 import pytest
 from rich.cells import cell_len
 
-from sqlaudit.reports.document import Bullets, Column, Document, Facts, Paragraph, Section, Table, Toned, section
+from sqlaudit.reports.document import (
+    Bullets,
+    Column,
+    Command,
+    Document,
+    Facts,
+    Paragraph,
+    Section,
+    Table,
+    Toned,
+    section,
+)
 from sqlaudit.reports.markdown import render_markdown
 from sqlaudit.reports.text import render_text
 
@@ -35,6 +48,8 @@ def test_text() -> None:
         "  model   level\n"
         "  ─────────────\n"
         "  k           1\n"
+        "\n"
+        "The words of this report are explained in docs/glossary.md.\n"
     )
 
 
@@ -47,7 +62,8 @@ def test_markdown() -> None:
         "- **name**: value\n\n"
         "## Table\n\n"
         "Caption:\n\n"
-        "| model | level |\n| :--- | ---: |\n| k | **1** |\n"
+        "| model | level |\n| :--- | ---: |\n| k | **1** |\n\n"
+        "The words of this report are explained in [docs/glossary.md](docs/glossary.md).\n"
     )
 
 
@@ -69,6 +85,34 @@ def test_no_line_is_longer_than_the_width(width: int) -> None:
     )
     for line in render_text(document, width).splitlines():
         assert cell_len(line) <= width
+
+
+def test_captions_are_as_wide_as_the_text_and_not_as_their_table() -> None:
+    caption = "Highest 0.5, mean 0.25, of one record."
+    document = Document("head", (), section("Risk", Table((Column("Risk"),), (("1",),), caption)))
+    assert render_text(document).splitlines()[:4] == ["head", "", "Risk", f"  {caption}"]
+
+
+COMMAND = ("sqlaudit", "audit", "people.csv", "--qi", "zip,age,height", "--sensitive", "'monthly income',diagnosis")
+
+
+def test_commands_can_be_copied_whole() -> None:
+    document = Document("head", (), section("Next", Command("Then audit:", COMMAND)))
+    assert f"  Then audit:\n    {' '.join(COMMAND)}\n" in render_text(document, 100)
+    narrow = render_text(document, 50)
+    assert narrow.splitlines()[3:] == [
+        "  Then audit:",
+        "    sqlaudit audit people.csv \\",
+        "      --qi zip,age,height \\",
+        "      --sensitive 'monthly income',diagnosis",
+    ]
+    as_a_shell_reads_it = narrow.partition("Then audit:")[2].replace("\\\n", "")
+    assert shlex.split(as_a_shell_reads_it) == shlex.split(" ".join(COMMAND))
+    long = ("sqlaudit", "audit", "people.csv", "--qi", ",".join(f"column_{number}" for number in range(20)))
+    said = render_text(Document("head", (), section("Next", Command("Then audit:", long))), 60)
+    assert shlex.split(said.partition("Then audit:")[2].replace("\\\n", "")) == list(long)
+    assert f"Then audit:\n\n```sh\n{' '.join(COMMAND)}\n```\n" in render_markdown(document)
+    assert "\n````sh\na ```\n````\n" in render_markdown(Document("h", (Command("x", ("a", "```")),)))
 
 
 def test_markup_in_texts_is_text() -> None:

@@ -22,6 +22,7 @@ from sqlaudit.reports.document import (
     Bullets,
     Code,
     Column,
+    Command,
     Document,
     Facts,
     Paragraph,
@@ -65,6 +66,7 @@ EVERYTHING = Document(
         Section(NASTY, (Facts(((NASTY, Toned(NASTY, "warn")),)), Table((Column(NASTY, True),), ((NASTY,),), NASTY))),
         Section("pictures", PICTURES),
         Section("code", (Code(NASTY, "SELECT 1\nFROM x -- " + NASTY),)),
+        Section("command", (Command(NASTY, ("sqlaudit", NASTY)),)),
     ),
     (Toned(NASTY, "bad"), "plain"),
 )
@@ -75,7 +77,7 @@ def test_whatever_a_name_or_value_holds_stays_text() -> None:
     assert "<script" not in page
     assert "\x1b" not in page
     shown = "&lt;script&gt;alert(1)&lt;/script&gt;\\x1b[31m &amp; &quot;quoted&quot; $\\alpha$ &#x27;x&#x27;"
-    assert page.count(shown) == 17
+    assert page.count(shown) == 19
     assert f"<h1>{shown}</h1>" in page
     assert f"SELECT 1\nFROM x -- {shown}</pre>" in page
 
@@ -128,6 +130,11 @@ def test_labels_of_a_crowded_row_take_turns() -> None:
     nodes = [{"name": str(place), "x": place, "y": 1, "kind": "safe"} for place in range(10)]
     nodes += [{"name": "top", "x": 5, "y": 2, "kind": "best"}]
     assert plain_svg.labels_above(nodes) == [True, False] * 5 + [True]
+    long = [{**node, "name": f"0,1,2,3,4,5,6,{node['name']}"} for node in nodes]
+    assert plain_svg.labels_above(long) == [None] * 10 + [True]  # the chosen node has its label whatever happens
+    assert plain_svg.labels_above(long[:6]) == [True, False] * 3
+    many = [{"name": str(place), "x": 0, "y": place, "kind": "safe"} for place in range(61)]
+    assert plain_svg.labels_above([*many, nodes[-1]]) == [None] * 61 + [True]
 
 
 def test_a_plain_bar_is_as_long_as_its_number(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,15 +164,19 @@ def test_what_commands_are_for_stands_at_the_end_of_a_page() -> None:
         (Bullets((Toned("zip looks known.", "warn", "Name it with --qi."),)),),
         (
             *section("What to do", Bullets(("Try --qi.",)), repeating=True),
-            *section("Facts", Paragraph("One class of two rows.")),
+            *section(
+                "Facts", Paragraph("One class of two rows."), Command("Look again:", ("sqlaudit", "profile", "--x"))
+            ),
             *section("The SQL", Code("1. open", "SELECT 1"), Code("2. read", "SELECT 2")),
         ),
         about=ABOUT,
     )
     page = render_html(document)
     head, _, end = page.partition("How to repeat this</h2>")
-    assert "--qi" not in head
-    places = [end.index(said) for said in ("sqlaudit audit injury.csv", "ab12", "Name it with --qi.", "Try --qi.")]
+    assert "--" not in head.partition("<main")[2]
+    hint = "zip looks known. Name it with --qi."
+    wanted = ("sqlaudit audit injury.csv", "ab12", hint, "Try --qi.", "Look again:", "sqlaudit profile --x</pre>")
+    places = [end.index(said) for said in wanted]
     assert places == sorted(places)
     titles = re.findall("<h2 id=[^>]*>(.*?)</h2>", page)
     assert titles == ["Facts", "How to repeat this", "Sign-off", "Words on this page", "The SQL"]

@@ -33,7 +33,7 @@ CURVES = {
 def lines_of(picture: Picture, width: int = 40) -> list[str]:
     """The plot as text, without what surrounds it."""
     document = Document("Head", (), (Section("Section", (picture,)),))
-    return render_text(document, width, plots=True).splitlines()[3:]
+    return render_text(document, width, plots=True, glossary=False).splitlines()[3:]
 
 
 @pytest.mark.parametrize(

@@ -114,7 +114,7 @@ def _criteria(found: _Figures) -> Iterator[Criterion]:
         (
             "What the text of the reports says of patients: only the columns of this table were counted.",
             "How rare the disease and how small the trial is beside all patients who could be meant.",
-            "What anonymisation took from the use of the data: `sqlaudit compare` counts that.",
+            "What anonymisation took from the use of the data. `sqlaudit compare` counts that.",
         ),
     )
 

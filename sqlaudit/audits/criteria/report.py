@@ -7,7 +7,19 @@ from collections.abc import Iterator
 from sqlaudit.audits.criteria.result import CriteriaResult, Criterion
 from sqlaudit.base.result import MEANING
 from sqlaudit.models.phrases import listing
-from sqlaudit.reports.document import Block, Bullets, Column, Document, Facts, Paragraph, Table, Words, section
+from sqlaudit.reports.document import (
+    About,
+    Block,
+    Bullets,
+    Column,
+    Document,
+    Facts,
+    Paragraph,
+    Table,
+    Toned,
+    Words,
+    section,
+)
 from sqlaudit.reports.moments import moment
 
 _PUBLIC = (
@@ -27,6 +39,7 @@ def criteria_document(result: CriteriaResult) -> Document:
             *section("How this was computed", Facts(tuple(_how(result)))),
             *section("What a page like this does not say", Bullets((_LAWFUL, MEANING))),
         ),
+        about=About(result.target, result.time),
     )
 
 
@@ -48,7 +61,13 @@ def _criterion(criterion: Criterion) -> Iterator[Block]:
     yield Paragraph(f"{criterion.question} ({criterion.source})")
     yield Table((Column("figure"), Column("answer")), rows)
     yield Paragraph("No figure answers:")
-    yield Bullets(criterion.open)
+    yield Bullets(tuple(_open(one) for one in criterion.open))
+
+
+def _open(said: str) -> Words:
+    """What no figure answers; a last sentence that names a command is for whoever runs one."""
+    text, _, last = said.rpartition(". ")
+    return Toned(f"{text}.", hint=last) if text and "`sqlaudit " in last else said
 
 
 def _how(result: CriteriaResult) -> Iterator[tuple[str, Words]]:

@@ -84,8 +84,9 @@ def _lead(result: DisclosureResult, attribute: AttributeResult) -> Iterator[Word
     if not disclosure.points:
         yield Toned(f"{name}: undetermined, there is no row.", "warn")
         return
-    start = _probability(disclosure.curve[0])
-    yield f"{name}: without any knowledge somebody's value can be told with probability {start}."
+    if disclosure.smallest_certain_k != 0:
+        start = _probability(disclosure.curve[0])
+        yield f"{name}: without any knowledge somebody's value can be told with probability {start}."
     if result.threshold is not None:
         yield _reaching(name, limit(result.threshold), attribute.threshold_k, disclosure.knowledge)
     certain = disclosure.smallest_certain_k
@@ -194,9 +195,13 @@ def _proof(shown: ShownWitness) -> Iterator[Paragraph | Bullets | Facts]:
     yield Paragraph(f"{known} reveals more than this:")
     yield Bullets((*shown.sentences[:-1], _conclusion(shown)))
     yield Facts(tuple((f"class {number}", _class(shown, number)) for number, _ in enumerate(shown.sizes, 1)))
+    hint = "" if shown.places else f"{spelled('show_values', True)} names the classes of these persons."
     yield Paragraph(
-        f"Checked: the probability was counted again from these sentences alone, by another route, and is "
-        f"{_probability(witness.confirmed)}, the maximum disclosure at k = {witness.k}."
+        Toned(
+            f"Checked: the probability was counted again from these sentences alone, by another route, and is "
+            f"{_probability(witness.confirmed)}, the maximum disclosure at k = {witness.k}.",
+            hint=hint,
+        )
     )
 
 
@@ -211,11 +216,7 @@ def _conclusion(shown: ShownWitness) -> str:
 
 def _class(shown: ShownWitness, number: int) -> str:
     size = plural(shown.sizes[number - 1], "row")
-    return (
-        f"{key_text(shown.places[number - 1].key)} ({size})"
-        if shown.places
-        else f"{size}; {spelled('show_values', True)} names it"
-    )
+    return f"{key_text(shown.places[number - 1].key)} ({size})" if shown.places else size
 
 
 def _probability(value: Fraction) -> str:

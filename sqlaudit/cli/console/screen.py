@@ -79,7 +79,7 @@ class Screen:
         else:
             to_file = self._file is not None
             width, colour = (80, False) if to_file else (self.terminal.width(), self.terminal.colour())
-            self._put([render_text(reported.document(), width, colour)])
+            self._put([render_text(reported.document(), width, colour, glossary=False)])
 
     def rows(self, rows: Rows) -> None:
         """The rows of a SELECT."""

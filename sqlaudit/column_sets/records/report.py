@@ -35,28 +35,33 @@ def records_document(result: RecordRisk, suda: bool = True) -> Document:
 
 def _lead(result: RecordRisk, suda: bool) -> Iterator[Words]:
     share = part(result.records, result.rows)
+    columns, records = len(result.columns), plural(result.records, "record")
+    sizes = f"{count(result.max_size)} or fewer of the {count(columns)}" if columns > 1 else "the only column"
     yield (
-        f"{count(result.records)} records{f' ({share})' if share else ''} are unique on at most "
-        f"{plural(result.max_size, 'column')} of {count(len(result.columns))}."
+        f"{records}{f' ({share})' if share else ''} {'is' if result.records == 1 else 'are'} unique on {sizes}"
+        f"{' columns' if columns > 1 else ''}."
     )
-    paired = count(result.paired_rows)
-    yield f"{count(result.unique_rows)} are unique on all columns together, {paired} share theirs with one other."
+    unique, paired = plural(result.unique_rows, "record"), plural(result.paired_rows, "record")
+    yield (
+        f"{unique} {'is' if result.unique_rows == 1 else 'are'} unique on all columns together; {paired} "
+        f"{'shares its values' if result.paired_rows == 1 else 'share their values'} with exactly one other."
+    )
     if suda and result.highest is not None:
         yield f"The most special record has a DIS-SUDA score of {figure(result.highest.dis_suda)}."
     yield _expected(result)
 
 
-def _expected(result: RecordRisk) -> str:
+def _expected(result: RecordRisk) -> Words:
     """What the sum of the risks says, and for which attacker."""
     expected = f"about {figure(result.risk.expected)} records are expected to be re-identified (individual risk)"
     if result.weights is not None:
         return f"{expected[0].upper()}{expected[1:]}, as {result.weights} says how many people a row stands for."
     if result.of_sample:
         return f"{expected[0].upper()}{expected[1:]}, as the file is {percent(result.fraction)} of its population."
-    return (
-        f"If the file is the whole population, {expected}: no weights were named. Where it is a sample, name the "
-        f"column that says how many people a row stands for with {spelled('weights')}, or its share with "
-        f"{spelled('sampling_fraction')}."
+    return Toned(
+        f"If the file is the whole population, {expected}: no weights were named.",
+        hint=f"Where it is a sample, name the column that says how many people a row stands for with "
+        f"{spelled('weights')}, or its share with {spelled('sampling_fraction')}.",
     )
 
 

@@ -67,7 +67,7 @@ def attack_document(result: AttackResult) -> Document:
         (
             *section("What each attack achieves", _overview(result), exposed_picture(result)),
             *(detail for one in result.exposures for detail in _details(one)),
-            *section("Not tried", Bullets(tuple(f"{one.title}: {one.reason}" for one in result.not_tried))),
+            *section("Not tried", Bullets(tuple(Toned(f"{one.title}.", hint=one.reason) for one in result.not_tried))),
             *section("How it was attacked", _how(result)),
             *section("The SQL that ran", *statements_code(result.statements)),
         ),

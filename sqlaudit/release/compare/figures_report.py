@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
+from sqlaudit.base.words import spelled
 from sqlaudit.models.phrases import listing
 from sqlaudit.release.compare.pictures import errors_picture, losses_picture
 from sqlaudit.release.compare.result import METHODS, CompareResult, Errors, Loss, QueryAnswer, Workload
-from sqlaudit.reports.document import Block, Bullets, Column, Paragraph, Table
+from sqlaudit.reports.document import Block, Bullets, Column, Paragraph, Table, Toned, Words
 from sqlaudit.reports.figures import count, figure, percent, plural
 
 SHOWN_GROUPS = 20
@@ -24,11 +25,21 @@ def losses_blocks(result: CompareResult) -> Iterator[Block]:
     )
     yield Table(tuple(Column(head, place > 0) for place, head in enumerate(heads)), rows)
     yield Paragraph("Means are for a cell or a row; shares are of what complete suppression loses.")
+    yield Bullets(tuple(not_given(found)))
+
+
+def not_given(losses: Iterable[Loss]) -> Iterator[Words]:
+    """Which losses are not known, and why; what could be named for them is for whoever runs commands."""
     reasons: dict[str, list[str]] = {}
-    for loss in found:
-        if loss.value is None:
+    for loss in losses:
+        if loss.value is None and loss.why:
             reasons.setdefault(loss.why, []).append(loss.measure)
-    yield Bullets(tuple(f"{', '.join(dict.fromkeys(names))}: {why}." for why, names in reasons.items() if why))
+    for why, names in reasons.items():
+        measures = ", ".join(dict.fromkeys(names))
+        if any(spelled(field) in why for field in ("key", "sensitive")):
+            yield Toned(f"Not computed: {measures}.", hint=f"{why[:1].upper()}{why[1:]}.")
+        else:
+            yield f"Not computed: {measures}, as {why}."
 
 
 def by_column_blocks(result: CompareResult) -> Iterator[Block]:

@@ -42,7 +42,7 @@ from sqlaudit.reports.statements import statements_code
 
 _ANSWERS = {
     Answer.YES: ("is a generalization of", "good"),
-    Answer.NO: ("is NO generalization of", "bad"),
+    Answer.NO: ("is not a generalization of", "bad"),
     Answer.UNDECIDED: ("may be a generalization of", "warn"),
 }
 _RECODINGS = {
@@ -55,7 +55,7 @@ _PAIRINGS = {
     "key": "by key",
     "position": "by position",
     "containment": "by what the cells contain, which leaves no choice",
-    "none": "not known: cells alone leave a choice ({key} or {by_position} says it)",
+    "none": "not known: cells alone leave a choice",
 }
 _MAIN = ("loss", "non-uniform-entropy", "modification-rate")
 _OF_AUDIT = ("Classes that fall short", "All figures", "Warnings")
@@ -63,8 +63,9 @@ _OF_ATTACKS = "What each attack achieves"
 _ATTACKED = "What can still be done with the release alone"
 
 
-def _pairing(result: CompareResult) -> str:
-    return _PAIRINGS[result.pairing].format(key=spelled("key"), by_position=spelled("by_position", True))
+def _pairing(result: CompareResult) -> Words:
+    hint = f"({spelled('key')} or {spelled('by_position', True)} says it)" if result.pairing == "none" else ""
+    return Toned(_PAIRINGS[result.pairing], hint=hint)
 
 
 def compare_document(result: CompareResult) -> Document:
@@ -198,11 +199,13 @@ def audit_section(result: CompareResult) -> tuple[Section, ...]:
 def attacks_section(result: CompareResult) -> tuple[Section, ...]:
     """What the attacks on the release achieve."""
     if result.attacks is None:
-        return section(_ATTACKED, Paragraph(NO_ATTACKS))
+        why, _, hint = NO_ATTACKS.partition(". ")
+        return section(_ATTACKED, Paragraph(Toned(f"{why}.", hint=hint)))
     document = attack_document(result.attacks)
     blocks: list[Block] = [*document.lead]
     blocks += [block for one in document.sections if one.title == _OF_ATTACKS for block in one.blocks]
-    blocks.append(Paragraph("Attacks that take another table or categories: `sqlaudit attack`."))
+    others = "Attacks that take another table or categories were not tried."
+    blocks.append(Paragraph(Toned(others, hint="`sqlaudit attack` tries them.")))
     return section(_ATTACKED, *blocks)
 
 

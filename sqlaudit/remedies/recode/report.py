@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from sqlaudit.base.result import MEANING
 from sqlaudit.base.words import spelled
 from sqlaudit.models.phrases import listing
+from sqlaudit.release.compare.figures_report import not_given
 from sqlaudit.release.compare.result import Loss
 from sqlaudit.remedies.recode.result import Beside, RecodeResult
 from sqlaudit.remedies.result import Release
@@ -114,9 +115,10 @@ def _release_sentences(release: Release) -> Iterator[Words]:
     yield Toned(f"An audit of the release says {verdict}: {rows} in {classes}.", "good")
     if release.unnamed:
         yield Toned(
-            f"Columns without a role are in it as they are: {listing(release.unnamed)}. Name those that say something "
-            f"about a person with {spelled('qi')}, or leave them out with {spelled('identifier')}.",
+            f"Columns without a role are in it as they are: {listing(release.unnamed)}.",
             "warn",
+            f"Name those that say something about a person with {spelled('qi')}, or leave them out with "
+            f"{spelled('identifier')}.",
         )
 
 
@@ -152,7 +154,7 @@ def _losses(result: RecodeResult) -> Iterator[Block | None]:
     yield Paragraph("Shares are of what complete suppression loses; smaller is better, except for precision.")
     if beside:
         yield _node(beside)
-    yield Bullets(tuple(_reasons(told)))
+    yield Bullets(tuple(not_given(told)))
     yield _picture(result, told, others)
 
 
@@ -171,16 +173,6 @@ def _node(beside: Beside) -> Paragraph:
     named = ", ".join(f"{name} as {level}" for name, level in beside.named)
     classes = plural(beside.classes or 0, "class", "classes")
     return Paragraph(f"The best node by {beside.measure} is {levels} ({named}): {classes}.")
-
-
-def _reasons(told: list[Loss]) -> Iterator[str]:
-    """Why some losses are not known."""
-    reasons: dict[str, list[str]] = {}
-    for loss in told:
-        if loss.value is None and loss.why:
-            reasons.setdefault(loss.why, []).append(loss.measure)
-    for why, names in reasons.items():
-        yield f"{', '.join(dict.fromkeys(names))}: {why}."
 
 
 def _picture(result: RecodeResult, told: list[Loss], others: dict[tuple[str, str | None, str | None], Loss]) -> Picture:

@@ -10,6 +10,7 @@ from sqlaudit.reports.document import (
     Block,
     Bullets,
     Code,
+    Command,
     Document,
     Facts,
     Paragraph,
@@ -27,7 +28,7 @@ from sqlaudit.reports.document import (
 )
 from sqlaudit.reports.escape import visible
 from sqlaudit.reports.figures import count
-from sqlaudit.reports.glossary import explained
+from sqlaudit.reports.glossary import terms_of
 from sqlaudit.reports.page.paper import paper_style
 from sqlaudit.reports.page.pictures import drawn
 
@@ -77,14 +78,17 @@ def _for_readers(document: Document) -> Iterator[tuple[str, Iterable[str]]]:
     """The sections in the order of a page, each with its lines."""
     cards = {*document.worst}
     for section in document.sections:
-        blocks = [block for block in section.blocks if not (isinstance(block, Bullets) and {*block.items} <= cards)]
+        blocks = [
+            block
+            for block in section.blocks
+            if not isinstance(block, Command) and not (isinstance(block, Bullets) and {*block.items} <= cards)
+        ]
         if blocks and not section.repeating and not all(isinstance(block, Code) for block in blocks):
             yield section.title, _blocks(blocks)
     if repeated := list(_repeating(document)):
         yield "How to repeat this", repeated
     yield from ((signing.title, _blocks(signing.blocks)) for signing in signed_by(document.about))
-    said = (without_hint(words) for block in _every_block(document) for words in words_of(block))
-    if terms := tuple(explained((text_of(document.headline), *said))):
+    if terms := terms_of(document):
         yield "Words on this page", _block(Facts(tuple((term.name, term.meaning) for term in terms)))
     for section in document.sections:
         if section.blocks and all(isinstance(block, Code) for block in section.blocks):
@@ -101,18 +105,17 @@ def _repeating(document: Document) -> Iterator[str]:
     """What is for whoever runs commands: the command, what to try, how it was computed, and hints of sentences."""
     about = document.about
     if about.command:
-        yield from (
-            "<p>The same again:</p>",
-            f'<pre class="command" tabindex="0">{_escaped(about.command, lines=True)}</pre>',
-        )
+        yield from ("<p>The same again:</p>", _command(about.command))
     facts = (("figures", f"checksum {about.checksum}: the same figures have the same checksum"),)
     if about.checksum:
         yield from _block(Facts(facts))
-    hints = dict.fromkeys(hint for block in _every_block(document) for hint in map(hint_of, words_of(block)) if hint)
-    if hints:
+    said = (words for block in _every_block(document) for words in words_of(block) if hint_of(words))
+    if hints := dict.fromkeys(map(text_of, said)):
         yield from _block(Bullets(tuple(hints)))
     for section in document.sections:
-        if section.repeating:
+        if not section.repeating:
+            yield from _blocks(block for block in section.blocks if isinstance(block, Command))
+        else:
             yield f"<h3>{_escaped(section.title)}</h3>"
             yield from _blocks(section.blocks)
 
@@ -175,12 +178,21 @@ def _block(block: Block) -> Iterable[str]:
         return ["<dl>", *(line for name, words in block.pairs for line in _fact(name, words)), "</dl>"]
     if isinstance(block, Picture):
         return _picture(block)
-    if isinstance(block, Code):
-        return [
-            f"<details><summary>{_escaped(block.summary)}</summary>",
-            f'<pre tabindex="0">{_escaped(block.text, lines=True)}</pre></details>',
-        ]
-    return _table(block)
+    return _table(block) if isinstance(block, Table) else _letters(block)
+
+
+def _letters(block: Code | Command) -> list[str]:
+    """What is read letter by letter."""
+    if isinstance(block, Command):
+        return [f"<p>{_escaped(block.what)}</p>", _command(" ".join(block.words))]
+    return [
+        f"<details><summary>{_escaped(block.summary)}</summary>",
+        f'<pre tabindex="0">{_escaped(block.text, lines=True)}</pre></details>',
+    ]
+
+
+def _command(text: str) -> str:
+    return f'<pre class="command" tabindex="0">{_escaped(text, lines=True)}</pre>'
 
 
 def _fact(name: str, words: Words) -> Iterator[str]:

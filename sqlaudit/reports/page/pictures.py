@@ -261,6 +261,9 @@ def _heat(axes: Any, data: Mapping[str, Any]) -> None:
             side = math.sqrt(max(0.02, value)) * 0.9
             axes.add_patch(_square(x, y, side))
             axes.text(x, y, data["texts"][y][x], ha="center", va="center", fontsize=7, color=INK)
+    if data.get("marked") is not None:
+        y, x = data["marked"]
+        axes.add_patch(_square(x, y, 0.97, THIRD))
     axes.set_xticks(range(len(data["columns"])), [_label(name, 14) for name in data["columns"]])
     axes.set_yticks(range(len(data["rows"])), [_label(name, 24) for name in data["rows"]])
     axes.set_xlim(-0.6, len(data["columns"]) - 0.4)
@@ -270,10 +273,14 @@ def _heat(axes: Any, data: Mapping[str, Any]) -> None:
     axes.set_aspect("equal")
 
 
-def _square(x: float, y: float, side: float) -> Any:
+def _square(x: float, y: float, side: float, edge: str = "") -> Any:
+    """A full square, or with a colour for its edge an empty one."""
     from matplotlib.patches import Rectangle
 
-    return Rectangle((x - side / 2, y - side / 2), side, side, facecolor=FIRST, alpha=0.35, edgecolor="none")
+    corner = (x - side / 2, y - side / 2)
+    if edge:
+        return Rectangle(corner, side, side, fill=False, edgecolor=edge, linewidth=2)
+    return Rectangle(corner, side, side, facecolor=FIRST, alpha=0.35, edgecolor="none")
 
 
 _NODES = {
@@ -304,8 +311,8 @@ def _graph(axes: Any, data: Mapping[str, Any]) -> None:
                 markersize=18 if kind == "best" else 7,
                 linestyle="none",
             )
-    if len(places) <= 60:
-        for node, above in zip(data["nodes"], labels_above(data["nodes"]), strict=True):
+    for node, above in zip(data["nodes"], labels_above(data["nodes"]), strict=True):
+        if above is not None:
             axes.annotate(
                 node["name"],
                 (node["x"], node["y"]),

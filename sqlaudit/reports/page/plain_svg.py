@@ -22,6 +22,10 @@ CALLED = {"unsafe": "not safe", "minimal": "minimal safe", "best": "chosen", "op
 """What kinds of nodes are called."""
 _ROOMY = 8
 """Nodes of a row whose labels stand beside one another."""
+_LETTERS = 72
+"""Letters that a row of labels has room for."""
+_MOST_LABELS = 60
+"""In a picture of more nodes only the chosen one has a label."""
 _DASHES = ("", "6 4", "2 3", "8 3 2 3")
 
 
@@ -189,20 +193,34 @@ def _heat(data: Mapping[str, Any]) -> tuple[float, list[str]]:
                 centre = left + (x + 0.5) * side
                 parts.append(_box(centre - full / 2, middle - full / 2, full, full, SERIES[0], 0.35))
                 parts.append(_text(centre, middle + 4, data["texts"][y][x], at="middle", colour=INK))
+    if data.get("marked") is not None:
+        y, x = data["marked"]
+        sides = f'x="{left + x * side + 1:.1f}" y="{top + y * side + 1:.1f}" width="{side - 2:.1f}"'
+        parts.append(f'<rect {sides} height="{side - 2:.1f}" fill="none" stroke="{SERIES[2]}" stroke-width="2"/>')
     bottom = top + len(data["values"]) * side
     for x, name in enumerate(data["columns"]):
         parts.append(_text(left + (x + 0.5) * side, bottom + 14, str(name)[: max(4, int(side / 7))], at="middle"))
     return bottom + 22, parts
 
 
-def labels_above(nodes: Sequence[Mapping[str, Any]]) -> list[bool]:
-    """Whether each label stands above its node: in a crowded row every other one stands below, as there is no room."""
+def labels_above(nodes: Sequence[Mapping[str, Any]]) -> list[bool | None]:
+    """Whether each label stands above its node.
+
+    In a crowded row every other one stands below; None where that is not enough, so that no label covers another: only
+    the chosen node has one there.
+    """
     rows: dict[Any, int] = {}
     crowded = Counter(node["y"] for node in nodes)
-    above = []
+    longest = max((len(str(node["name"])) for node in nodes), default=0)
+    above: list[bool | None] = []
     for node in nodes:
-        place = rows[node["y"]] = rows.get(node["y"], -1) + 1
-        above.append(crowded[node["y"]] <= _ROOMY or place % 2 == 0)
+        place, row = rows.get(node["y"], 0), crowded[node["y"]]
+        rows[node["y"]] = place + 1
+        chosen, letters = node["kind"] == "best", row * (longest + 1)
+        if not chosen and (len(nodes) > _MOST_LABELS or letters > 2 * _LETTERS):
+            above.append(None)
+        else:
+            above.append((row <= _ROOMY and letters <= _LETTERS) or place % 2 == 0)
     return above
 
 
@@ -223,7 +241,7 @@ def _graph(data: Mapping[str, Any]) -> tuple[float, list[str]]:
     for node, above in zip(nodes, labels_above(nodes), strict=True):
         x, y = places[node["name"]]
         parts.append(_dot(x, y, 8 if node["kind"] == "best" else 5, _NODES[node["kind"]]))
-        if len(nodes) <= 60:
+        if above is not None:
             parts.append(_text(x, y - 10 if above else y + 18, node["name"], colour=INK, at="middle"))
     kinds = [kind for kind in _NODES if any(node["kind"] == kind for node in nodes)]
     for number, kind in enumerate(kinds):

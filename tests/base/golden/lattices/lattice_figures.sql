@@ -22,6 +22,7 @@ SELECT
     id,
     COUNT(*) AS classes,
     MIN(size) AS smallest,
+    MIN(CASE WHEN FALSE THEN NULL ELSE size END) AS smallest_left,
     CAST(COALESCE(SUM(CASE WHEN FALSE THEN n END), 0) AS BIGINT) AS failing_rows
 FROM judged_0
 GROUP BY id
