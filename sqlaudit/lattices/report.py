@@ -158,7 +158,7 @@ def _node(result: LatticeResult) -> Iterator[Block]:
 
 def _becoming(column: LatticeColumn, level: int) -> str:
     """What values become at a level, with an example where there is one."""
-    called, example = column.called(level), column.example(level)
+    called, example = column.called(level) if level else "as they are", column.example(level)
     return called if not example or called.endswith(example) else f"{called}, such as {example}"
 
 

@@ -317,7 +317,7 @@ def _graph(axes: Any, data: Mapping[str, Any]) -> None:
                 node["name"],
                 (node["x"], node["y"]),
                 textcoords="offset points",
-                xytext=(0, 6 if above else -13),
+                xytext=(0, (11 if node["kind"] == "best" else 6) if above else -13),
                 ha="center",
                 fontsize=7,
                 color=INK,
