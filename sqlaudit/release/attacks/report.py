@@ -45,6 +45,7 @@ _NAMES = {
     "certain_if_ruled_out_for_all": "Certain, ruled out for all",
     "highest_of_the_rest": "Best chance of the rest",
     "highest": "Best chance",
+    "largest_posterior_over_prior": "Times as likely, at most",
     "times": "More than … times",
     "chance": "As good by chance in",
     "agree_by_chance": "By chance",
