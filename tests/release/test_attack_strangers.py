@@ -153,4 +153,4 @@ def test_nothing_to_try(tmp_path: Path) -> None:
     release = write_csv(tmp_path / "r.csv", "age,s", "1,x")
     ran = run("attack", release, "--qi", "age", "--only", "linkage,homogeneity")
     assert (ran.code, "r.csv: no attack could be tried" in ran.said) == (0, True)
-    assert "Homogeneity: It needs a sensitive attribute (--sensitive)." in ran.said
+    assert "Homogeneity. It needs a sensitive attribute (--sensitive)." in ran.said
