@@ -52,7 +52,7 @@ class LatticeColumn(Documented):
     use: str
     values: int | None = None
     weight: Fraction | None = None
-    examples: tuple[str, ...] = field(default=(), metadata=LEFT_OUT)
+    examples: tuple[str, ...] = field(default=(), metadata=LEFT_OUT, compare=False)
 
     def example(self, level: int) -> str:
         """What a value may become at a level, empty where there is nothing to show."""
@@ -102,7 +102,7 @@ class LatticeNode(Documented):
     failing_rows: int = field(metadata=after("suppressed_rows"))
     fails: tuple[Shortfall, ...] = ()
     loss: float | None = field(default=None, metadata=after("safe"))
-    smallest_left: int | None = field(default=None, metadata=LEFT_OUT)
+    smallest_left: int | None = field(default=None, metadata=LEFT_OUT, compare=False)
 
     @property
     @told("loss")

@@ -60,7 +60,7 @@ class Verdict:
     failing_rows: int
     smallest: int
     fails: tuple[Failure, ...] = ()
-    smallest_left: int | None = None
+    smallest_left: int | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
