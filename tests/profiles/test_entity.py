@@ -31,7 +31,7 @@ def test_a_column_of_persons_that_repeats_is_proposed_with_requirements_on_perso
     data = json.loads(json.dumps(found.to_dict()))
     validator("profile").validate(data)
     assert data["entity"] == {"column": "patient_id", "reason": found.entity.reason}
-    said = " ".join(run("profile", str(path)).out.split())
+    said = " ".join(run("profile", str(path)).out.replace("\\\n", "").split())
     assert f"patient_id seems to say which person a row is about: {found.entity.reason}." in said
     assert "--entity patient_id --require k=5,km@2=5" in said
     assert f"entity: patient_id # {found.entity.reason}" in run("init", str(path), "-o", "-").out
