@@ -14,9 +14,9 @@ from sqlaudit.reports.document import (
     Block,
     Bullets,
     Column,
-    Command,
     Document,
     Facts,
+    ProposedCommand,
     Section,
     Table,
     Toned,
@@ -176,7 +176,7 @@ def _together(result: ProfileResult) -> tuple[Block, ...]:
     )
     more = found.sets_found - len(sets)
     caption = f"The first {count(len(sets))}; {count(more)} more were found." if more else ""
-    proof = Command(
+    proof = ProposedCommand(
         "With proof, and what each column adds:",
         ("sqlaudit", "columns", shlex.quote(result.target), "--tolerance", "1%"),
     )
@@ -232,7 +232,9 @@ def _next(result: ProfileResult) -> Block:
     target = shlex.quote(result.target)
     if result.cells is not None:
         cells = ("--by", option_value(result.cells.by), "--count", option_value([result.cells.count]))
-        return Command("Judge its cells:", ("sqlaudit", "aggregates", target, *cells, "--require", "threshold=5"))
+        return ProposedCommand(
+            "Judge its cells:", ("sqlaudit", "aggregates", target, *cells, "--require", "threshold=5")
+        )
     known, secret = result.named(Role.QUASI_IDENTIFIER), result.named(Role.SENSITIVE)
     if not known:
         said = f"Name what others may know about a person with {spelled('qi')}, and audit: sqlaudit audit TARGET --qi …"
@@ -240,7 +242,7 @@ def _next(result: ProfileResult) -> Block:
     options = ["--qi", option_value(known), *(["--sensitive", option_value(secret)] if secret else [])]
     if result.entity is not None:
         options += ["--entity", option_value([result.entity.column]), "--require", "k=5,km@2=5"]
-    return Command("Correct the roles, then audit:", ("sqlaudit", "audit", target, *options))
+    return ProposedCommand("Correct the roles, then audit:", ("sqlaudit", "audit", target, *options))
 
 
 def option_value(names: Sequence[str]) -> str:

@@ -112,15 +112,15 @@ class Code:
 
 
 @dataclass(frozen=True)
-class Command:
+class ProposedCommand:
     """A command to be copied whole: what it is for, and its words. A page says it under "How to repeat this"."""
 
     what: str
     words: tuple[str, ...]
 
 
-Block = Paragraph | Bullets | Facts | Table | Picture | Code | Command
-InWords = Paragraph | Bullets | Facts | Table | Command
+Block = Paragraph | Bullets | Facts | Table | Picture | Code | ProposedCommand
+InWords = Paragraph | Bullets | Facts | Table | ProposedCommand
 
 
 @dataclass(frozen=True)
@@ -194,7 +194,7 @@ def _has_content(block: Block) -> bool:
         return bool(text_of(block.words))
     if isinstance(block, Picture):
         return bool(block.data)
-    if isinstance(block, Code | Command):
+    if isinstance(block, Code | ProposedCommand):
         return bool(block.text if isinstance(block, Code) else block.words)
     return bool(block.items if isinstance(block, Bullets) else block.pairs if isinstance(block, Facts) else block.rows)
 
@@ -209,7 +209,7 @@ def words_of(block: Block) -> tuple[Words, ...]:
         return tuple(said for pair in block.pairs for said in pair)
     if isinstance(block, Picture | Code):
         return (block.title if isinstance(block, Picture) else block.summary,)
-    if isinstance(block, Command):
+    if isinstance(block, ProposedCommand):
         return (block.what,)
     heads = (block.caption, *(column.title for column in block.columns))
     return (*heads, *(cell for row in block.rows for cell in row))

@@ -6,11 +6,11 @@ import re
 
 from sqlaudit.reports.document import (
     Bullets,
-    Command,
     Document,
     Facts,
     InWords,
     Paragraph,
+    ProposedCommand,
     Table,
     Words,
     asked_by,
@@ -44,7 +44,7 @@ def _block(block: InWords) -> str:
         return "\n".join(f"- {_inline(item)}" for item in block.items)
     if isinstance(block, Facts):
         return "\n".join(f"- **{markdown(name)}**: {_inline(words)}" for name, words in block.pairs)
-    if isinstance(block, Command):
+    if isinstance(block, ProposedCommand):
         return f"{markdown(block.what)}\n\n{_fenced(visible(' '.join(block.words)))}"
     return _table(block)
 

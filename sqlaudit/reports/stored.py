@@ -15,11 +15,11 @@ from sqlaudit.reports.document import (
     Bullets,
     Code,
     Column,
-    Command,
     Document,
     Facts,
     Paragraph,
     Picture,
+    ProposedCommand,
     Section,
     Table,
     Toned,
@@ -92,8 +92,8 @@ def _stored(block: Block) -> dict[str, Any]:
     return _stored_table(block) if isinstance(block, Table) else _stored_letters(block)
 
 
-def _stored_letters(block: Code | Command) -> dict[str, Any]:
-    if isinstance(block, Command):
+def _stored_letters(block: Code | ProposedCommand) -> dict[str, Any]:
+    if isinstance(block, ProposedCommand):
         return {"kind": "command", "what": block.what, "words": list(block.words)}
     return {"kind": "code", "summary": block.summary, "text": block.text}
 
@@ -141,7 +141,7 @@ _READERS: Mapping[str, Callable[[Mapping[str, Any]], Block]] = {
     "facts": lambda item: Facts(tuple((_text(name), _words(words)) for name, words in item["pairs"])),
     "picture": lambda item: Picture(_text(item["drawing"]), _text(item["title"]), dict(item["data"])),
     "code": lambda item: Code(_text(item["summary"]), _text(item["text"])),
-    "command": lambda item: Command(_text(item["what"]), tuple(_text(word) for word in item["words"])),
+    "command": lambda item: ProposedCommand(_text(item["what"]), tuple(_text(word) for word in item["words"])),
     "table": _table,
 }
 

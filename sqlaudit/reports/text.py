@@ -15,12 +15,12 @@ from rich.text import Text
 from sqlaudit.reports.document import (
     Block,
     Bullets,
-    Command,
     Document,
     Facts,
     InWords,
     Paragraph,
     Picture,
+    ProposedCommand,
     Table,
     Words,
     asked_by,
@@ -98,12 +98,12 @@ def _blocks(console: Console, blocks: tuple[Shown, ...]) -> None:
         if position and not (isinstance(block, Bullets) and isinstance(blocks[position - 1], Paragraph)):
             console.print()
         _print(console, Padding(_laid_out(block, console), (0, 0, 0, _INDENT)))
-        if isinstance(block, Command):
+        if isinstance(block, ProposedCommand):
             for line in _command_lines(block, console.width):
                 console.print(Text(line), soft_wrap=True)
 
 
-def _command_lines(command: Command, width: int) -> list[str]:
+def _command_lines(command: ProposedCommand, width: int) -> list[str]:
     """A command as a shell takes it from a screen: whole words, and a backslash where it goes on in the next line."""
     lines, indent = [""], " " * (2 * _INDENT)
     for option in _with_values([visible(word) for word in command.words]):
@@ -133,7 +133,7 @@ def _print(console: Console, renderable: RenderableType) -> None:
 def _laid_out(block: Shown, console: Console) -> RenderableType:
     if isinstance(block, list):
         return _plot(block)
-    if isinstance(block, Paragraph | Command):
+    if isinstance(block, Paragraph | ProposedCommand):
         return _styled(block.words if isinstance(block, Paragraph) else block.what)
     if isinstance(block, Bullets):
         return _pairs([("•", item) for item in block.items])

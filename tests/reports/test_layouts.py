@@ -10,10 +10,10 @@ from rich.cells import cell_len
 from sqlaudit.reports.document import (
     Bullets,
     Column,
-    Command,
     Document,
     Facts,
     Paragraph,
+    ProposedCommand,
     Section,
     Table,
     Toned,
@@ -97,7 +97,7 @@ COMMAND = ("sqlaudit", "audit", "people.csv", "--qi", "zip,age,height", "--sensi
 
 
 def test_commands_can_be_copied_whole() -> None:
-    document = Document("head", (), section("Next", Command("Then audit:", COMMAND)))
+    document = Document("head", (), section("Next", ProposedCommand("Then audit:", COMMAND)))
     assert f"  Then audit:\n    {' '.join(COMMAND)}\n" in render_text(document, 100)
     narrow = render_text(document, 50)
     assert narrow.splitlines()[3:] == [
@@ -109,10 +109,10 @@ def test_commands_can_be_copied_whole() -> None:
     as_a_shell_reads_it = narrow.partition("Then audit:")[2].replace("\\\n", "")
     assert shlex.split(as_a_shell_reads_it) == shlex.split(" ".join(COMMAND))
     long = ("sqlaudit", "audit", "people.csv", "--qi", ",".join(f"column_{number}" for number in range(20)))
-    said = render_text(Document("head", (), section("Next", Command("Then audit:", long))), 60)
+    said = render_text(Document("head", (), section("Next", ProposedCommand("Then audit:", long))), 60)
     assert shlex.split(said.partition("Then audit:")[2].replace("\\\n", "")) == list(long)
     assert f"Then audit:\n\n```sh\n{' '.join(COMMAND)}\n```\n" in render_markdown(document)
-    assert "\n````sh\na ```\n````\n" in render_markdown(Document("h", (Command("x", ("a", "```")),)))
+    assert "\n````sh\na ```\n````\n" in render_markdown(Document("h", (ProposedCommand("x", ("a", "```")),)))
 
 
 def test_markup_in_texts_is_text() -> None:

@@ -22,11 +22,11 @@ from sqlaudit.reports.document import (
     Bullets,
     Code,
     Column,
-    Command,
     Document,
     Facts,
     Paragraph,
     Picture,
+    ProposedCommand,
     Section,
     Table,
     Toned,
@@ -66,7 +66,7 @@ EVERYTHING = Document(
         Section(NASTY, (Facts(((NASTY, Toned(NASTY, "warn")),)), Table((Column(NASTY, True),), ((NASTY,),), NASTY))),
         Section("pictures", PICTURES),
         Section("code", (Code(NASTY, "SELECT 1\nFROM x -- " + NASTY),)),
-        Section("command", (Command(NASTY, ("sqlaudit", NASTY)),)),
+        Section("command", (ProposedCommand(NASTY, ("sqlaudit", NASTY)),)),
     ),
     (Toned(NASTY, "bad"), "plain"),
 )
@@ -165,7 +165,9 @@ def test_what_commands_are_for_stands_at_the_end_of_a_page() -> None:
         (
             *section("What to do", Bullets(("Try --qi.",)), repeating=True),
             *section(
-                "Facts", Paragraph("One class of two rows."), Command("Look again:", ("sqlaudit", "profile", "--x"))
+                "Facts",
+                Paragraph("One class of two rows."),
+                ProposedCommand("Look again:", ("sqlaudit", "profile", "--x")),
             ),
             *section("The SQL", Code("1. open", "SELECT 1"), Code("2. read", "SELECT 2")),
         ),

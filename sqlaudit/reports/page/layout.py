@@ -10,11 +10,11 @@ from sqlaudit.reports.document import (
     Block,
     Bullets,
     Code,
-    Command,
     Document,
     Facts,
     Paragraph,
     Picture,
+    ProposedCommand,
     Section,
     Table,
     Words,
@@ -81,7 +81,7 @@ def _for_readers(document: Document) -> Iterator[tuple[str, Iterable[str]]]:
         blocks = [
             block
             for block in section.blocks
-            if not isinstance(block, Command) and not (isinstance(block, Bullets) and {*block.items} <= cards)
+            if not isinstance(block, ProposedCommand) and not (isinstance(block, Bullets) and {*block.items} <= cards)
         ]
         if blocks and not section.repeating and not all(isinstance(block, Code) for block in blocks):
             yield section.title, _blocks(blocks)
@@ -114,7 +114,7 @@ def _repeating(document: Document) -> Iterator[str]:
         yield from _block(Bullets(tuple(hints)))
     for section in document.sections:
         if not section.repeating:
-            yield from _blocks(block for block in section.blocks if isinstance(block, Command))
+            yield from _blocks(block for block in section.blocks if isinstance(block, ProposedCommand))
         else:
             yield f"<h3>{_escaped(section.title)}</h3>"
             yield from _blocks(section.blocks)
@@ -181,9 +181,9 @@ def _block(block: Block) -> Iterable[str]:
     return _table(block) if isinstance(block, Table) else _letters(block)
 
 
-def _letters(block: Code | Command) -> list[str]:
+def _letters(block: Code | ProposedCommand) -> list[str]:
     """What is read letter by letter."""
-    if isinstance(block, Command):
+    if isinstance(block, ProposedCommand):
         return [f"<p>{_escaped(block.what)}</p>", _command(" ".join(block.words))]
     return [
         f"<details><summary>{_escaped(block.summary)}</summary>",
