@@ -23,6 +23,7 @@ from sqlaudit.lattices.audited_nodes import AuditedNodes, AuditedTable, audited_
 from sqlaudit.lattices.base_histogram import base_histogram
 from sqlaudit.lattices.coding import KeyColumn, KeyLayout, code_values
 from sqlaudit.lattices.figures import NodeFigures
+from sqlaudit.lattices.noise import MEASURE as NOISE
 from sqlaudit.lattices.parts import NodeLosses
 from sqlaudit.lattices.rollup import Rollup
 from sqlaudit.lattices.verdicts import CellWeight, LossParts, Node, NodeClasses, Verdict
@@ -37,7 +38,7 @@ class Evaluator:
         limit_rows: how many of them may be suppressed.
         audited: decides node by node instead, where count vectors do not tell what is asked.
         inherits: whether coarser nodes inherit what models say they do.
-        of_values: whether losses look at the sensitive attribute.
+        of_values: the loss that looks at the sensitive attribute, if one does.
     """
 
     def __init__(
@@ -51,7 +52,7 @@ class Evaluator:
         audited: AuditedNodes | None = None,
         *,
         inherits: bool = True,
-        of_values: bool = False,
+        of_values: str = "",
     ) -> None:
         self.layout = layout
         self.rows = rows
@@ -61,7 +62,8 @@ class Evaluator:
         self._rollup = Rollup(workbench, layout, base, words)
         self._figures = NodeFigures(workbench, attributes, rows, limit_rows)
         sensitive = attributes[0] if of_values else None
-        self._losses = NodeLosses(workbench, layout, base, self._figures, rows, self.tuples, sensitive)
+        noise = of_values == NOISE
+        self._losses = NodeLosses(workbench, layout, base, self._figures, rows, self.tuples, sensitive, noise=noise)
         self._monotone = inherits and all_inherited(attributes, self.limit_rows)
 
     @property
@@ -211,7 +213,7 @@ def open_evaluator(
     limit: Fraction = Fraction(0),
     population: Relation | None = None,
     every_count: bool = False,
-    of_values: bool = False,
+    of_values: str = "",
 ) -> Evaluator:
     """What decides the nodes of a lattice.
 
@@ -222,13 +224,13 @@ def open_evaluator(
         requirements: what the table must satisfy. inputs: further inputs, as `read_inputs` gives them.
         limit: the share of the rows that may be suppressed. population: the population table, if a model needs one.
         every_count: whether `classes` is going to be asked.
-        of_values: whether losses look at the sensitive attribute, the only one.
+        of_values: the loss that looks at the sensitive attribute, the only one; empty for none.
 
     Raises:
         UsageError: requirements that do not fit the roles, a limit that has no meaning with them, or losses that look
             at sensitive values where classes are no count vectors.
     """
-    counts = every_count or of_values
+    counts = every_count or bool(of_values)
     attributes = read_attributes(engine, relation, roles, given, requirements, inputs or {}, every_count=counts)
     refuse_limit(attributes, given, limit)
     layout = code_values(workbench, columns)

@@ -17,6 +17,7 @@ from sqlaudit.engines.contract import Engine
 from sqlaudit.lattices.attributes import Attribute
 from sqlaudit.lattices.checks import placed, prepared
 from sqlaudit.lattices.coding import KeyLayout
+from sqlaudit.lattices.noise import NodeNoise
 from sqlaudit.lattices.rollup import Chunk
 from sqlaudit.lattices.variance import NodeVariance
 from sqlaudit.lattices.verdicts import CellWeight, LossParts, Node
@@ -44,7 +45,8 @@ class NodeLosses:
     Args:
         workbench: where the chunks lie. layout: the columns' places in the key. base: the finest classes.
         figures: what makes a class fail. rows: rows of the table. finest: how many the finest classes are.
-        sensitive: the attribute whose counts the finest classes have, where losses look at it.
+        sensitive: the attribute whose counts the finest classes have, where losses look at it. noise: whether they ask
+            for the noise of range queries, and not for how far values are from those of the table.
     """
 
     def __init__(
@@ -56,6 +58,8 @@ class NodeLosses:
         rows: int,
         finest: int,
         sensitive: Attribute | None = None,
+        *,
+        noise: bool = False,
     ) -> None:
         self._workbench, self._layout, self._base, self._figures = workbench, layout, base, figures
         self._rows, self._finest = rows, finest
@@ -63,7 +67,13 @@ class NodeLosses:
         self._weighted: Relation | None = None
         self._bits: Relation | None = None
         self._tuple_bits: float | None = None
-        self._variance = NodeVariance(workbench, layout.key, base, sensitive, rows) if sensitive else None
+        self._of_sensitive: NodeNoise | NodeVariance | None = None
+        if sensitive is not None:
+            self._of_sensitive = (
+                NodeNoise(workbench, layout, base, sensitive, rows)
+                if noise
+                else NodeVariance(workbench, layout.key, base, sensitive, rows)
+            )
 
     def parts(
         self, chunk: Chunk, weights: Iterable[CellWeight], bits: bool, tuples: bool = False, inflation: bool = False
@@ -80,7 +90,8 @@ class NodeLosses:
         weighted = self._weigh(failing, tuple(weights), given)
         open_bits = self._open_bits(failing, given) if bits else {}
         inflated = self.inflation(chunk, given) if inflation else {}
-        of_values = self._variance.of(self._in_batches(chunk), self._masks, given) if self._variance else {}
+        asked = self._of_sensitive
+        of_values = asked.of(self._in_batches(chunk), self._masks, given) if asked else {}
         return [
             replace(
                 self._of(node, counted.get(place, (0, 0, 0, 0)), weighted.get(place), open_bits.get(place), bits),

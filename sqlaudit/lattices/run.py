@@ -111,7 +111,7 @@ def find_nodes(
             limit=request.suppression,
             population=population,
             every_count=bool(request.knowledge),
-            of_values=find_measure(request.measure).sensitive,
+            of_values=request.measure if find_measure(request.measure).sensitive else "",
         )
         _refuse_many(request, evaluator.heights)
         values = partial(_distinct, engine, relation, roles)

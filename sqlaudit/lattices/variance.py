@@ -6,7 +6,7 @@ sums of distances are whole numbers, so that what must not fall from one node to
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -21,6 +21,22 @@ _COUNTS = "sqlaudit_lattice_lane_counts"
 _TUPLES = "sqlaudit_lattice_tuple_distances"
 _HALF = Fraction(1, 2)
 """What a difference of shares weighs, where all values are equally far apart."""
+
+
+def lane_counts(workbench: Engine, key: Sequence[str], base: Relation, attribute: Attribute) -> Relation:
+    """The counts of sensitive values in the finest classes, on the workbench: key, lane, c, and part of the table."""
+    packing = attribute.packing
+    words = zip(attribute.words, packing.words, strict=True)
+    unpacked = render(
+        "lattices/lattice_lane_counts.sql",
+        workbench.dialect,
+        step="sensitive values of the finest classes",
+        key=list(key),
+        base=Raw(base.sql),
+        lanes=[(lane, name, shift) for (name, _), word in words for lane, shift in word],
+        mask=2**packing.bits - 1,
+    )
+    return workbench.materialize(_COUNTS, unpacked)
 
 
 class NodeVariance:
@@ -69,18 +85,8 @@ class NodeVariance:
     def _finest(self) -> tuple[Relation, Relation, int]:
         """Counts of values, distances of the finest classes, and the sum of these."""
         if self._kept is None:
-            dialect, packing = self._workbench.dialect, self._attribute.packing
-            words = zip(self._attribute.words, packing.words, strict=True)
-            unpacked = render(
-                "lattices/lattice_lane_counts.sql",
-                dialect,
-                step="sensitive values of the finest classes",
-                key=self._key,
-                base=Raw(self._base.sql),
-                lanes=[(lane, name, shift) for (name, _), word in words for lane, shift in word],
-                mask=2**packing.bits - 1,
-            )
-            counts = self._workbench.materialize(_COUNTS, unpacked)
+            dialect = self._workbench.dialect
+            counts = lane_counts(self._workbench, self._key, self._base, self._attribute)
             measured = render(
                 "lattices/lattice_tuple_distances.sql",
                 dialect,

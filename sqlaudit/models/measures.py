@@ -311,12 +311,14 @@ OF_NODES: Mapping[str, Measure] = {
         "variance-loss",
         "hybrid",
         "hybrid-log",
+        "range-query-noise",
     )
 }
 """Those that a search minimizes. `loss` and `precision` are shares there: of `loss`, the columns come together as the
 geometric mean of 1 + their mean, minus 1 (ARX's Loss); `precision` is the mean itself, 1 − what a comparison tells.
 `modification-rate` counts every cell of a column above level 0 there, whatever its label reads like.
-Those of a sensitive attribute measure with equal distances between values.
+Those of a sensitive attribute measure with equal distances between values; the noise of range queries is of a hundred
+queries, the same ones for every node.
 `entropy` is monotone there because every row is recoded alike: the sum over the rows of a cell of H(X | cell) and of
 −log2 Pr(value | cell) is the same number. Cell by cell it is not (Hsu, 4.2.3)."""
 
@@ -329,11 +331,7 @@ def find_measure(name: str, among: Mapping[str, Measure] = OF_NODES) -> Measure:
     """
     if name in MEASURES and name not in among:
         raise UsageError(
-            f"The measure {name!r} is an estimate from random queries, so a search does not minimize it: the smallest "
-            "would be the luckiest. A comparison of the release with the original tells it. "
-            f"Searches minimize: {', '.join(among)}."
-            if among is OF_NODES
-            else f"The measure {name!r} is of nodes of a lattice, not of releases. There are: {', '.join(among)}."
+            f"The measure {name!r} is of nodes of a lattice, not of releases. There are: {', '.join(among)}."
         )
     if name not in among:
         raise UsageError(f"There is no measure {name!r}.{closest(name, among)} There are: {', '.join(among)}.")

@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from sqlaudit.models.ranges import random_ranges
+
 Recode = Callable[[Any], Any]
 """What a value becomes at one level; the last level of a column makes everything the same."""
 
@@ -44,6 +46,7 @@ def losses(
     found |= _volumes(rows, cells, suppressed)
     if sensitive is not None:
         found |= _variances(rows, cells, suppressed, sensitive)
+        found["range-query-noise"] = _noise(rows, cells, suppressed, sensitive)
     found["ncp"] = sum(weight[column] * _ncp(rows, column, cells[column], suppressed) for column in hierarchies)
     for name in ("entropy", "monotone-entropy", "non-uniform-entropy"):
         found[name] = sum(
@@ -150,6 +153,34 @@ def _variances(
         found["hybrid"] += float(gone) * larger
         found["hybrid-log"] += float(gone) * math.log2(larger)
     return found
+
+
+def _noise(
+    rows: Sequence[Mapping[str, Any]], cells: Mapping[str, Sequence[Any]], suppressed: set[int], sensitive: str
+) -> float:
+    """The mean over queries and rows of how far the meant rows of a class are from it; the table, of rows left out."""
+    known = {column: sorted({row[column] for row in rows if row[column] is not None}) for column in cells}
+    queries = random_ranges(100, 0, list(enumerate(map(len, known.values()), 1)))
+    values = [row[sensitive] for row in rows]
+    regions = [None if i in suppressed else tuple(cells[column][i] for column in cells) for i in range(len(rows))]
+    total = Fraction(0)
+    for query in queries:
+        ranges = [(list(cells)[place - 1], low, high) for place, low, high in query.ranges]
+        for region in set(regions):
+            inside = [i for i, one in enumerate(regions) if one == region]
+            meant = [
+                values[i]
+                for i in inside
+                if all(
+                    rows[i][column] is not None and low <= known[column].index(rows[i][column]) <= high
+                    for column, low, high in ranges
+                )
+            ]
+            whole = values if region is None else [values[i] for i in inside]
+            for value in set(values) if meant else ():
+                gap = Fraction(meant.count(value), len(meant)) - Fraction(whole.count(value), len(whole))
+                total += abs(gap) * len(inside) / 2
+    return float(total / len(queries) / len(rows))
 
 
 def _cells(rows: Sequence[Mapping[str, Any]], column: str, levels: Sequence[Recode], level: int) -> list[Any]:

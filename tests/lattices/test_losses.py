@@ -132,7 +132,7 @@ def test_losses_are_what_their_sources_say(workbench: Engine, data: st.DataObjec
 @given(st.lists(ROW, min_size=1, max_size=10))
 def test_monotone_measures_never_fall_without_suppression(workbench: Engine, rows: list[dict[str, Any]]) -> None:
     for measure in OF_NODES.values():
-        if measure.name.startswith("hybrid"):
+        if measure.name.startswith("hybrid") or measure.name == "range-query-noise":
             continue  # may fall: test_run.py has a table
         by_node = {
             node: oracle_losses.losses(rows, RECODE, node, set(), sensitive="sex")[measure.name]
@@ -174,7 +174,5 @@ def test_weights_belong_to_measures_of_columns() -> None:
                 Losses(measure, 1, (), (Fraction(1),))
     with pytest.raises(UsageError, match="Did you mean 'precision'"):
         find_measure("precison")
-    with pytest.raises(UsageError, match="'range-query-noise' is an estimate from random queries, so a search does"):
-        find_measure("range-query-noise")
     with pytest.raises(UsageError, match="'height' is of nodes of a lattice, not of releases"):
         find_measure("height", OF_RELEASES)

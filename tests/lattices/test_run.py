@@ -120,7 +120,7 @@ def test_regions_and_widths_are_those_of_brute_force(engine: Engine, data: st.Da
 def test_losses_of_a_sensitive_attribute_are_those_of_brute_force(data: st.DataObject) -> None:
     rows = data.draw(st.lists(ROW, min_size=1, max_size=9))
     suppress = data.draw(st.sampled_from([Fraction(0), Fraction(1, 2)]))
-    measure = data.draw(st.sampled_from(["variance-loss", "hybrid", "hybrid-log"]))
+    measure = data.draw(st.sampled_from(["variance-loss", "hybrid", "hybrid-log", "range-query-noise"]))
     required = data.draw(st.sampled_from([[REQUIREMENTS[0]], [REQUIREMENTS[0], REQUIREMENTS[2]]]))
     recode = {name: LABELS[name] for name in HEIGHTS}
     with connect() as engine:
@@ -135,6 +135,31 @@ def test_losses_of_a_sensitive_attribute_are_those_of_brute_force(data: st.DataO
     if best.best is not None:
         assert best.best.loss == pytest.approx(min(losses.values()), rel=1e-9, abs=1e-9)
     assert every.loss_monotone is (measure == "variance-loss" and not suppress)
+
+
+def test_the_noise_of_a_node_is_what_a_comparison_of_its_release_says(tmp_path: Path) -> None:
+    ages = [31, 32, 32, 45, 46, 58, 33, 31, 47, 58, 59, 31]
+    table = pd.DataFrame({"age": ages, "sex": list("ffmmfmfmfmmf"), "dx": list("abcabcddabca")})
+    table["id"] = range(12)
+    given: dict[str, Any] = {"qi": ["age", "sex"], "sensitive": "dx"}
+    ways = {"age": {"widths": [10, 100]}, "sex": {"mask": [1]}}
+    for suppress in (0, 0.3):
+        to = tmp_path / f"release{suppress}.parquet"
+        found = sqlaudit.lattice(
+            table,
+            require="k=2",
+            hierarchies=ways,
+            measure="range-query-noise",
+            suppress=suppress,
+            to=to,
+            keep_column="id",
+            **given,
+        )
+        assert found.best is not None
+        assert found.loss_monotone is False
+        assert bool(found.best.failing_rows) is bool(suppress)
+        compared = sqlaudit.compare(table, str(to), key="id", hierarchies=ways, measures=["range-query-noise"], **given)
+        assert found.best.loss == pytest.approx(compared.loss("range-query-noise").value, rel=1e-12)
 
 
 def test_a_hybrid_loss_may_fall_and_a_coarser_node_be_the_best() -> None:

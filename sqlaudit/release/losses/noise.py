@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from sqlaudit.models.ranges import RangeQuery, random_ranges
 from sqlaudit.release.compare.coding import PairedAttribute
 from sqlaudit.release.compare.distances import Distance
 from sqlaudit.release.compare.result import Loss
-from sqlaudit.release.compare.workload import RangeQuery, random_ranges
 from sqlaudit.release.losses.views import LossScene, LossView, no_pairs, no_sensitive
 
 MEASURE = "range-query-noise"
