@@ -83,7 +83,7 @@ def test_only_those_who_repeat_it_read_of_commands(browser: Browser, pages: dict
         page.evaluate("document.querySelectorAll('pre, details').forEach(one => one.remove())")
         said = page.inner_text("main")
     before, repeated, _ = said.partition("How to repeat this\n\n")
-    assert repeated
+    assert repeated or name == "test"  # a policy is repeated as it stands, and its page names no command
     assert re.findall(r"(?<![\w-])--[a-z][a-z-]*|`sqlaudit[^`]*`", before) == []
 
 
