@@ -61,3 +61,12 @@ judged_{{ block.position }} AS NOT MATERIALIZED (
 
 {# True when any of the named verdicts is. #}
 {% macro any_of(names) %}{% for name in names %}{{ name }}{{ " OR " if not loop.last }}{% endfor %}{{ "FALSE" if not names }}{% endmacro %}
+
+{# The keys of the classes that fall short, after `judged`. #}
+{% macro failing_keys(blocks, any, key) %}
+failing AS (
+    SELECT id, {{ key }}
+    FROM judged_{{ blocks[-1].position }}
+    WHERE {{ any_of(any) }}
+)
+{%- endmacro %}

@@ -2,11 +2,7 @@
    the column leaves open where nothing is told. The values are those of the finest classes that fall into them. #}
 {% import "lattices/_lattice.sql" as parts with context %}
 WITH {{ parts.judged(grouped, blocks, key | join(", ")) }},
-failing AS (
-    SELECT id, {{ key | join(", ") }}
-    FROM judged_{{ blocks[-1].position }}
-    WHERE {{ parts.any_of(any) }}
-),
+{{ parts.failing_keys(blocks, any, key | join(", ")) }},
 finest AS MATERIALIZED (
     SELECT
         nodes.id, base.n

@@ -3,11 +3,7 @@
    larger the region of the row is than its tuple. A row that is left out may be any, and nothing of its distance stays. #}
 {% import "lattices/_lattice.sql" as parts with context %}
 WITH {{ parts.judged(grouped, blocks, key | join(", ")) }},
-failing AS (
-    SELECT id, {{ key | join(", ") }}
-    FROM judged_{{ blocks[-1].position }}
-    WHERE {{ parts.any_of(any) }}
-),
+{{ parts.failing_keys(blocks, any, key | join(", ")) }},
 mixtures AS (
     SELECT
         nodes.id{% for word in key %}, counts.{{ word }} & nodes.m{{ loop.index0 }} AS c{{ loop.index0 }}{% endfor %},

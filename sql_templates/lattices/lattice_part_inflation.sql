@@ -3,11 +3,7 @@
    left out. The tuples are the finest classes. #}
 {% import "lattices/_lattice.sql" as parts with context %}
 WITH {{ parts.judged(grouped, blocks, key | join(", ")) }},
-failing AS (
-    SELECT id, {{ key | join(", ") }}
-    FROM judged_{{ blocks[-1].position }}
-    WHERE {{ parts.any_of(any) }}
-),
+{{ parts.failing_keys(blocks, any, key | join(", ")) }},
 finest AS (
     SELECT
         nodes.id, base.n

@@ -4,11 +4,7 @@
 {% import "lattices/_lattice.sql" as parts with context %}
 {% set cells %}{% for word in key %}, c{{ loop.index0 }}{% endfor %}{% endset %}
 WITH {{ parts.judged(grouped, blocks, key | join(", ")) }},
-failing AS (
-    SELECT id, {{ key | join(", ") }}
-    FROM judged_{{ blocks[-1].position }}
-    WHERE {{ parts.any_of(any) }}
-),
+{{ parts.failing_keys(blocks, any, key | join(", ")) }},
 homed AS MATERIALIZED (
     SELECT
         nodes.id, failing.id IS NOT NULL AS gone{% for word in key %}, CASE WHEN failing.id IS NULL THEN ranked.{{ word }} & nodes.m{{ loop.index0 }} ELSE 0 END AS c{{ loop.index0 }}{% endfor %},
