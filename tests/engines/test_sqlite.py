@@ -114,6 +114,30 @@ def test_a_file_with_a_log_is_read_without_a_trace(clinic: Path) -> None:
     assert len(values(clinic, "grown")) == 36
 
 
+def test_a_file_that_was_not_closed_is_refused_and_nothing_is_made_beside_it(clinic: Path, tmp_path: Path) -> None:
+    put(clinic, "PRAGMA journal_mode = WAL")
+    left = tmp_path / "left"
+    left.mkdir()
+    with closing(sqlite3.connect(clinic, isolation_level=None)) as writer:
+        writer.execute("INSERT INTO \"pa tients\" VALUES (99, 'f', 'flu', 1)")
+        for end in ("", "-wal"):
+            (left / f"copy.sqlite{end}").write_bytes(Path(f"{clinic}{end}").read_bytes())
+    with pytest.raises(InputError, match=r"copy\.sqlite' was not closed by who wrote it last"):
+        connect(str(left / "copy.sqlite"))
+    assert sorted(file.name for file in left.iterdir()) == ["copy.sqlite", "copy.sqlite-wal"]
+
+
+def test_texts_that_a_collation_takes_for_equal_are_refused(clinic: Path) -> None:
+    put(clinic, "CREATE TABLE odd (a TEXT COLLATE NOCASE, b TEXT)", "INSERT INTO odd VALUES ('HIV', 'x'), ('hiv', 'X')")
+    put(clinic, "CREATE VIEW one_way AS SELECT LOWER(a) AS a, b FROM odd", "CREATE VIEW same AS SELECT a FROM odd")
+    for table in ("odd", "same"):
+        with pytest.raises(UsageError, match=f"Column 'a' of '{table}' has texts that its collation takes for equal"):
+            sqlaudit.audit(table, db="clinic.sqlite", qi="a")
+    assert sorted(values(clinic, "one_way")) == [("hiv", "X"), ("hiv", "x")]
+    put(clinic, "DELETE FROM odd WHERE b = 'x'")
+    assert values(clinic, "odd") == [("hiv", "X")]
+
+
 def test_what_is_written_meanwhile_is_not_seen(clinic: Path) -> None:
     put(clinic, "PRAGMA journal_mode = WAL")
     with closing(sqlite3.connect(clinic, isolation_level=None)) as writer:

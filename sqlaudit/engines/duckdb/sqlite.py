@@ -27,6 +27,7 @@ PATIENCE = 5.0
 _WAL = 2
 """What a file in the mode of write-ahead logging says in its header."""
 _TABLES = "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite~_%' ESCAPE '~'"
+_COLLATIONS = "SELECT COUNT(*) FROM sqlite_schema WHERE sql LIKE '%collate%'"
 _BATCH = 20_000
 _WIDEST = 150
 """Columns whose kinds are counted in one statement."""
@@ -70,6 +71,12 @@ class SqliteFile:
     def __init__(self, path: Path, label: str, alias: str, session: DuckDBSession) -> None:
         self._path, self._label, self._session = path, label, session
         self._before = stamp(path) if _is_unlogged(path) else None
+        if not self._before and _is_left_open(path):
+            raise InputError(
+                f"{label!r} was not closed by who wrote it last: {label + '-wal'!r} has changes that SQLite can only "
+                "read by writing beside the file. Open the file once with the program that made it, or audit a copy "
+                "that was opened so."
+            )
         self._copied: set[Name] = set()
         address = f"file:{in_url(str(path))}?mode=ro" + ("&immutable=1" if self._before else "")
         with self._told():
@@ -119,6 +126,7 @@ class SqliteFile:
             declared = {str(row[1]): str(row[2]) for row in told}
             parts = [names[start : start + _WIDEST] for start in range(0, len(names), _WIDEST)]
             counted = [cells for part in parts for cells in self._counted(table, part)]
+            self._refuse_equal_texts(table, [name for name, cells in zip(names, counted, strict=True) if cells[2]])
         return [
             (name, self._type(table, name, cells, declared.get(name, "")))
             for name, cells in zip(names, counted, strict=True)
@@ -130,6 +138,20 @@ class SqliteFile:
         row = self._connection.execute("SELECT " + ", ".join(parts) + " FROM " + _quoted(table)).fetchone()
         each = len(_COUNTED)
         return [row[start : start + each] for start in range(0, len(row), each)]
+
+    def _refuse_equal_texts(self, table: str, names: Sequence[str]) -> None:
+        """Raise UsageError where a collation takes texts for equal that are written in different ways."""
+        if not self._connection.execute(_COLLATIONS).fetchone()[0]:
+            return
+        for name in names:
+            values = "COUNT(DISTINCT " + _quoted(name) + "), COUNT(DISTINCT " + _quoted(name) + " COLLATE BINARY)"
+            equal, written = self._connection.execute("SELECT " + values + " FROM " + _quoted(table)).fetchone()
+            if equal != written:
+                raise UsageError(
+                    f"Column {name!r} of {table!r} has texts that its collation takes for equal, such as letters in "
+                    f"two cases, and an audit would tell them apart. Make a view in {self._label!r} that writes them "
+                    "in one way, for instance with LOWER(…), and name that."
+                )
 
     def _type(self, table: str, name: str, cells: Row, declared: str) -> str:
         whole, floating, texts, blobs = (int(count or 0) for count in cells[:4])
@@ -174,7 +196,20 @@ def _quoted(name: str) -> str:
 
 def _is_unlogged(path: Path) -> bool:
     """Whether a file in the mode of write-ahead logging has no log: SQLite would make one beside it to read it."""
-    log = Path(f"{path}-wal")
+    return _is_in_wal_mode(path) and not _has_log(path)
+
+
+def _is_left_open(path: Path) -> bool:
+    """Whether there is a log that no program has in use: SQLite would make the index of it anew, beside the file."""
+    return _is_in_wal_mode(path) and _has_log(path) and not is_file(Path(f"{path}-shm"))
+
+
+def _is_in_wal_mode(path: Path) -> bool:
     with path.open("rb") as file:
         header = file.read(20)
-    return header[18:20] == bytes((_WAL, _WAL)) and not (is_file(log) and log.stat().st_size)
+    return header[18:20] == bytes((_WAL, _WAL))
+
+
+def _has_log(path: Path) -> bool:
+    log = Path(f"{path}-wal")
+    return is_file(log) and log.stat().st_size > 0
