@@ -64,7 +64,8 @@ class Auditor:
         attributes = opened.roles.sensitive or (None,)
         parts = [audit_part(opened, attribute, position, wanted) for position, attribute in enumerate(attributes)]
         judged = parts[0].judged
-        if self.relation is None and not self.rows_meant and (judged.sizes.all_squares or counts_beside(*published)):
+        odd_sizes = judged.sizes.all_squares or judged.sizes.all_multiples
+        if self.relation is None and not self.rows_meant and (odd_sizes or counts_beside(*published)):
             from sqlaudit.audits.joined import refuse_joined
 
             refuse_joined(self.engine, spec.target, *published, spec.roles, judged.sizes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from math import isqrt
+from math import gcd, isqrt
 from typing import Any
 
 from sqlaudit.base.documents import Documented, after, told
@@ -38,6 +38,11 @@ class ClassSizes(Documented):
     def all_squares(self) -> bool:
         """Whether every class has a square number of rows, and one of them 9 or more."""
         return bool(self.sizes) and self.sizes[-1][0] >= 9 and all(isqrt(size) ** 2 == size for size, _ in self.sizes)
+
+    @property
+    def all_multiples(self) -> bool:
+        """Whether some number from 3 on divides the sizes of all classes."""
+        return gcd(*(size for size, _ in self.sizes)) >= 3
 
     @property
     @told("count")

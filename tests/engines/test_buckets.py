@@ -140,6 +140,21 @@ def test_the_two_tables_joined_are_refused(engine: Engine) -> None:
         sqlaudit.audit(query=asked["query"], db=engine, qi=["b"], require="k=5")
 
 
+def test_a_join_is_refused_where_the_persons_columns_are_known(engine: Engine) -> None:
+    """A class is then a person, once for each value of the bucket: 5 rows, where nobody is like another."""
+    named = [{**row, "age": row["age"] + (50 if row["b"] == "F" else 0)} for row in JOINED]
+    asked: dict[str, Any] = {"query": values_query(named, COLUMNS), "db": engine, "require": "k=5"}
+    for known in (["age"], ["age", "b"]):
+        for sensitive in ("s", ()):
+            with pytest.raises(UsageError, match="the smallest one has 5 rows for 1 person"):
+                sqlaudit.audit(qi=known, sensitive=sensitive, **asked)
+    with pytest.raises(UsageError, match="5 rows for 1 person"):
+        sqlaudit.disclosure_curve(query=asked["query"], db=engine, qi=["age"], sensitive="s")
+    moved = [dict(row) for row in named]
+    moved[0]["s"], moved[-1]["s"] = moved[-1]["s"], moved[0]["s"]
+    assert sqlaudit.audit(**{**asked, "query": values_query(moved, COLUMNS)}, qi=["age"], sensitive="s").passed
+
+
 def test_values_joined_with_their_counts_are_refused(engine: Engine) -> None:
     counts = LISTED.groupby(["bucket", "disease"]).size().reset_index(name="persons")
     joined = ROWS.merge(counts, on="bucket").rename(columns={"bucket": "b", "disease": "s"}).to_dict("records")
