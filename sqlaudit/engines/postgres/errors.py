@@ -216,6 +216,21 @@ _CONNECTING: tuple[tuple[tuple[str, ...], str], ...] = (
     (('fatal:  role "',), "There is no such role{user} at {place}."),
     (("invalid response",), "What answers at {place} is not a PostgreSQL server."),
     (("session is ", "server is "), "No server at {place} is in the state that target_session_attrs asks for."),
+    (
+        ("root certificate file",),
+        "The file with the authorities that the server's certificate is held against (sslrootcert, or "
+        "~/.postgresql/root.crt) is not there or holds no certificate.",
+    ),
+    (
+        ("does not match host name",),
+        "The certificate of the server at {place} is of another host (sslmode=verify-full).",
+    ),
+    (
+        ("certificate verify failed",),
+        "The certificate of the server at {place} is signed by none of the authorities that this client trusts "
+        "(sslrootcert), or is out of date.",
+    ),
+    (("private key file",), "The private key for this client's certificate (sslkey) could not be used."),
     (("certificate", "ssl", "gssapi"), "The server at {place} and this client do not agree on encryption (sslmode)."),
 )
 
