@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -97,6 +98,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Told by the environment too: the number of randomized cases is settled when the modules are imported."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background; tests press Ctrl-C and wait for it
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ["SQLAUDIT_ENGINES"] = ",".join(_engines(config))
     os.environ["SQLAUDIT_CASES"] = config.getoption("--cases")
     if "spark" in _engines(config):  # pyspark's own: sockets that it leaves to the collector, and versions of pandas
