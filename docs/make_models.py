@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlaudit.cli.models import describe
-from sqlaudit.models.registry import CELL_RULES, REGISTRY
+from sqlaudit.models.registry import CELL_RULES, OF_RELEASES, REGISTRY
 from sqlaudit.models.report import example
 from sqlaudit.models.requirements import PRESETS
 
@@ -38,6 +38,12 @@ For the cells of [published tables](aggregates.md): `sqlaudit aggregates` judges
 """
 
 
+SERIES = """## Models of several releases
+
+For [several releases of one table](releases.md): `sqlaudit releases` judges these together, and no audit of one table.
+"""
+
+
 def page() -> str:
     """The whole page."""
     entries = [describe(model) for model in REGISTRY.values()]
@@ -46,7 +52,8 @@ def page() -> str:
     presets = "\n".join(f"| `{name}` | `{'`, `'.join(p.requirements)}` | {p.source} |" for name, p in PRESETS.items())
     rules = f"## Published rules\n\nFor `--preset`.\n\n| name | requires | source |\n| --- | --- | --- |\n{presets}\n"
     cells = (section(describe(rule)).replace("## ", "### ", 1) for rule in CELL_RULES.values())
-    return "\n".join([HEAD, overview, *(section(entry) for entry in entries), CELLS, *cells, rules])
+    series = (section(describe(model)).replace("## ", "### ", 1) for model in OF_RELEASES.values())
+    return "\n".join([HEAD, overview, *(section(entry) for entry in entries), SERIES, *series, CELLS, *cells, rules])
 
 
 def row(entry: dict[str, Any]) -> str:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from sqlaudit.profiles.result import ProfileResult
     from sqlaudit.release.attacks.api import attack
     from sqlaudit.release.compare.api import compare
+    from sqlaudit.release.series.api import releases
     from sqlaudit.remedies.cloak.api import audit_boxes, cloak
     from sqlaudit.remedies.recode.api import recode
     from sqlaudit.remedies.recode.result import RecodeResult
@@ -41,6 +42,7 @@ _WHERE = {
     "columns": "sqlaudit.column_sets.api",
     "compare": "sqlaudit.release.compare.api",
     "records": "sqlaudit.column_sets.api",
+    "releases": "sqlaudit.release.series.api",
     "disclosure_curve": "sqlaudit.audits.disclosure.api",
     "what_if": "sqlaudit.audits.disclosure.api",
     "gate": "sqlaudit.gates.api",
@@ -94,6 +96,7 @@ __all__ = [
     "profile",
     "recode",
     "records",
+    "releases",
     "suppress",
     "what_if",
 ]

@@ -40,6 +40,7 @@ COMMANDS = {
     "persons": "Tell what somebody learns who knows a few events of a person (many rows a person).",
     "profile": "Look at the columns of a table and propose their roles.",
     "recode": "Make a table safe by local recoding (KACA, Mondrian), and publish that.",
+    "releases": "Tell what several releases of one table, published over time, say together.",
     "report": "Lay out a stored result as a page, as Markdown or as text.",
     "records": "Tell which records are special, with SUDA scores and individual risk.",
     "suppress": "Find the fewest cells to suppress so that a release is safe, and write it.",

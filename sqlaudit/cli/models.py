@@ -25,12 +25,13 @@ def command(name: str | None, output: Output) -> int:
       sqlaudit models t_closeness
       sqlaudit models l --format json
     """
-    from sqlaudit.models.registry import CELL_RULES, REGISTRY
+    from sqlaudit.models.registry import CELL_RULES, OF_RELEASES, REGISTRY
     from sqlaudit.models.requirements import PRESETS, find_model
 
-    every = REGISTRY | CELL_RULES
+    every = REGISTRY | CELL_RULES | OF_RELEASES
     entries = [describe(find_model(name, every))] if name else [describe(model) for model in REGISTRY.values()]
     rules = [describe(rule) for rule in CELL_RULES.values()]
+    series = [describe(model) for model in OF_RELEASES.values()]
     presets = [
         {"name": preset, "requirements": list(found.requirements), "source": found.source}
         for preset, found in PRESETS.items()
@@ -38,8 +39,8 @@ def command(name: str | None, output: Output) -> int:
     if name:
         output.emit(lambda: model_document(entries[0]), lambda: {"schema": SCHEMA, "models": entries})
     else:
-        data = {"schema": SCHEMA, "models": entries, "cell_rules": rules, "presets": presets}
-        output.emit(lambda: catalogue_document(entries, presets, rules), lambda: data)
+        data = {"schema": SCHEMA, "models": entries, "cell_rules": rules, "release_models": series, "presets": presets}
+        output.emit(lambda: catalogue_document(entries, presets, rules, series), lambda: data)
     return ExitCode.OK
 
 
@@ -75,4 +76,5 @@ def describe(model: Any) -> dict[str, Any]:
         "stays_with_suppression_limit": model.inherited and model.inherited_with_limit,
         "nulls_wildcard": model.wildcard,
         "of_cells": model.of_cells,
+        "of_releases": model.of_releases,
     }

@@ -125,6 +125,8 @@ class Model:
     """Whether it needs to know which person a row is about."""
     of_persons: ClassVar[bool] = False
     """Whether what persons' events tell decides it, and no class of rows."""
+    of_releases: ClassVar[bool] = False
+    """Whether several releases of one table decide it, and no table alone."""
 
     def __init__(self, parameters: Mapping[str, Any], context: Context) -> None:
         self.given = dict(parameters)

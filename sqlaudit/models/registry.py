@@ -20,6 +20,7 @@ from sqlaudit.models import (
     persons,
     population,
     recursive,
+    releases,
     risk,
     worst_case,
 )
@@ -62,6 +63,9 @@ CELL_RULES: dict[str, type[CellRule]] = {
     rule.name: rule for module in (cell_rules, contribution_rules, margin_rules) for rule in _rules_of(module)
 }
 """Every rule for the cells of published tables by its name; an audit of rows does not take them."""
+
+OF_RELEASES: dict[str, type[Model]] = {model.name: model for model in _models_of(releases)}
+"""Those that several releases of one table decide together; an audit of one table does not take them."""
 
 OF_PERSONS: dict[str, type[Model]] = {name: model for name, model in REGISTRY.items() if model.of_persons}
 """Those of them that what is known of persons' events decides, and no class of rows."""

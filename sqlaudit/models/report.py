@@ -12,8 +12,10 @@ Entry = Mapping[str, Any]
 _SIGNS = {">=": "at least", "<=": "at most", "<": "below", ">": "above"}
 
 
-def catalogue_document(models: Sequence[Entry], presets: Sequence[Entry], rules: Sequence[Entry] = ()) -> Document:
-    """All models in a table, the rules for cells of published tables, and the presets.
+def catalogue_document(
+    models: Sequence[Entry], presets: Sequence[Entry], rules: Sequence[Entry] = (), series: Sequence[Entry] = ()
+) -> Document:
+    """All models in a table, the rules for cells of published tables, those for several releases, and the presets.
 
     Args:
         models: entries as `sqlaudit models --format json` has them. presets: name, requirements and source of each.
@@ -24,6 +26,7 @@ def catalogue_document(models: Sequence[Entry], presets: Sequence[Entry], rules:
         (
             *section("Models", Facts(tuple(_line(entry) for entry in models))),
             *section("Rules for cells, for sqlaudit aggregates", Facts(tuple(_line(entry) for entry in rules))),
+            *section("For several releases, for sqlaudit releases", Facts(tuple(_line(entry) for entry in series))),
             *section("Published rules, for --preset", Facts(tuple(_preset(preset) for preset in presets))),
         ),
     )
@@ -51,6 +54,8 @@ def model_document(entry: Entry) -> Document:
 def _about(entry: Entry) -> tuple[tuple[str, str], ...]:
     if entry["of_cells"]:
         return (("judged by", "sqlaudit aggregates, cell by cell"),)
+    if entry["of_releases"]:
+        return (("judged by", "sqlaudit releases, several releases together"), ("needs", _needs(entry)))
     needs = ("needs", _needs(entry) or "nothing but quasi-identifiers")
     return needs, ("when classes merge", _merging(entry))
 

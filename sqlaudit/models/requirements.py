@@ -14,7 +14,7 @@ from sqlaudit.base.names import closest
 from sqlaudit.base.spec import Requirement
 from sqlaudit.base.words import command, spelled
 from sqlaudit.models.base import Model, Parameter
-from sqlaudit.models.registry import CELL_RULES, OF_PERSONS, REGISTRY
+from sqlaudit.models.registry import CELL_RULES, OF_PERSONS, OF_RELEASES, REGISTRY
 
 _FORM = re.compile(r"^\s*(?P<name>[^=<>@\s]+)\s*(@\s*(?P<at>[^=<>\s]+))?\s*(?P<sign>>=|<=|=|<|>)\s*(?P<value>.+?)\s*$")
 _NEXT = re.compile(r",(?=\s*[^=<>@,:\s]+\s*(?:@[^=<>,]*)?[=<>])")
@@ -137,7 +137,7 @@ def find_model(name: str, among: Among = REGISTRY) -> type[Model]:
     wanted = name.strip().replace("-", "_")
     names = _names(among)
     if wanted not in names:
-        if wanted in _names(REGISTRY) or wanted in _names(CELL_RULES):
+        if any(wanted in _names(others) for others in (REGISTRY, CELL_RULES, OF_RELEASES)):
             raise UsageError(_elsewhere(name, wanted, among))
         raise UsageError(f"There is no privacy model {name!r}.{closest(wanted, names)} 'sqlaudit models' lists them.")
     return names[wanted]
@@ -155,6 +155,11 @@ def _elsewhere(name: str, wanted: str, among: Among) -> str:
             f"{name!r} is about classes of rows: {command('audit')} judges it, with the column of persons also for "
             f"who knows all rows of a person. Here may be required: {listed}.{instead}"
         )
+    if wanted in _names(OF_RELEASES):
+        return f"{name!r} is about several releases of one table: {command('releases')} judges it."
+    if among is OF_RELEASES:
+        elsewhere = command("audit" if wanted in _names(REGISTRY) else "aggregates")
+        return f"{name!r} is about one table: {elsewhere} judges it. Here may be required: {', '.join(OF_RELEASES)}."
     if among is CELL_RULES:
         return f"{name!r} is about rows of persons and no rule for cells: {command('audit')} judges it."
     return f"{name!r} is a rule for the cells of a published table: {command('aggregates')} judges it."

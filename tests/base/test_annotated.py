@@ -35,6 +35,7 @@ CALLS: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
     "profile": ((PEOPLE,), {}),
     "recode": ((PEOPLE,), REQUIRED),
     "records": ((PEOPLE,), {"qi": "age,sex"}),
+    "releases": (([PEOPLE, PEOPLE],), {"entity": "age", "qi": "sex", "sensitive": "ill"}),
     "suppress": ((PEOPLE,), REQUIRED),
     "what_if": ((PEOPLE,), {**ROLES, "given": KNOWN}),
 }

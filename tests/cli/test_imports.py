@@ -45,7 +45,7 @@ CASES = [
     (("--help",), 16, ""),
     (("--version",), 16, ""),
     (("nothing",), 16, ""),
-    (("models",), 82, "jinja2 rich"),
+    (("models",), 83, "jinja2 rich"),
     (("audit", "--help"), 38, ""),
     (("audit", "--nothing"), 38, ""),
     (("aggregates", "--help"), 52, ""),
@@ -55,10 +55,11 @@ CASES = [
     (("lattice", "--help"), 48, ""),
     (("persons", "--help"), 41, ""),
     (("recode", "--help"), 51, ""),
+    (("releases", "--help"), 41, ""),
     (("suppress", "--help"), 41, ""),
     (("test", "--help"), 39, ""),
-    ((*AUDIT, "--require", "k=2"), 145, DATABASE),
-    (AUDIT, 157, DATABASE + " numpy"),
+    ((*AUDIT, "--require", "k=2"), 146, DATABASE),
+    (AUDIT, 158, DATABASE + " numpy"),
 ]
 
 

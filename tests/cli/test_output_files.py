@@ -24,6 +24,7 @@ REPORTS = ".txt, .json, .md, .markdown, .html, .htm"
         ("profile", "{table}"),
         ("columns", "{table}"),
         ("records", "{table}"),
+        ("releases", "{table}", "{table}", "--entity", "id", "--qi", "age", "--sensitive", "disease"),
         ("disclosure", "{table}", "--qi", "age", "--sensitive", "disease"),
         ("demo",),
         ("models",),

@@ -16,6 +16,7 @@ from sqlaudit.reports.notebook import Shown
 from tests.places import REPOSITORY
 
 PEOPLE = pd.DataFrame({"age": [20, 20, 30, 30, 41], "sex": list("ffmmf"), "ill": list("aabba")})
+NAMED = PEOPLE.assign(who=[1, 2, 3, 4, 5])
 NOTEBOOK = """
 import sys, types
 shell = types.ModuleType("IPython")
@@ -40,6 +41,7 @@ def found() -> dict[str, Any]:
         "audit": audited,
         "columns": sqlaudit.columns(PEOPLE, columns="age,sex"),
         "records": sqlaudit.records(PEOPLE, qi=["age", "sex"]),
+        "releases": sqlaudit.releases([NAMED, NAMED], entity="who", qi="age,sex", sensitive="ill"),
         "profile": sqlaudit.profile(PEOPLE),
         "disclosure_curve": sqlaudit.disclosure_curve(PEOPLE, qi=["age"], sensitive="ill"),
         "hierarchy": sqlaudit.hierarchy(PEOPLE, "age", {"widths": [10]}),

@@ -33,6 +33,7 @@ def properties(part: Any) -> set[str]:
         "what-if",
         "columns",
         "records",
+        "releases",
         "persons",
         "aggregates",
         "hierarchy",

@@ -34,6 +34,7 @@ CODES = (
     "hierarchy",
     "compare",
     "attack",
+    "releases",
     "compile",
     "models",
 )

@@ -52,6 +52,7 @@ _COMMANDS: list[tuple[str, dict[str, Any]]] = [
         {"qi": ["age", "zip", "sex"], "sensitive": "disease", "key": "person", "workload": 3, "noise_queries": 3},
     ),
     ("attack", {"qi": ["age", "zip", "sex"], "sensitive": "disease"}),
+    ("releases", {"entity": "person", "qi": ["age", "zip", "sex"], "sensitive": "disease"}),
 ]
 
 
@@ -109,7 +110,8 @@ def _called(ran: Iterable[Executed]) -> set[str]:
 
 def _result(command: str, db: str, **options: Any) -> tuple[dict[str, Any], set[str]]:
     with connect(db) as engine:
-        targets = ("people", "released") if command == "compare" else ("people",)
+        targets: tuple[Any, ...] = ("people", "released") if command == "compare" else ("people",)
+        targets = (["people", "released"],) if command == "releases" else targets
         found = getattr(sqlaudit, command)(*targets, db=engine, **options)
         called = _called(engine.executed)
     return _without_times(json.loads(json.dumps(found.to_dict(), default=str))), called
