@@ -36,6 +36,7 @@ COMMANDS = {
     "hierarchy": "Make, check and write the hierarchy of a column, for a coarser release.",
     "init": "Write a policy to begin with, with proposed roles.",
     "lattice": "Find how little a table must be coarsened to be safe, and publish that.",
+    "mcp": "Let agents ask about tables: counts and no values (Model Context Protocol).",
     "models": "List the privacy models, what they mean and what they need.",
     "persons": "Tell what somebody learns who knows a few events of a person (many rows a person).",
     "profile": "Look at the columns of a table and propose their roles.",

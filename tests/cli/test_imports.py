@@ -53,6 +53,7 @@ CASES = [
     (("compare", "--help"), 46, ""),
     (("console", "--help"), 40, ""),
     (("lattice", "--help"), 48, ""),
+    (("mcp", "--help"), 39, ""),
     (("persons", "--help"), 41, ""),
     (("recode", "--help"), 51, ""),
     (("releases", "--help"), 41, ""),

@@ -86,7 +86,7 @@ def find_files(text: str, format: str = "") -> Files:
         raise UsageError(f"{text!r} is a web address; only local files are read, so download it first.")
     paths = matching(text)
     if not paths:
-        raise _missing(text)
+        raise missing(text)
     for path in paths:
         _check(path, text)
     filled = tuple(path for path in paths if path.stat().st_size)
@@ -102,7 +102,7 @@ def matching(text: str) -> list[Path]:
     """The absolute paths that a text names, those in a folder; a file of just this name goes before a pattern."""
     plain = expanded(text)
     if is_folder(plain):
-        return _in_folder(plain.absolute())
+        return in_folder(plain.absolute())
     if lies_there(plain):
         return [plain.absolute()]
     if not glob.has_magic(text):
@@ -111,13 +111,13 @@ def matching(text: str) -> list[Path]:
     return [path.absolute() for path in map(Path, found) if is_file(path)]
 
 
-def _in_folder(folder: Path) -> list[Path]:
+def in_folder(folder: Path) -> list[Path]:
     """The files of a folder and those below it whose names say that they are tables, hidden ones left out."""
     found = (path for path in sorted(folder.rglob("*")) if _suffix(path.name) in _SUFFIXES and is_file(path))
     return [path for path in found if not any(part[0] in "._" for part in path.relative_to(folder).parts)]
 
 
-def _missing(text: str) -> UsageError:
+def missing(text: str) -> UsageError:
     if is_folder(expanded(text)):
         endings = ", ".join(dict.fromkeys(_SUFFIXES))
         return UsageError(f"The folder {text!r} has no file that ends in {endings}.")

@@ -1,0 +1,272 @@
+"""The tools: which options of which request an agent may give, and what it is told of them.
+
+Names of columns, numbers and words are taken. No SQL is: a condition, an expression or a query tells of single rows,
+figure by figure. Nor is what shows values, reads another file, or makes a figure that is a value of a column itself
+(sums of weights, distances between values).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from decimal import Decimal
+from typing import Any
+
+from sqlaudit.audits.disclosure.request import DisclosureRequest
+from sqlaudit.base.columns_of import find_column, unknown_column
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.frozen import dataclass
+from sqlaudit.base.options import NAMES, Option, option, options_of
+from sqlaudit.base.relation import Relation
+from sqlaudit.base.spec import HOLD, Coverage, Roles, Sampling, Target
+from sqlaudit.cli.agents.offered import LONGEST
+from sqlaudit.column_sets.request import ColumnRequest
+from sqlaudit.engines.contract import Engine
+from sqlaudit.events.request import PersonsRequest
+from sqlaudit.profiles.request import ProfileRequest
+
+MOST_NAMES = 500
+LONGEST_NAME = 300
+_ONE_COLUMN = ("entity", "sequence")
+_OTHER_TABLE = "static_from"
+_NOT_FOR_AGENTS = "Conditions, queries, expressions, paths and values are for people who run sqlaudit themselves."
+_WHOLE = {"knowledge": (0, 200), "known": (1, 6)}
+"""Numbers of things that people may also write as ranges, with their bounds."""
+
+
+@dataclass(frozen=True)
+class _Required:
+    """What must hold."""
+
+    require: tuple[str, ...] = option(
+        (), NAMES, "What must hold, for instance k=5, l=3 or t=0.2; the result then says passed or not.", HOLD
+    )
+
+
+@dataclass(frozen=True)
+class AgentTool:
+    """A tool.
+
+    Args:
+        name, title, help: for the agent. options: what it may give besides `table`, by name. needed: what it must give.
+        call: from the engine, the target and the arguments to a result.
+    """
+
+    name: str
+    title: str
+    help: str
+    options: Mapping[str, Option]
+    needed: tuple[str, ...]
+    call: Callable[[Engine, Target, Mapping[str, Any]], Any]
+
+    def schema(self, tables: Iterable[str]) -> dict[str, Any]:
+        """The JSON Schema of its arguments."""
+        named = {"type": "string", "enum": list(tables)}
+        properties: dict[str, Any] = {"table": {**named, "description": "The table, by its name here."}}
+        for name, one in self.options.items():
+            properties[name] = {**_shape(one), "description": one.help}
+            if name == _OTHER_TABLE:
+                properties[name] = {**named, "description": one.help}
+        return {
+            "type": "object",
+            "properties": properties,
+            "required": ["table", *self.needed],
+            "additionalProperties": False,
+        }
+
+    def checked(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments, when each is one of the tool's and of its shape; bounds are looked at with the request.
+
+        Raises:
+            UsageError: one is not, or one that it needs is missing.
+        """
+        for name in given:
+            if name != "table" and name not in self.options:
+                raise UsageError(f"{self.name} takes no {name[:LONGEST]!r}. {_NOT_FOR_AGENTS}")
+        for name in ("table", *self.needed):
+            if not given.get(name):
+                raise UsageError(f"{self.name} needs {name!r}.")
+        if not isinstance(given["table"], str):
+            raise UsageError("table is the name of a table, as a text.")
+        for name, value in given.items():
+            if name != "table":
+                _check_shape(name, _shape(self.options[name]), value)
+        return dict(given)
+
+    def check_columns(self, given: Mapping[str, Any], here: Relation, there: Relation | None) -> None:
+        """Nothing when every name is the name of a column, so that none is an expression.
+
+        Args:
+            given: the arguments. here: the table. there: the table of what stays the same of persons, if another.
+
+        Raises:
+            UsageError: one is not. PermissionDenied: one that may not be read.
+        """
+        for name, one in self.options.items():
+            if name == "require" or name not in given:
+                continue
+            listed = one.kind.name in ("names", "ordered")
+            if listed or one.kind.name == "column" or name in _ONE_COLUMN:
+                relation = there if name == "static" and there is not None else here
+                for text in given[name] if listed else (given[name],):
+                    if find_column(text, relation) is None:
+                        raise unknown_column(text[:LONGEST], relation, name)
+
+
+def _shape(one: Option) -> dict[str, Any]:
+    """What an option takes, as JSON Schema."""
+    kind = one.kind.name
+    if one.name in _WHOLE:
+        least, most = _WHOLE[one.name]
+        return {"type": "integer", "minimum": least, "maximum": most}
+    if kind in ("names", "ordered"):
+        items = {"type": "string", "maxLength": LONGEST_NAME}
+        return {"type": "array", "items": items, "maxItems": MOST_NAMES}
+    if kind in ("whole", "range", "most"):
+        bounds = {"minimum": one.least, "maximum": one.most}
+        return {"type": "integer", **{name: bound for name, bound in bounds.items() if bound is not None}}
+    if kind == "choice":
+        return {"type": "string", "enum": list(one.kind.words)}
+    if kind in ("share", "probability", "seconds"):
+        return {"type": "number"}
+    return {"type": "boolean"} if kind == "flag" else {"type": "string", "maxLength": LONGEST_NAME}
+
+
+_PYTHON: Mapping[str, tuple[tuple[type, ...], str]] = {
+    "array": ((list,), "a list of texts"),
+    "integer": ((int,), "a whole number"),
+    "number": ((int, float), "a number"),
+    "string": ((str,), "a text"),
+    "boolean": ((bool,), "true or false"),
+}
+
+
+def _check_shape(name: str, shape: Mapping[str, Any], value: Any) -> None:
+    types, said = _PYTHON[shape["type"]]
+    if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
+        raise UsageError(f"{name} takes {said}.")
+    texts = value if isinstance(value, list) else [value] if isinstance(value, str) else []
+    if not all(isinstance(one, str) and one and len(one) <= LONGEST_NAME for one in texts):
+        raise UsageError(f"{name} takes {said}, of 1 to {LONGEST_NAME} signs each.")
+    if len(texts) > MOST_NAMES:
+        raise UsageError(f"{name} takes {MOST_NAMES} names at most.")
+    if isinstance(value, float) and value - value != 0:
+        raise UsageError(f"{name} takes {said}.")
+
+
+def _options(request: type[Any], *names: str) -> Iterator[tuple[str, Option]]:
+    known = {one.name: one for _, one in options_of(request)}
+    return ((name, known[name]) for name in names)
+
+
+def _profile(engine: Engine, target: Target, given: Mapping[str, Any]) -> Any:
+    from sqlaudit.profiles.api import profile
+
+    return profile(target, db=engine, **given)
+
+
+def _audit(engine: Engine, target: Target, given: Mapping[str, Any]) -> Any:
+    from sqlaudit.audits.api import audit
+
+    # which of several worst classes is told, and its counts of values, follow the order of values
+    return audit(target, db=engine, worst_classes=0, **given)
+
+
+def _columns(engine: Engine, target: Target, given: Mapping[str, Any]) -> Any:
+    from sqlaudit.column_sets.api import columns
+
+    return columns(target, db=engine, **given)
+
+
+def _disclosure(engine: Engine, target: Target, given: Mapping[str, Any]) -> Any:
+    from sqlaudit.audits.disclosure.api import disclosure_curve
+
+    exact = {"threshold": Decimal(str(given["threshold"]))} if "threshold" in given else {}
+    return disclosure_curve(target, db=engine, **{**given, **exact})
+
+
+def _persons(engine: Engine, target: Target, given: Mapping[str, Any]) -> Any:
+    from sqlaudit.events.api import persons
+
+    return persons(target, db=engine, **given)
+
+
+TOOLS = {
+    tool.name: tool
+    for tool in (
+        AgentTool(
+            "profile",
+            "Columns and proposed roles",
+            "Facts of each column of a table (counts of rows, of missing and of different values) and the role that it "
+            "seems to have: direct identifier, quasi-identifier, sensitive. Begin here. Values are never shown.",
+            dict(_options(ProfileRequest, "sets")),
+            (),
+            _profile,
+        ),
+        AgentTool(
+            "audit",
+            "Re-identification and disclosure figures",
+            "How easily people in a table can be re-identified: k-anonymity, l-diversity, t-closeness and other "
+            "models, with a verdict for what is required. qi names the columns that others may know of a person, "
+            "sensitive those that they should not learn.",
+            {
+                **dict(_options(Roles, "qi", "sensitive", "identifier", "entity", "joint", "nulls", "known_rows")),
+                **dict(_options(Sampling, "sampling_fraction", "population_size")),
+                **dict(_options(Coverage, "accept_identifier", "insensitive", "all_columns_named")),
+                **dict(_options(_Required, "require")),
+            },
+            ("qi",),
+            _audit,
+        ),
+        AgentTool(
+            "columns",
+            "Sets of columns that re-identify",
+            "Which sets of columns put somebody into a group of fewer than k rows, or tell all rows apart.",
+            {
+                **dict(_options(ColumnRequest, "columns", "exclude", "entity", "k", "tolerance", "nulls", "max_size")),
+                **dict(_options(ColumnRequest, "identifying", "epsilon", "delta", "ratio", "find", "rank_by", "limit")),
+                **dict(_options(ColumnRequest, "start", "restarts", "seed", "time_budget", "effects")),
+            },
+            (),
+            _columns,
+        ),
+        AgentTool(
+            "disclosure",
+            "Worst-case background knowledge",
+            "The worst that somebody with 0, 1, 2 … pieces of knowledge can learn of a sensitive column, exactly.",
+            {
+                **dict(_options(Roles, "qi", "sensitive", "entity", "joint", "nulls")),
+                **dict(_options(DisclosureRequest, "knowledge", "threshold", "weakest")),
+            },
+            ("qi", "sensitive"),
+            _disclosure,
+        ),
+        AgentTool(
+            "persons",
+            "Persons with many rows",
+            "For tables with a row for each event (visits, purchases): with how few known events is a person found?",
+            {
+                **dict(_options(PersonsRequest, "entity", "qi", "static", "static_from", "sensitive", "known", "k")),
+                **dict(_options(PersonsRequest, "h", "rho", "multiset", "sequence", "random", "draws", "seed")),
+                **dict(_options(PersonsRequest, "nulls", "effects", "time_budget")),
+                **dict(_options(_Required, "require")),
+            },
+            ("entity", "qi"),
+            _persons,
+        ),
+    )
+}
+"""The tools by name, in the order that an agent reads them."""
+
+
+def in_a_call(tool: AgentTool) -> Callable[[str, tuple[object, ...]], str | None]:
+    """How an agent spells the fields of a request: as arguments in JSON; others as where the server was started."""
+    import json
+
+    def spell(field: str, values: tuple[object, ...]) -> str | None:
+        if field not in tool.options:
+            return None
+        listed = tool.options[field].kind.name in ("names", "ordered")
+        given = [str(one) for one in values] if listed else values[0] if values else None
+        return f'"{field}": {json.dumps(given, default=str)}' if values else f'"{field}"'
+
+    return spell

@@ -1,0 +1,84 @@
+"""One call of a tool, in a process of its own: `python -m sqlaudit.cli.agents.worker`.
+
+A call that does not end, takes too much memory or makes a library crash ends this process and not the server. What is
+asked comes by stdin, as a connection may hold a password and the arguments of a process can be read by others; the
+result goes to stdout, and a sentence to stderr, as commands do it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+GIBIBYTE = 1 << 30
+_UNITS = {"": 1, "k": 1000, "m": 1000**2, "g": 1000**3, "t": 1000**4}
+
+
+def main() -> None:
+    """Read a job, do it, write what was found."""
+    from sqlaudit.cli.signals import ENDING
+
+    ENDING.take()
+    from sqlaudit.cli.exits import Boundary
+
+    with ENDING.raising(), Boundary() as boundary:
+        boundary.code = _work(json.load(sys.stdin))
+    sys.exit(ENDING.code(boundary.code))
+
+
+def _work(job: Mapping[str, Any]) -> int:
+    from sqlaudit.base.spec import Limits
+    from sqlaudit.base.words import speaking
+    from sqlaudit.cli.agents.tools import TOOLS, in_a_call
+    from sqlaudit.cli.flags import on_the_command_line
+    from sqlaudit.reports.formats import render_json
+
+    limits = Limits(**job["limits"])
+    _bound_memory(job["db"], limits.memory)
+    with speaking(on_the_command_line), speaking(in_a_call(TOOLS[job["tool"]])):
+        result = _found(job, limits)
+    sys.stdout.write(render_json(result.to_dict()))
+    sys.stdout.flush()
+    return 0
+
+
+def _found(job: Mapping[str, Any], limits: Any) -> Any:
+    from sqlaudit.base.spec import ReadOptions, Target
+    from sqlaudit.cli.agents.tools import TOOLS
+    from sqlaudit.cli.options import Work
+    from sqlaudit.cli.session import session
+
+    tool, given = TOOLS[job["tool"]], dict(job["arguments"])
+    read = ReadOptions(**{**job["read"], "null_values": tuple(job["read"]["null_values"])})
+    targets = [Target(relation=relation, read=read, label=label) for label, relation in job["tables"]]
+    with session(job["db"], limits, Work(), *targets) as engine:
+        opened = [engine.open(target) for target in targets]
+        tool.check_columns(given, opened[0], opened[1] if len(opened) > 1 else None)
+        if len(targets) > 1:
+            given["static_from"] = targets[1]
+        return tool.call(engine, targets[0], given)
+
+
+def _bound_memory(db: str | None, memory: str) -> None:
+    """What this process may take: what DuckDB may, and a gibibyte for everything else.
+
+    Not with Spark, as Java asks for more than it uses.
+    """
+    from sqlaudit.engines import names_spark
+
+    found = re.fullmatch(r"(?i)([\d.]+)\s*([kmgt]?)i?b?", memory.strip())
+    if found is None or (db is not None and names_spark(db)):
+        return
+    with contextlib.suppress(ImportError, OSError, ValueError):  # not on Windows; or less is allowed already
+        import resource
+
+        most = int(float(found[1]) * _UNITS[found[2].lower()]) + GIBIBYTE
+        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,94 @@
+"""`sqlaudit mcp`: a server for agents, over the Model Context Protocol."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sqlaudit.base.errors import ExitCode, UsageError
+from sqlaudit.base.spec import Limits, Target
+from sqlaudit.cli.exits import tell
+from sqlaudit.cli.options import limit_options, read_from, read_parameters
+from sqlaudit.cli.sections import Sectioned, in_section, shared
+
+if TYPE_CHECKING:
+    from sqlaudit.cli.agents.offered import Offered
+
+TIMEOUT = 60.0
+MEMORY = "1GB"
+"""What a call of an agent may take when nobody says otherwise."""
+_what = in_section("What agents may look at")
+
+
+def _offer(*, names: tuple[str, ...], db: str | None, tables: tuple[str, ...], **read: Any) -> Mapping[str, Any]:
+    return {"names": names, "db": db, "tables": tables, "read": read_from(read)}
+
+
+@click.command(cls=Sectioned)
+@shared(
+    _offer,
+    click.argument("names", metavar="[FILE|FOLDER]...", nargs=-1),
+    _what("--db", metavar="DATABASE", help="A DuckDB or SQLite file, a PostgreSQL URL or conninfo, or a Spark."),
+    _what("--tables", multiple=True, metavar="TABLES", help="With --db: these tables alone. [default: all it has]"),
+    *read_parameters,
+)
+@limit_options
+def command(names: tuple[str, ...], db: str | None, tables: tuple[str, ...], read: Any, limits: Limits) -> int:
+    """Let an agent ask about tables, over the Model Context Protocol on stdin and stdout.
+
+    It may ask for a profile, an audit, sets of columns, worst-case disclosure, and persons with many
+    rows: of the tables named here and no other, with counts and never a value. A call takes 60
+    seconds and 1 GB of memory unless --timeout and --memory-limit say otherwise.
+
+    \b
+      sqlaudit mcp data/
+      sqlaudit mcp --db postgresql://auditor@host/db --tables public.patients,public.visits
+    """
+    from sqlaudit.cli.agents.server import serve
+
+    bounded = replace(
+        limits, timeout=TIMEOUT if limits.timeout is None else limits.timeout, memory=limits.memory or MEMORY
+    )
+    offered = _offered(names, db, tables, read, bounded)
+    if sys.stdin.isatty():
+        tell(f"{len(offered.tables)} tables are offered; waiting for an agent on stdin. Ctrl-C ends.")
+    serve(offered)
+    return ExitCode.OK
+
+
+def _offered(names: tuple[str, ...], db: str | None, tables: tuple[str, ...], read: Any, limits: Limits) -> Offered:
+    """What agents may look at.
+
+    Raises:
+        UsageError: nothing is named, or what is named is not there.
+    """
+    from sqlaudit.cli.agents.offered import Offered, database, files_of, not_too_many
+
+    if bool(names) == (db is not None):
+        raise UsageError("Name files or folders that agents may look at, or a database with --db, and not both.")
+    if db is None:
+        if tables:
+            raise UsageError("--tables belongs to --db; files are named as arguments.")
+        return Offered(not_too_many(files_of(names)), None, read, limits)
+    place = database(db)
+    return Offered(not_too_many(_tables(place, tables, limits)), place, read, limits)
+
+
+def _tables(db: str, named: tuple[str, ...], limits: Limits) -> dict[str, str]:
+    """The tables that were named, each opened once, or all of a database."""
+    from sqlaudit.cli.options import Work
+    from sqlaudit.cli.parsing import split_lists
+    from sqlaudit.cli.session import session
+    from sqlaudit.gates.proposal import tables_of
+
+    with session(db, limits, Work()) as engine:
+        if not named:
+            return {name: name for name in tables_of(engine)}
+        listed = split_lists(named, "--tables")
+        for name in listed:
+            engine.open(Target(relation=name))
+    return {name: name for name in listed}

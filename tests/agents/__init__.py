@@ -1,0 +1,1 @@
+"""The server over real sessions of the SDK, in an environment that has it."""

@@ -1,0 +1,1 @@
+"""What agents may ask, and what they are refused."""
