@@ -108,7 +108,7 @@ def pytest_configure(config: pytest.Config) -> None:
         config.addinivalue_line("filterwarnings", "ignore:PySpark does not yet fully support pandas:FutureWarning")
 
 
-OF_THEIR_OWN = ("agents", "browser", "dbt", "servers", "warehouses")
+OF_THEIR_OWN = ("agents", "browser", "dbt", "orchestrators", "servers", "warehouses")
 """Folders of tests that need an environment of their own, and run when they are named."""
 
 

@@ -1,0 +1,45 @@
+"""Run the statements that `sqlaudit compile --returns failing-rows` wrote as expectations; exit code 1 where one fails.
+
+python validate.py statements sqlite:///clinic.sqlite
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+import great_expectations as gx
+from great_expectations.expectations import UnexpectedRowsExpectation
+
+
+def expectations(folder: Path) -> dict[str, list[UnexpectedRowsExpectation]]:
+    """Expectations by the table that they are about: a statement returns no row where its requirement holds."""
+    found = defaultdict(list)
+    for path in sorted(folder.glob("*.sql")):
+        table, _, test = path.stem.rpartition("__")[0].partition("__")
+        statement = path.read_text(encoding="utf-8").replace("{", "{{").replace("}", "}}")  # braces are no parameters
+        found[table].append(UnexpectedRowsExpectation(unexpected_rows_query=statement, meta={"test": test}))
+    if not found:
+        raise SystemExit(f"There is no statement in {folder}: run `sqlaudit compile`, as the README says.")
+    return found
+
+
+def main(folder: Path, database: str) -> int:
+    """The exit code: 0 where every expectation of every table is met."""
+    context = gx.get_context(mode="ephemeral")
+    context.variables.progress_bars = {"globally": False}
+    source = context.data_sources.add_sqlite("clinic", connection_string=database)
+    failed = False
+    for table, asked in expectations(folder).items():
+        batch = source.add_table_asset(table, table_name=table).add_batch_definition_whole_table("all")
+        suite = gx.ExpectationSuite(table, expectations=asked)
+        checked = batch.get_batch().validate(suite)
+        for one in checked.results:
+            print(table, one.expectation_config.meta["test"], "holds" if one.success else "FAILS")
+        failed = failed or not checked.success
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1]), sys.argv[2]))
