@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sqlaudit.engines.contract import Engine
     from sqlaudit.gates.result import GateResult
 
-FORMATS = ("text", "json", "junit", "sarif", "markdown", "html", "github")
+FORMATS = ("text", "json", "junit", "sarif", "markdown", "html", "github", "openlineage", "jsonl")
 NAME = Path("sqlaudit.yml")
 _BY_ENDING = {
     ".json": "json",
@@ -34,7 +34,9 @@ _BY_ENDING = {
     ".markdown": "markdown",
     ".html": "html",
     ".txt": "text",
+    ".jsonl": "jsonl",
 }
+_OPENLINEAGE = ".openlineage.json"
 _PATH = click.Path(path_type=Path)
 
 
@@ -65,10 +67,14 @@ class GateOutput:
         Raises:
             UsageError: a file cannot be written.
         """
-        from sqlaudit.base.files import write_text
+        from sqlaudit.base.files import TABLE_SUFFIXES, write_rows, write_text
+        from sqlaudit.gates.results_table import COLUMNS, result_rows
 
         for path in self.reports:
-            write_text(path, rendered(result, format_of(path)))
+            if path.suffix.lower() in TABLE_SUFFIXES:
+                write_rows(path, COLUMNS, [result_rows(result)])
+            else:
+                write_text(path, rendered(result, format_of(path)))
         self.output.write(rendered(result, self.output.format, self.output.width, self.output.colour))
 
 
@@ -88,10 +94,22 @@ def rendered(result: GateResult, chosen: str, width: int = 80, colour: bool = Fa
         return render_json(sarif_data(result, root))
     if chosen == "github":
         return render_github(result, root)
+    if chosen in ("openlineage", "jsonl"):
+        return _for_catalogues(result, chosen)
     document = gate_document(result)
     if chosen == "json":
         return render_json({**result.to_dict(), "report": stored_document(document)})
     return laid_out(document, chosen, width, colour)
+
+
+def _for_catalogues(result: GateResult, chosen: str) -> str:
+    from sqlaudit.gates.openlineage import openlineage_event
+    from sqlaudit.gates.results_table import result_lines
+    from sqlaudit.reports.formats import render_json
+
+    if chosen == "jsonl":
+        return result_lines(result)
+    return render_json(openlineage_event(result, os.environ.get("OPENLINEAGE_NAMESPACE") or "sqlaudit"))
 
 
 def format_of(path: Path) -> str:
@@ -100,9 +118,12 @@ def format_of(path: Path) -> str:
     Raises:
         UsageError: it says none.
     """
+    if path.name.lower().endswith(_OPENLINEAGE):
+        return "openlineage"
     found = _BY_ENDING.get(path.suffix.lower())
     if found is None:
-        raise UsageError(f"--report {str(path)!r} should end in {', '.join(_BY_ENDING)}.")
+        known = ", ".join([*_BY_ENDING, _OPENLINEAGE, ".csv, .parquet"])
+        raise UsageError(f"--report {str(path)!r} should end in {known}.")
     return found
 
 
@@ -153,14 +174,17 @@ select_option = _what(
 
 
 def _output(*, output_format: str | None, output_file: Path | None, report: tuple[Path, ...]) -> dict[str, Any]:
-    from sqlaudit.base.files import check_destination
+    from sqlaudit.base.files import TABLE_SUFFIXES, check_destination
 
     for path in report:
         check_destination(path)
-        format_of(path)
+        if path.suffix.lower() not in TABLE_SUFFIXES:
+            format_of(path)
     if output_file is not None and str(output_file) != "-":
         check_destination(output_file)
-        chosen = output_format or format_by_ending(output_file, _BY_ENDING, OR_SAID)
+        lineage = output_file.name.lower().endswith(_OPENLINEAGE)
+        ended = "openlineage" if lineage else format_by_ending(output_file, _BY_ENDING, OR_SAID)
+        chosen = output_format or ended
         return {"output": GateOutput(Output(chosen, output_file), report)}
     return {"output": GateOutput(Output(output_format or "text"), report)}
 
@@ -175,7 +199,8 @@ gate_output_options = shared(
         multiple=True,
         type=_PATH,
         metavar="FILE",
-        help="Write one more report; .json, .xml (JUnit), .sarif, .md, .html or .txt.",
+        help="Write one more report; .json, .xml (JUnit), .sarif, .md, .html, .txt, .openlineage.json; or a row a "
+        "test: .csv, .jsonl, .parquet.",
     ),
 )
 """Adds how a run is reported; the command gets `output: GateOutput`."""

@@ -19,7 +19,7 @@ from sqlaudit.gates.spec import Connection
 
 _SECRET = re.compile(r"(?i)pass(word|wd)?\s*=|\bpwd\s*=|token\s*=|secret\s*=")
 KINDS = ("duckdb", "env", "url", "service", "dbt_profile")
-CONNECTION = (*KINDS, "password_env", "target", "profiles_dir", "description")
+CONNECTION = (*KINDS, "password_env", "target", "profiles_dir", "description", "namespace")
 _DBT_ONLY = ("target", "profiles_dir")
 _NEVER = (
     "a password has no place in a policy: put the whole URL into an environment variable and name it under 'env', "
@@ -56,8 +56,9 @@ def _connection(name: str, node: Node, mistakes: Mistakes) -> Connection | None:
             own.append(Mistake(place_of(found[key]), f"{key!r} belongs to a dbt_profile."))
     if "password_env" in found and kind not in ("url", "service"):
         own.append(Mistake(place_of(found["password_env"]), "'password_env' belongs to a url or service."))
-    if kind in ("url", "service") and holds_password(said[kind]):
-        own.append(Mistake(place_of(found[kind]), f"connection {name!r}: {_NEVER}"))
+    for key in ("url", "service", "namespace"):
+        if holds_password(said.get(key, "")):
+            own.append(Mistake(place_of(found[key]), f"connection {name!r}: {_NEVER}"))
     mistakes += own
     if own:
         return None
@@ -71,6 +72,7 @@ def _connection(name: str, node: Node, mistakes: Mistakes) -> Connection | None:
         said.get("password_env", ""),
         said.get("target", ""),
         said.get("profiles_dir", ""),
+        said.get("namespace", ""),
     )
 
 

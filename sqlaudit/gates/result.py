@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, ClassVar
+from uuid import NAMESPACE_URL, uuid5
 
 from sqlaudit.base.connection_texts import without_connections
 from sqlaudit.base.documents import HERE, LEFT_OUT, OR_NULL, Documented, after, key, shown, told
 from sqlaudit.base.errors import ExitCode
 from sqlaudit.base.result import UNDER_VERDICT, Result, Warned
+from sqlaudit.base.version import __version__
 from sqlaudit.models.check import Check
 from sqlaudit.reports.notebook import Shown
 
@@ -141,6 +144,14 @@ class Mistake(Documented):
 
 
 @dataclass(frozen=True)
+class Dataset:
+    """A table as catalogues know it: in which namespace, and by which name there."""
+
+    namespace: str
+    name: str
+
+
+@dataclass(frozen=True)
 class Moment:
     """A test in one run, for the history: levels are exact texts."""
 
@@ -167,7 +178,7 @@ class GateResult(Result, Shown):
         tables: how many tables were tested. warnings: (table, warning) pairs of the audits.
         baseline: the file with the accepted state, empty without one. gone: tests of the baseline that the policy no
             longer has. notes: further sentences. versions: of sqlaudit and the engines.
-        places: (table, place) pairs: where each table's entry stands.
+        places: (table, place) pairs: where each table's entry stands. datasets: what catalogues call each table.
     """
 
     schema: ClassVar = "sqlaudit-gate/1"
@@ -184,6 +195,7 @@ class GateResult(Result, Shown):
     gone: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     places: tuple[tuple[str, Place], ...] = field(default=(), metadata=LEFT_OUT)
+    datasets: tuple[tuple[str, Dataset], ...] = field(default=(), metadata=LEFT_OUT)
 
     @told("tables", key("counts"))
     def counted(self) -> dict[Outcome, int]:
@@ -207,6 +219,15 @@ class GateResult(Result, Shown):
     def place_of(self, table: str) -> Place:
         """Where a table stands in the policy: the place of its entry, or the whole file when it is not known."""
         return dict(self.places).get(table, Place(self.policy))
+
+    def dataset_of(self, table: str) -> Dataset:
+        """What catalogues call a table."""
+        return dict(self.datasets).get(table, Dataset("sqlaudit", table))
+
+    @property
+    def run_id(self) -> str:
+        """A UUID of this run, the same in every report of it: made from what it found, when, and how long it took."""
+        return str(uuid5(NAMESPACE_URL, json.dumps([__version__, self.to_dict()], sort_keys=True)))
 
     @property
     def exit_codes(self) -> tuple[ExitCode, ...]:

@@ -24,7 +24,7 @@ from sqlaudit.gates.connections import database_of
 from sqlaudit.gates.judging import blank, errored, with_exit_code
 from sqlaudit.gates.nodes import in_a_policy
 from sqlaudit.gates.one_table import Store, TableTests, skipped
-from sqlaudit.gates.result import GateResult, GateTest, Mistake, Outcome
+from sqlaudit.gates.result import Dataset, GateResult, GateTest, Mistake, Outcome
 from sqlaudit.gates.selection import select
 from sqlaudit.gates.spec import Policy, TableEntry
 
@@ -96,8 +96,17 @@ def run_policy(policy: Policy, options: RunOptions) -> GateResult:
         tables=len(tables),
         warnings=tuple(run.warnings),
         places=tuple((table.name, table.place) for table in tables),
+        datasets=tuple((table.name, _dataset(policy, table)) for table in tables),
         versions={"sqlaudit": __version__, **run.versions},
     )
+
+
+def _dataset(policy: Policy, table: TableEntry) -> Dataset:
+    """What catalogues call a table: where the policy does not say its namespace, the name of its connection."""
+    connection = policy.connections.get(table.connection)
+    namespace = (connection.namespace if connection else "") or table.connection or "file"
+    target = table.target
+    return Dataset(namespace, target.relation if target and target.relation and table.connection else table.name)
 
 
 def _broken(table: TableEntry) -> list[GateTest]:

@@ -98,6 +98,7 @@ def _connection() -> dict[str, Any]:
     own["target"] = TEXT | {"description": "The target of the dbt profile."}
     own["profiles_dir"] = TEXT | {"description": "The folder of profiles.yml."}
     own["description"] = TEXT
+    own["namespace"] = TEXT | {"description": "What catalogues call the database: postgres://db.example.org:5432."}
     return _object(own) | {"oneOf": [{"required": [kind]} for kind in KINDS]}
 
 

@@ -51,6 +51,7 @@ class Connection:
         password_env: the environment variable with the password for `url` and `service`, empty = none.
         target, profiles_dir: of a dbt profile; empty = as dbt chooses.
         folder: what relative paths start from. place: where it is written.
+        namespace: what catalogues call the database, empty = its name here.
     """
 
     name: str
@@ -61,6 +62,7 @@ class Connection:
     password_env: str = ""
     target: str = ""
     profiles_dir: str = ""
+    namespace: str = ""
 
 
 @dataclass(frozen=True)
