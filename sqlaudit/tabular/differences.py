@@ -106,7 +106,7 @@ def _of_tables(engine: Engine, releases: Sequence[Relation], request: Aggregates
     words = total_words(engine, listed, cells, asked.totals())
     levels, unlisted = listed_levels(engine, listed, cells, asked.hierarchies)
     apart = [cells.some(cells.release == number) for number in range(len(tables))]
-    found = [structured(one, words_within(one, words), levels, unlisted) for one in apart]
+    found = [structured(one, words_within(one, words), levels, unlisted, asked.stated()) for one in apart]
     doubts = [_doubt(one) for one in found]
     names = sorted({place for one in tables for place in named_places(one)})
     for older, newer in combinations(range(len(tables)), 2):

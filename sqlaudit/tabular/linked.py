@@ -77,20 +77,25 @@ def linked_cells(
     words = total_words(engine, every, cells, request.totals())
     levels, unlisted = listed_levels(engine, every, cells, request.hierarchies)
     tables = [
-        _table(cells.some(cells.release == number), one.absent, words, unlisted) for number, one in enumerate(listed)
+        _table(cells.some(cells.release == number), one.absent, words, unlisted, request.stated())
+        for number, one in enumerate(listed)
     ]
     split = tuple(tuple(name for at, name in enumerate(one.names) if at not in one.absent) for one in listed)
     return every, _as_one(tables, levels), split
 
 
 def _table(
-    cells: TableCells, absent: frozenset[int], words: Mapping[int, list[int]], unlisted: Mapping[int, list[int]]
+    cells: TableCells,
+    absent: frozenset[int],
+    words: Mapping[int, list[int]],
+    unlisted: Mapping[int, list[int]],
+    stated: frozenset[int],
 ) -> _OneTable:
     """One of the tables with its totals; what a hierarchy says is for all tables together."""
     own = {place: codes for place, codes in words_within(cells, words).items() if place not in absent}
     own |= {place: [] for place in absent}
     left_out: dict[int, dict[int, int]] = {place: {} for place in (*absent, *unlisted)}
-    return _OneTable(structured(cells, own, left_out, unlisted), absent)
+    return _OneTable(structured(cells, own, left_out, unlisted, stated), absent)
 
 
 def _as_one(tables: Sequence[_OneTable], levels: Mapping[int, dict[int, int]]) -> TableCells:

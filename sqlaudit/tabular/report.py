@@ -19,6 +19,7 @@ _EARLY = {"time": ", as the time was used up", "interrupted": ", as somebody sto
 NOT_SAID = (
     "What somebody learns from this table beside another one: an older state, or a table of a part of the same people.",
     "What the contributors of a cell know of each other besides what they contributed.",
+    "What follows where a value is the sum of some others, and neither its name, a hierarchy nor the numbers say so.",
 )
 
 

@@ -18,6 +18,7 @@ from sqlaudit.tabular.cells import NO_PARENT, Bools, Breakdown, CellMeasure, Tab
 from sqlaudit.tabular.listing import ListedCells
 from sqlaudit.tabular.request import AggregatesRequest
 from sqlaudit.tabular.subtotals import levels_of, subtotals_of
+from sqlaudit.tabular.unnamed import likely_totals
 
 MISSING, ALL = 0, 0
 """The codes of a missing value, and, where grouping sets say it, of all values together (a missing one is then 1)."""
@@ -35,7 +36,7 @@ def with_totals(engine: Engine, listed: ListedCells, cells: TableCells, request:
         return cells
     words = total_words(engine, listed, cells, request.totals())
     links, unlisted = listed_levels(engine, listed, cells, request.hierarchies)
-    return structured(cells, words, links, unlisted)
+    return structured(cells, words, links, unlisted, request.stated())
 
 
 def structured(
@@ -43,6 +44,7 @@ def structured(
     words: Mapping[int, list[int]],
     links: Mapping[int, dict[int, int]],
     unlisted: Mapping[int, list[int]],
+    stated: frozenset[int],
 ) -> TableCells:
     """The cells of one table with what is part of what.
 
@@ -50,6 +52,7 @@ def structured(
         cells: without totals yet. words: by dimension, the codes that read like a total; several are not clear, and
             an empty list says that none is looked for.
         links: by dimension, what a hierarchy says is part of what. unlisted: the codes that it says nothing of.
+        stated: the dimensions whose total somebody named; no other value is looked for there.
     """
     labelled = {place: codes[0] for place, codes in words.items() if len(codes) == 1}
     unclear = {place: codes for place, codes in words.items() if len(codes) > 1}
@@ -64,10 +67,10 @@ def structured(
             continue
         if place not in found and _is_missing_total(cells, place):
             found[place] = MISSING
-        elif place not in words and _may_be_missing_total(cells, place):
+        if place not in found and place not in words and _may_be_missing_total(cells, place):
             unclear[place] = [MISSING]
-        elif place not in words and place not in links and not bool(cells.dimensions[place].is_grand.any()):
-            unclear[place] = _look_like_totals(cells, place)
+        elif place not in stated and place not in links and not bool(cells.dimensions[place].is_grand.any()):
+            unclear[place] = [*unclear.get(place, []), *likely_totals(cells, place, found.get(place))]
         if place in unlisted and not (place in found and adds_up(cells, place, found[place])):
             unclear[place] = [*unclear.get(place, []), *(set(unlisted[place]) - {found.get(place)})]
     return replace(_with(cells, found), unclear=_unclear(cells, unclear))
@@ -96,30 +99,6 @@ def _may_be_missing_total(cells: TableCells, place: int) -> bool:
     """Whether a missing value may stand for all others: nothing says so, and nothing else."""
     is_root = cells.dimensions[place].parents[MISSING] == NO_PARENT
     return bool(is_root) and _has(cells, place, MISSING) and _tells(cells, place, MISSING) is None
-
-
-def _look_like_totals(cells: TableCells, place: int) -> list[int]:
-    """Values that may be the sum of all others in some group, and in none are something else.
-
-    Too little to take them for totals, and too much to call hidden cells safe: whatever is at least as large as all
-    that is published beside it may have the hidden cells as the rest.
-    """
-    codes, parents = cells.keys[:, place], cells.dimensions[place].parents
-    roots = parents[codes] == NO_PARENT
-    group, groups = cells.groups(place)
-    codes, group = codes[roots], group[roots]
-    says, denies = np.zeros(len(parents), dtype=np.bool_), np.zeros(len(parents), dtype=np.bool_)
-    beside = np.bincount(group, minlength=groups)[group] - 1
-    for one in cells.published:
-        units, known = one.units[roots], one.known[roots]
-        sums = np.zeros(groups, dtype=units.dtype)
-        np.add.at(sums, group, units)  # what is not known is 0
-        whole = np.bincount(group[~known], minlength=groups)[group] == 0
-        twice, every = units + units, sums[group]
-        fits = np.where(whole, twice == every, twice >= every)
-        says[codes[(known & (beside > 1) & fits & (units > 0)).astype(np.bool_)]] = True
-        denies[codes[(known & (beside > 0) & ~fits).astype(np.bool_)]] = True
-    return [int(code) for code in np.flatnonzero(says & ~denies)]
 
 
 def _is_flat(cells: TableCells, place: int, total: int | None) -> bool:

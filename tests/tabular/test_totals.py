@@ -172,19 +172,23 @@ def test_a_value_that_is_the_sum_of_all_others_in_a_group_may_be_a_total() -> No
         ([42, 20, 22, None], 3, 1),  # the hidden one is none
         ([41, 20, 22, None], 3, 0),
         ([45, 20, 22, 3], 3, 0),  # nothing is hidden
-        ([45, None], 3, 0),
+        ([45, None], 3, 1),  # the total of one part
+        ([45, 20, 45, None], 3, 2),  # one of two totals of another name, or the part of one of them
+        ([70, 30, 40, None, 20], 3, 1),  # 30 of 70, and 20 of these
+        ([0, 0, None], 3, 2),  # if one of them is a total, the hidden one is 0
+        ([50, 45, 48, None, 47], 3, 0),
     ],
 )
 def test_a_large_value_may_be_the_total_of_hidden_ones(
     engine: Engine, counts: list[Any], least: int, unclear: int
 ) -> None:
-    names = ["Alle Bezirke", "a", "b", "c"]
+    names = ["Alle Bezirke", "a", "b", "c", "d"]
     rows = [{"region": name, "n": n} for name, n in zip(names, counts, strict=False)]
     table = Target(query=values_query(rows, {"region": "text", "n": "int"}))
     rules = requirements([f"threshold={least}"], among=CELL_RULES)
     asked = AggregatesRequest(by=("region",), count="n", requirements=rules)
     found = find_unsafe_cells(engine, table, asked)
-    assert [(one.code, one.cells) for one in found.problems] == [("unclear_totals", 1)] * unclear
+    assert [(one.code, one.cells) for one in found.problems] == [("unclear_totals", unclear)] * bool(unclear)
     assert found.status.value == ("undetermined" if unclear else "pass")
     none = find_unsafe_cells(engine, table, replace(asked, total=("region=",)))
     assert (none.problems, none.totals, none.status.value) == ((), (), "pass")
@@ -216,3 +220,36 @@ def test_linked_tables_may_have_totals_of_other_names_too() -> None:
     asked: dict[str, Any] = {"by": ["region", "age"], "count": "n", "linked": [second], "require": {"threshold": 3}}
     assert [one.code for one in sqlaudit.aggregates(first, **asked).mistakes] == ["unclear_totals"]
     assert sqlaudit.aggregates(first, total={"region": "", "age": ""}, **asked).status.value == "pass"
+
+
+@run(25)
+@given(st.lists(st.tuples(st.integers(0, 3), st.booleans()), min_size=1, max_size=4), st.randoms())
+def test_no_table_passes_that_may_be_parts_and_their_total(parts: list[tuple[int, bool]], random: Any) -> None:
+    """Some hidden, in any order, and the total called like another part."""
+    parts = [(parts[0][0], False), *parts[1:]]
+    rows = [*((f"p{place}", n if shown else None) for place, (n, shown) in enumerate(parts))]
+    rows.append(("p9", sum(n for n, _ in parts)))
+    random.shuffle(rows)
+    table = pd.DataFrame(rows, columns=["region", "n"]).astype({"n": "Int64"})
+    found = sqlaudit.aggregates(table, by=["region"], count="n", require=["no_unpickable_cell=3"])
+    assert [one.code for one in found.problems] == ["unclear_totals"]
+    assert found.status.value == "undetermined"
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [("a", "x", 3), ("b", "x", None), ("a", "y", 4), ("b", "y", 4)],  # a is b, where both are known
+        [("x", "a", None), ("x", "all of x", 3), ("y", "b", 4), ("y", "all of x", 4)],
+        [("a", "x", 7), ("b", "x", None), ("Total", "x", None), ("everywhere", "x", 9)],
+    ],
+)
+def test_unnamed_totals_in_any_dimension_are_no_pass(rows: list[tuple[str, str, int | None]]) -> None:
+    found = asked(rows, require=["no_unpickable_cell=3"])
+    assert [one.code for one in found.mistakes] == ["unclear_totals"]
+    assert found.status.value == "undetermined"
+
+
+def test_a_value_that_is_somewhere_less_than_others_is_no_total() -> None:
+    rows: list[tuple[str, str, int | None]] = [("m", "x", 6), ("f", "x", None), ("m", "y", 5), ("f", "y", 7)]
+    assert asked(rows, require=["no_unpickable_cell=3"], total={"sector": ""}).passed
