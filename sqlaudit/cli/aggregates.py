@@ -37,7 +37,10 @@ def _rules(*, require: tuple[str, ...]) -> dict[str, tuple[Requirement, ...]]:
     _hold("--require", multiple=True, metavar="RULE=LIMIT", help="threshold=5, p_percent=10, dominance=n:2,k:85 ..."),
 )
 @in_section("How cells belong together")(
-    "--before", multiple=True, metavar="TABLE", help="An older release, compared with this one (several: each two)."
+    "--before",
+    multiple=True,
+    metavar="TABLE",
+    help="An older release, compared with this one (several, or a pattern of files: each two of all).",
 )
 @in_section("How cells belong together")(
     "--linked",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from glob import has_magic
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,7 @@ def read_cells(node: Node, mistakes: Mistakes, connection: str, folder: Path) ->
         given["hierarchies"] = str(folder / given["hierarchies"])
     before, linked = (
         tuple(
-            Target(relation=str(folder / name) if not connection and exists(folder / name) else name, label=name)
+            Target(relation=str(folder / name) if not connection and _is_file(folder, name) else name, label=name)
             for name in attempt(texts(key), found.get(key), NO_TEXTS)
         )
         for key in OTHERS
@@ -60,6 +61,11 @@ def read_cells(node: Node, mistakes: Mistakes, connection: str, folder: Path) ->
     except UsageError as error:
         mistakes.append(mistake_of(error, node))
         return ()
+
+
+def _is_file(folder: Path, name: str) -> bool:
+    """Whether a text names a file beside the policy, or is a pattern of such."""
+    return exists(folder / name) or has_magic(name)
 
 
 def _reader(name: str) -> Any:

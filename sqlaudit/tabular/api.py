@@ -72,7 +72,8 @@ def aggregates(
         person: the column of persons, whose rows in a cell are one contribution. weight: that of sampling weights.
         negative: `refuse` negative contributions, or take them as `absolute`.
         grouping: which tables are made: `region;region,sector;()`; empty = one by all dimensions.
-        before: releases before this one, oldest first: each two of all are compared, by the same rules.
+        before: releases before this one, oldest first: each two of all are compared, by the same rules. A pattern
+            (`releases/*.parquet`) names one in each file.
         linked: further tables of the same people, judged together with this one; each is broken down by some of `by`.
         require: rules for cells: `{"threshold": 5, "p_percent": 10}`, or texts such as `dominance=n:2,k:85`.
         protect: hide unsafe cells, and the cheapest others that keep totals from telling them. price: what hiding a

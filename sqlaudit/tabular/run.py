@@ -18,6 +18,7 @@ from sqlaudit.tabular.judged import JudgedCells, rule_of
 from sqlaudit.tabular.linked import linked_cells, linked_tables
 from sqlaudit.tabular.listing import ListedCells, listed_cells
 from sqlaudit.tabular.reading import read_cells
+from sqlaudit.tabular.releases import each_release
 from sqlaudit.tabular.request import AggregatesRequest
 from sqlaudit.tabular.result import AggregatesResult, LinkedTable, ReleaseDifference
 
@@ -34,7 +35,7 @@ def find_unsafe_cells(
     Args:
         engine: an open engine. target: a table with a row for each cell, or rows that one is to be made from.
         request: which column says what of a cell, and what must hold.
-        before: releases before this one, oldest first; each two of all are compared.
+        before: releases before this one, oldest first, a pattern for one in each file; each two of all are compared.
         linked: further tables of the same people, judged together with this one.
 
     Raises:
@@ -71,7 +72,7 @@ def find_unsafe_cells(
     found = replace(judged.result(relation.label), linked=beside)
     if request.protect:
         found = replace(found, protection=judged.protected())
-    releases = [*(engine.open(one) for one in before), relation]
+    releases = [*(engine.open(one) for one in each_release(engine, before, target)), relation]
     found = replace(found, differences=tuple(_differences(engine, releases, request)))
     return replace(found, **provenance(engine, already))
 

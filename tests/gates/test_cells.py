@@ -116,3 +116,19 @@ def test_cells_are_named_only_where_the_policy_allows_it(tmp_path: Path, shown: 
     assert ("south" in json.dumps(found.to_dict())) is shown
     for form in ("text", "junit", "sarif", "html", "github"):
         assert ("south" in run("test", "--file", str(file), "--format", form).out) is shown, form
+
+
+def test_all_releases_that_are_kept_beside_the_policy_are_compared(tmp_path: Path) -> None:
+    """North changed by one between the second and the third alone."""
+    asked = "      - aggregates: {by: [region], count: n, before: releases/*.csv, require: threshold=3}\n"
+    file = policy(tmp_path, asked)
+    (tmp_path / "releases").mkdir()
+    for name, north in (("2025", 30), ("2026-01", 20), ("2026-02", 21)):
+        (tmp_path / "releases" / f"{name}.csv").write_text(f"region,n\nnorth,{north}\nsouth,9\n", encoding="utf-8")
+    (tmp_path / "may.csv").write_text("region,n\nnorth,40\nsouth,9\n", encoding="utf-8")
+    expected = "aggregates=threshold=3,by:region,count:n,before:releases/*.csv"
+    assert outcomes(sqlaudit.gate(file)) == [(expected, "fail", 1)]
+    (tmp_path / "releases" / "2026-02.csv").unlink()
+    assert outcomes(sqlaudit.gate(file)) == [(expected, "pass", 0)]
+    file.write_text(file.read_text(encoding="utf-8").replace("releases/*", "relases/*"), encoding="utf-8")
+    assert [one.outcome.value for one in sqlaudit.gate(file).tests] == ["error"]

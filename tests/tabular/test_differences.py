@@ -218,3 +218,23 @@ def test_a_release_that_is_not_clear_lets_nothing_pass() -> None:
     twice = pd.DataFrame({"region": ["whole", "a", "b", "c", "c"], "n": [65, 30, 35, 9, 20]})
     (two,) = sqlaudit.aggregates(newer, before=[twice], **asked).differences
     assert (two.unsafe[0].status.value, "several rows" in two.unsafe[0].note) == ("undetermined", True)
+
+
+def test_a_pattern_names_one_release_in_each_file(tmp_path: Path) -> None:
+    """Each two of all are compared, and the newest, which lies among them, is no older one."""
+    for name, table in zip(("1", "2", "3"), MONTHS, strict=False):
+        table.to_csv(tmp_path / f"{name}.csv", index=False)
+    releases = "--before", str(tmp_path / "*.csv")
+    asked = ("aggregates", str(tmp_path / "3.csv"), *releases, "--by", "region", "--count", "n")
+    ran = typed(*asked, "--require", "threshold=3", "--format", "json")
+    told = json.loads(ran.out)["aggregates"]["differences"]
+    one_by_one = sqlaudit.aggregates(MONTHS[2], by=["region"], count="n", before=MONTHS[:2], require=["threshold=3"])
+    assert [(one["before"], one["after"][-5:]) for one in told] == [
+        (f"{a}.csv", f"{b}.csv") for a, b in ("12", "13", "23")
+    ]
+    assert [one["unsafe_cells"] for one in told] == [one.unsafe_cells for one in one_by_one.differences]
+    for name in ("1", "2"):
+        (tmp_path / f"{name}.csv").unlink()
+    ran = typed(*asked, "--require", "threshold=3")
+    assert (ran.code, ran.out) == (2, "")
+    assert "--before: no file but the newest release fits the pattern" in ran.err
