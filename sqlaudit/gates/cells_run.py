@@ -15,7 +15,7 @@ from sqlaudit.gates.result import GateTest
 from sqlaudit.gates.spec import CellLimit, TableEntry, TestSpec
 from sqlaudit.models.check import Check
 from sqlaudit.models.registry import CELL_RULES
-from sqlaudit.tabular.result import AggregatesResult
+from sqlaudit.tabular.result import AggregatesResult, RuleFound
 
 
 @dataclass
@@ -86,9 +86,10 @@ def _check(result: AggregatesResult, spec: TestSpec, limit: CellLimit) -> Check:
     found = [one for one in over if one.text == wanted]
     unsafe = sum(one.cells for one in found)
     of_changes = unsafe - found[0].cells
-    undecided = any(one.undecided for one in found) or bool(result.mistakes) or not result.cells
+    undecided = any(one.undecided or one.status is Status.UNDETERMINED for one in found)
+    undecided |= bool(result.mistakes) or not result.cells
     status = Status.FAIL if unsafe else Status.UNDETERMINED if undecided else Status.PASS
-    notes = [problem.message for problem in result.mistakes] or [f"the rule {one.note}" for one in found if one.note]
+    notes = [problem.message for problem in result.mistakes] or [_note(one) for one in found if one.note]
     return Check(
         model=found[0].rule,
         sensitive=None,
@@ -103,3 +104,8 @@ def _check(result: AggregatesResult, spec: TestSpec, limit: CellLimit) -> Check:
         note=notes[0] if notes and status is Status.UNDETERMINED else "",
         title=f"Unsafe cells by the {CELL_RULES[found[0].rule].title}",
     )
+
+
+def _note(one: RuleFound) -> str:
+    """What was missing, as the end of a sentence or one of its own."""
+    return f"the rule {one.note}" if one.note.startswith(one.text) else one.note

@@ -5,7 +5,7 @@ Row i of every array is the same cell. Arrays hold up to a million cells; nothin
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -18,6 +18,7 @@ from sqlaudit.base.whole_arrays import plus, product
 
 if TYPE_CHECKING:
     from sqlaudit.tabular.hidden import HiddenCells
+    from sqlaudit.tabular.sums import MissedSums
     from sqlaudit.tabular.totals import AddedUp
 
 Bools = npt.NDArray[np.bool_]
@@ -175,6 +176,21 @@ class TableCells:
         from sqlaudit.tabular.totals import added_up
 
         return added_up(self)
+
+    @cached_property
+    def missed(self) -> Mapping[str, MissedSums]:
+        """For each measure the totals that are not the sums of their parts."""
+        from sqlaudit.tabular.sums import missed_sums
+
+        given = {"count": self.count, "value": self.value}
+        added = self.added_up
+        found = {} if added is None else {name: missed_sums(name, one, added) for name, one in given.items() if one}
+        return {name: one for name, one in found.items() if one is not None}
+
+    @property
+    def is_noisy(self) -> bool:
+        """Whether totals miss their parts in so many places, by so little, that noise was added."""
+        return any(one.noisy for one in self.missed.values())
 
     @cached_property
     def unpicked(self) -> tuple[HiddenCells, ...]:

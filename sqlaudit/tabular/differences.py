@@ -33,6 +33,7 @@ _UNLIKE = "Fewer than half of the cells are in both tables: compare tables whose
 _TWICE = "A cell has several rows in one of the tables, so that its change is not known: give every cell one row."
 _UNCLEAR = "Cells of one of the tables may be totals, from which hidden cells follow: name them with {}."
 _OPEN = "It is not known whether published cells of one of the tables give its hidden ones away."
+_NOISY = "One of the tables has noise in its numbers, so that what changed is not known."
 _OTHER_NAMES = (
     "Values that only one of the tables has may be the same by another name, and then too few changed: spell them "
     "alike, or compare tables with the same values."
@@ -125,6 +126,8 @@ def _doubt(cells: TableCells) -> str:
     """Why changes of this table's cells may be known to readers and not here."""
     if len(np.unique(cells.numbers)) < len(cells):
         return _TWICE
+    if cells.is_noisy:
+        return _NOISY
     if not bool(cells.hidden.any()):
         return ""
     if cells.unclear is not None and bool(cells.unclear.any()):
@@ -140,15 +143,17 @@ def judged_change(found: ReleaseDifference, change: TableChange, if_renamed: Seq
         found: verdicts on the cells. change: what they are of. if_renamed: for each rule, the pairs of cells that would
             not be safe if their values were the same.
     """
+    if change.doubt == _NOISY:
+        rules = (replace(one, status=Status.PASS, cells=0, keys=()) for one in found.unsafe)
+        undecided = tuple(_doubtful(one, found.changed, change.doubt) for one in rules)
+        return replace(found, unsafe_cells=0, unsafe=undecided)
     if change.doubt:
         return replace(found, unsafe=tuple(_doubtful(one, found.changed, change.doubt) for one in found.unsafe))
     if change.renamed is None:
         return replace(found, unsafe=tuple(_doubtful(one, found.changed, _OTHER_NAMES) for one in found.unsafe))
     concerned = [change.renamed.concerned(np.flatnonzero(one)) for one in if_renamed]
-    rules = zip(found.unsafe, concerned, strict=True)
-    return replace(
-        found, unsafe=tuple(_doubtful(one, number, _OTHER_NAMES) if number else one for one, number in rules)
-    )
+    both = zip(found.unsafe, concerned, strict=True)
+    return replace(found, unsafe=tuple(_doubtful(one, number, _OTHER_NAMES) if number else one for one, number in both))
 
 
 def _doubtful(rule: RuleFound, cells: int, note: str) -> RuleFound:

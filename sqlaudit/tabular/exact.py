@@ -14,6 +14,7 @@ from sqlaudit.base.whole_arrays import times, wholes
 from sqlaudit.base.words import spelled
 from sqlaudit.reports.figures import plural
 from sqlaudit.tabular.cells import CellMeasure
+from sqlaudit.tabular.secondary.system import FREE
 
 _WHOLE_FLOATS = 2.0**53
 _MOST_DIGITS = 40
@@ -91,3 +92,12 @@ def alike(measures: Sequence[CellMeasure]) -> tuple[CellMeasure, ...]:
     """The same numbers, all with as many decimal places as the one that has most."""
     places = max((one.places for one in measures), default=0)
     return tuple(to_places(one, places) for one in measures)
+
+
+def as_integers(one: CellMeasure) -> npt.NDArray[np.int64] | None:
+    """The units of a measure as 64 bits; None where some do not fit."""
+    if one.units.dtype != object:
+        return one.units.astype(np.int64)
+    if any(abs(unit) >= FREE for unit in one.units.tolist()):
+        return None
+    return one.units.astype(np.int64)

@@ -12,15 +12,18 @@ import numpy as np
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.tabular.cells import Bools, CellMeasure, TableCells
+from sqlaudit.tabular.exact import as_integers
 from sqlaudit.tabular.result import CellInterval, RoundedMeasure
 from sqlaudit.tabular.secondary.intervals import CellVerdicts, Deduced, Protection, deduce, judge
 from sqlaudit.tabular.secondary.proofs import Prover
 from sqlaudit.tabular.secondary.rounding import rounding_base, unrounded
-from sqlaudit.tabular.secondary.structure import Integers, wrong_sums
+from sqlaudit.tabular.secondary.structure import Integers
 from sqlaudit.tabular.secondary.system import FREE, Contradiction, PublishedTable
+from sqlaudit.tabular.sums import broken
 from sqlaudit.tabular.totals import AddedUp
 
 _EXACT = "numbers that can be added up exactly; give them in thousands or millions"
+_NOISY = "numbers without noise, as nothing follows exactly from these"
 _CIRCLE = "the table that all these tables are margins of, which has too many cells: link fewer"
 SECONDS = 60.0
 """How long programs may take for the intervals of one table."""
@@ -125,24 +128,13 @@ def published_elsewhere(
             yield cell, CellInterval(name, value, value, _plain(width), width > 0), ((cell, 1),)
 
 
-def broken_totals(cells: TableCells, added: AddedUp) -> Bools:
-    """Totals that are not the sum of their parts, by more than the rounding of each."""
-    equations = added.equations
-    found = np.zeros(equations.cells, dtype=np.bool_)
-    for name, one in measures_of(cells):
-        units = as_integers(one)
-        if units is None:
-            continue
-        values, known, made_of = added.summed(units, one.known)
-        wrong = wrong_sums(equations, values, known)
-        parts = equations.sums(made_of)[wrong] + made_of[equations.totals[wrong]]
-        apart = 2 * np.abs(equations.residuals(values)[wrong])
-        base = rounding_base(units[one.known])
-        each = 2 * (base.base - 1) if base is not None else int(name == "value")
-        for equation in wrong[apart > parts * each].tolist():
-            total = equations.totals[equation]
-            found[total if total < added.cells else equations.parts_of(equation)] = True
-    return found[: added.cells]
+def broken_totals(cells: TableCells, *, noisy: bool) -> Bools:
+    """Totals that are not the sum of their parts, beyond rounding: those of noisy measures, or of others."""
+    found = np.zeros(len(cells), dtype=np.bool_)
+    for missed in cells.missed.values():
+        if cells.added_up is not None and missed.noisy is noisy:
+            found |= broken(missed, cells.added_up)
+    return found
 
 
 def measures_of(cells: TableCells) -> Iterator[tuple[str, CellMeasure]]:
@@ -155,10 +147,14 @@ def unpicked(cells: TableCells, added: AddedUp | None) -> tuple[HiddenCells, ...
     """What can be deduced of the hidden cells of each measure that has some."""
     if added is None:
         return ()
-    return tuple(_of_measure(name, one, added) for name, one in measures_of(cells) if not bool(one.known.all()))
+    return tuple(
+        _of_measure(name, one, added, noisy=name in cells.missed and cells.missed[name].noisy)
+        for name, one in measures_of(cells)
+        if not bool(one.known.all())
+    )
 
 
-def _of_measure(name: str, one: CellMeasure, added: AddedUp) -> HiddenCells:
+def _of_measure(name: str, one: CellMeasure, added: AddedUp, *, noisy: bool) -> HiddenCells:
     units, cells = as_integers(one), added.cells
     hidden = added.with_missing(~one.known, True)
     safe = added.with_missing(np.zeros(cells, dtype=np.int64) if units is None else units, 0)
@@ -166,6 +162,8 @@ def _of_measure(name: str, one: CellMeasure, added: AddedUp) -> HiddenCells:
     table = PublishedTable(added.equations, safe, hidden, lower, np.full_like(lower, FREE), whole=name == "count")
     if units is None:
         return HiddenCells(name, cells, table, one.places, None, _EXACT)
+    if noisy:
+        return HiddenCells(name, cells, table, one.places, None, _NOISY)
     try:
         found = deduce(table, seconds=SECONDS, asked=cells)
         return HiddenCells(name, cells, table, one.places, found, _CIRCLE if added.loose else "", added.loose)
@@ -208,12 +206,3 @@ def only_small_ones(cells: TableCells) -> bool:
             shown = one.table.values[~one.table.hidden]
             return bool(hidden.max() < shown[shown > 0].min(initial=FREE))
     return False
-
-
-def as_integers(one: CellMeasure) -> Integers | None:
-    """The units of a measure as 64 bits; None where some do not fit."""
-    if one.units.dtype != object:
-        return one.units.astype(np.int64)
-    if any(abs(unit) >= FREE for unit in one.units.tolist()):
-        return None
-    return one.units.astype(np.int64)

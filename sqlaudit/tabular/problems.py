@@ -18,6 +18,10 @@ _WRONG = (
 )
 
 
+_NOISY = (
+    "have nearly the value of their parts together, as where noise was added: what follows from such numbers is not "
+    "exact, and nothing is said of it"
+)
 _DISAGREEING = "have different numbers in linked tables: correct them, or link tables of the same people alone"
 _UNCLEAR = (
     "may be a total, or a part of one that the hierarchy leaves out, from which hidden cells follow: name a total with "
@@ -34,7 +38,8 @@ def problems_of(cells: TableCells, *, added_up: bool = False) -> Iterator[tuple[
         ("fractional_counts", cells.fractional, "have a count that is no whole number"),
         ("unclear_totals", unclear, _unclear()),
         ("linked_numbers", cells.disagreeing, _DISAGREEING),
-        ("wrong_totals", None if added_up else _wrong(cells), _WRONG),
+        ("wrong_totals", None if added_up else broken_totals(cells, noisy=False), _WRONG),
+        ("noisy_totals", None if added_up else broken_totals(cells, noisy=True), _NOISY),
     ):
         number = 0 if which is None else int(which.sum())
         if which is not None and number:
@@ -57,11 +62,6 @@ def unclear_cells(which: Bools) -> str:
 
 def _of(number: int, said: str) -> str:
     return f"{plural(number, 'cell')} {said if number > 1 else said.replace('have ', 'has ', 1)}"
-
-
-def _wrong(cells: TableCells) -> Bools | None:
-    """Totals that are not the sums of their parts, where all of these are published."""
-    return None if cells.added_up is None else broken_totals(cells, cells.added_up)
 
 
 def _repeated(cells: TableCells) -> Bools:

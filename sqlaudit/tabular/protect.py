@@ -12,8 +12,9 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.words import spelled
 from sqlaudit.models.cell_rules import CellRule
 from sqlaudit.tabular.cells import Bools, CellMeasure, TableCells
+from sqlaudit.tabular.exact import as_integers
 from sqlaudit.tabular.facets import facets_of, in_circle
-from sqlaudit.tabular.hidden import as_integers, measures_of
+from sqlaudit.tabular.hidden import measures_of
 from sqlaudit.tabular.openness import protection_of
 from sqlaudit.tabular.problems import unclear_cells
 from sqlaudit.tabular.request import AggregatesRequest, CellPrice

@@ -16,6 +16,8 @@ from sqlaudit.tabular.secondary.rounding import rounding_base
 
 _MOST_GROUPS, _MOST_STEPS = 100, 5_000
 """So many groups of cells, and ways to put a value under others in them, are tried for each value."""
+_NOISE = 50
+"""A total may miss its parts by fiftieth of itself, as where noise was added to each."""
 _ADDABLE = 2**40
 """Numbers below this, a million of them, add up within 64 bits."""
 
@@ -67,7 +69,8 @@ class _Nested:
         np.add.at(sums, group, units)  # what is not known is 0
         base = None if units.dtype == object else rounding_base(units[known].astype(np.int64))
         each = 2 * (base.base - 1) if base is not None else 0
-        self.slack = np.where(self.beside > 0, (self.beside + 1) * each, 0)
+        noise = np.where(self.beside > 1, np.abs(units) // _NOISE, 0)
+        self.slack = np.maximum(np.where(self.beside > 0, (self.beside + 1) * each, 0), noise)
         others, whole = sums[group] - units, self.hidden[group] == 0
         if bool((units < 0).any()):  # then hidden cells may be below zero, too
             self.flat = np.where(whole, np.abs(units - others) <= self.slack, True).astype(np.bool_)

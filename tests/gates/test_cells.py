@@ -132,3 +132,18 @@ def test_all_releases_that_are_kept_beside_the_policy_are_compared(tmp_path: Pat
     assert outcomes(sqlaudit.gate(file)) == [(expected, "pass", 0)]
     file.write_text(file.read_text(encoding="utf-8").replace("releases/*", "relases/*"), encoding="utf-8")
     assert [one.outcome.value for one in sqlaudit.gate(file).tests] == ["error"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("north,30\nsouth,9\nsouth,9\n", "north,30\nsouth,9\n"),  # which of both rows is the cell?
+        ("a,30\nb,\nc,10\nd,\nall of it,50\n", "a,30\nb,5\nc,10\nd,5\nall of it,50\n"),
+    ],
+)
+def test_nothing_passes_where_no_change_could_be_judged(tmp_path: Path, before: str, after: str) -> None:
+    asked = "      - aggregates: {by: [region], count: n, before: april.csv, require: threshold=3}\n"
+    file = policy(tmp_path, asked)
+    (tmp_path / "april.csv").write_text(f"region,n\n{before}", encoding="utf-8")
+    (tmp_path / "may.csv").write_text(f"region,n\n{after}", encoding="utf-8")
+    assert [one.outcome.value for one in sqlaudit.gate(file).tests] == ["undetermined"]

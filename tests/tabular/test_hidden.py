@@ -171,3 +171,39 @@ def test_the_command_shows_which_cells_give_a_hidden_one(tmp_path: Path, shown: 
     assert ran.code == 0
     assert "2 of 2 hidden cells follow from published ones" in ran.out
     assert ("Follows from" in ran.out) is shown
+
+
+def noisy(hide: bool) -> pd.DataFrame:
+    """Counts of four regions and three sectors with totals, to each of which one was added or taken away."""
+    rows = [(a, b, 20 + 7 * i + 5 * j) for i, a in enumerate("nesw") for j, b in enumerate("xyz")]
+    made = pd.DataFrame(rows, columns=["region", "sector", "n"])
+    totals = [made.groupby(one, as_index=False)["n"].sum() for one in (["region"], ["sector"])]
+    made = pd.concat([made, *totals, pd.DataFrame({"n": [made["n"].sum()]})], ignore_index=True)
+    made[["region", "sector"]] = made[["region", "sector"]].fillna("Total")
+    made["n"] = (made["n"] + [1, -1, 1, 1, 1, -1, 1, 1, 1, -1, -1, 1, 2, -1, 1, -2, -1, 1, 1, -1]).astype("Int64")
+    if hide:
+        made.loc[0, "n"] = None
+    return made
+
+
+def test_totals_that_nearly_add_up_in_many_places_have_noise() -> None:
+    """The hidden cell is about what its totals leave, and nothing is claimed to be exact."""
+    found = sqlaudit.aggregates(noisy(True), by=["region", "sector"], count="n", require=["no_unpickable_cell=4"])
+    assert [one.code for one in found.problems] == ["noisy_totals", "undecided_hidden_cells"]
+    assert "as where noise was added" in found.problems[0].message
+    assert (found.status.value, found.deducible, found.rules[0].cells) == ("undetermined", None, 0)
+
+
+def test_changes_of_noisy_tables_are_not_known() -> None:
+    older = noisy(False)
+    newer = older.assign(n=older["n"] + ([1] + [0] * (len(older) - 1)))
+    found = sqlaudit.aggregates(newer, by=["region", "sector"], count="n", before=[older], require=["threshold=3"])
+    (two,) = found.differences
+    assert (two.unsafe_cells, [(one.status.value, one.undecided) for one in two.unsafe]) == (0, [("undetermined", 1)])
+    assert "noise" in two.unsafe[0].note
+
+
+def test_a_total_that_is_wrong_in_one_place_is_a_mistake() -> None:
+    table = pd.DataFrame({"region": ["a", "b", "Total"], "n": [20, 30, 51]})
+    found = sqlaudit.aggregates(table, by=["region"], count="n", require=["threshold=3"])
+    assert [one.code for one in found.problems] == ["wrong_totals"]
