@@ -11,11 +11,13 @@ from sqlaudit.base.result import Status
 from sqlaudit.base.spec import ReadOptions
 from sqlaudit.engines.contract import Engine
 from sqlaudit.gates.judging import errored, judged
-from sqlaudit.gates.result import GateTest
+from sqlaudit.gates.result import GateTest, Outcome
 from sqlaudit.gates.spec import CellLimit, TableEntry, TestSpec
 from sqlaudit.models.check import Check
 from sqlaudit.models.registry import CELL_RULES
 from sqlaudit.tabular.result import AggregatesResult, RuleFound
+
+_OUTSIDERS = "Hidden cells are judged for outsiders, and not for contributors, who know their own part."
 
 
 @dataclass
@@ -43,6 +45,9 @@ class CellTests:
         except SqlauditError as error:
             return [errored(entry, spec, error)]
         test = judged(entry, spec, _check(result, spec, limit), result.cells, None, self.today)
+        rule = CELL_RULES[limit.request.requirements[0].model]
+        if result.outsiders_only and test.outcome is Outcome.PASS and rule.of_hidden:
+            test = replace(test, message=f"{test.message} {_OUTSIDERS}".strip())
         shown = "; ".join(_keys(result, limit)) if limit.request.show_values else ""
         return [replace(test, message=f"{test.message} Cells: {shown}.".strip()) if shown else test]
 

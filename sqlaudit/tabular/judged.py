@@ -80,6 +80,7 @@ class JudgedCells:
             hidden=int(cells.hidden.sum()),
             deducible=self._deducible(),
             intervals=tuple(self._intervals()),
+            outsiders_only=self._about_outsiders(),
             small_counts_hidden=only_small_ones(cells),
             rounded=() if self.request.microdata else tuple(rounded(cells)),
             drawn=self._drawn(),
@@ -164,6 +165,10 @@ class JudgedCells:
             note=f"{text} needs {verdict.missing}." if undecided.any() and verdict.missing else "",
             keys=self._keys(verdict.unsafe),
         )
+
+    def _about_outsiders(self) -> bool:
+        """Whether a rule judges what is left open of hidden cells; what contributors have is not told."""
+        return bool(self.cells.hidden.any()) and any(rule_of(one).of_hidden for one in self.request.requirements)
 
     def _problems(self) -> Iterator[tuple[TableProblem, Codes]]:
         """Mistakes; in a table that was made here, totals are right. And hidden cells that rules may have to judge."""

@@ -22,6 +22,11 @@ NOT_SAID = (
     "What follows where a value is the sum of some others, and neither its name, a hierarchy nor the numbers say so.",
 )
 
+OUTSIDERS = (
+    "What hidden cells leave open is judged for outsiders. It is not judged for contributors, who know their own part: "
+    "to one of a hidden count it is 1 at least, and with it other hidden cells may follow."
+)
+
 
 def aggregates_document(result: AggregatesResult) -> Document:
     """What was found about a published table, as a document for any layout."""
@@ -59,8 +64,9 @@ def _headline(result: AggregatesResult) -> Words:
         return Toned(text, "warn" if result.passed else "bad")
     if result.status is Status.UNDETERMINED:
         return Toned(f"{result.target}: it cannot be said of all cells that they are safe", "warn")
+    whom = " from outsiders" if result.outsiders_only else ""
     return Toned(
-        f"{result.target}: every published cell is safe by {listing(one.text for one in result.rules)}", "good"
+        f"{result.target}: every published cell is safe{whom} by {listing(one.text for one in result.rules)}", "good"
     )
 
 
@@ -85,6 +91,8 @@ def _lead(result: AggregatesResult) -> Iterator[Words]:
         verb = "follows" if result.deducible == 1 else "follow"
         text = f"{count(result.deducible)} of {plural(result.hidden, 'hidden cell')} {verb} from published ones"
         yield Toned(f"{text}: hide further cells, or leave totals out.", "bad")
+    if result.outsiders_only:
+        yield OUTSIDERS
     if result.small_counts_hidden:
         yield Toned("Small counts were hidden and their totals left, so that subtraction gives them back.", "bad")
     for found in result.rounded:

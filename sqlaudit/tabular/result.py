@@ -169,6 +169,8 @@ class AggregatesResult(MeasuredResult, Shown):
         differences: what each two releases say together.
         deducible: hidden cells whose value follows from published ones; None when nothing is hidden, or nobody knows.
         intervals: what published cells leave hidden ones, the narrowest first; only where values are shown.
+        outsiders_only: whether a rule judged what hidden cells leave open to somebody who is in none of them, and not
+            what contributors deduce, who know their own part.
         small_counts_hidden: whether small counts were hidden and totals left that give them back. rounded: measures
             that look rounded. drawn: the table itself with marks, where values are shown and it is small.
         protection: the protected table, None when nobody asked for it. problems: what is wrong with the table itself,
@@ -196,6 +198,7 @@ class AggregatesResult(MeasuredResult, Shown):
     differences: tuple[ReleaseDifference, ...] = field(default=(), metadata=key("aggregates.differences"))
     deducible: int | None = field(default=None, metadata=key("aggregates.deducible"))
     intervals: tuple[CellInterval, ...] = field(default=(), metadata=key("aggregates.intervals"))
+    outsiders_only: bool = field(default=False, metadata=IF_ANY | key("aggregates.outsiders_only"))
     small_counts_hidden: bool = field(default=False, metadata=key("aggregates.small_counts_hidden"))
     rounded: tuple[RoundedMeasure, ...] = field(default=(), metadata=key("aggregates.rounded"))
     drawn: DrawnTable | None = field(default=None, metadata=key("aggregates.drawn"))

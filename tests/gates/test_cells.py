@@ -147,3 +147,19 @@ def test_nothing_passes_where_no_change_could_be_judged(tmp_path: Path, before: 
     (tmp_path / "april.csv").write_text(f"region,n\n{before}", encoding="utf-8")
     (tmp_path / "may.csv").write_text(f"region,n\n{after}", encoding="utf-8")
     assert [one.outcome.value for one in sqlaudit.gate(file).tests] == ["undetermined"]
+
+
+def test_a_pass_of_hidden_cells_says_that_it_is_about_outsiders(tmp_path: Path) -> None:
+    asked = "      - aggregates: {by: [region], count: n, require: [threshold=3, no_unpickable_cell=4]}\n"
+    file = policy(tmp_path, asked)
+    (tmp_path / "may.csv").write_text("region,n\nnorth,\nsouth,\nwest,9\nTotal,20\n", encoding="utf-8")
+    told = [(one.outcome.value, one.message) for one in sqlaudit.gate(file).tests]
+    assert told == [
+        ("pass", ""),
+        ("pass", "Hidden cells are judged for outsiders, and not for contributors, who know their own part."),
+    ]
+    asking = ("--by", "region", "--count", "n", "--require", "no_unpickable_cell=4")
+    ran = run("aggregates", str(tmp_path / "may.csv"), *asking)
+    assert ran.code == 0
+    assert "every published cell is safe from outsiders" in ran.out
+    assert "not judged for contributors" in " ".join(ran.out.split())
