@@ -45,7 +45,7 @@ CREATE OPERATOR {sign} (LEFTARG = folded, RIGHTARG = folded, FUNCTION = folded_{
 """
 
 
-def _make_folded(load: Loader) -> None:
+def make_folded(load: Loader) -> None:
     load.execute(_FOLDED + "".join(_OPERATOR.format(sign=s, number=n) for s, n in _OPERATORS.items()))
     listed = ", ".join(f"OPERATOR {number} {sign}" for sign, number in _OPERATORS.items())
     load.execute(
@@ -57,7 +57,7 @@ def _make_folded(load: Loader) -> None:
 @pytest.fixture(scope="module")
 def people(load: Loader) -> str:
     load("nd_rows", ROWS, ["name", "age", "disease"])
-    _make_folded(load)
+    make_folded(load)
     load.execute(
         """
         DROP TABLE IF EXISTS nd_people CASCADE; CREATE TABLE nd_people (name folded, age int, disease folded);

@@ -6,7 +6,7 @@ mariadb-server, as .ci/run does.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ import pytest
 
 import sqlaudit
 from tests.gates.standalone.answering import alike, answers_of, kept
+from tests.gates.standalone.collations import refuses_what_is_folded
 from tests.gates.standalone.random_policies import in_clickhouse, in_mariadb, random_policy
 from tests.warehouses import servers
 
@@ -45,3 +46,23 @@ def test_mariadb_says_what_a_run_says(seed: int, mariadb: Any, tmp_path: Path) -
     made = random_policy(seed, tmp_path)
     rows = answers_of(made.path, in_mariadb(made.rows, mariadb), "mysql")
     alike(sqlaudit.gate(made.path), sqlaudit.gate(made.path, results=[kept(rows, tmp_path / "rows.json")]))
+
+
+@pytest.mark.parametrize("collation", ["utf8mb4_general_ci", "utf8mb4_unicode_nopad_ci"])
+def test_mariadb_passes_nothing_that_its_collation_folds(collation: str, mariadb: Any) -> None:
+    cursor = mariadb.cursor()
+
+    def fill(rows: Sequence[tuple[str, str]]) -> Callable[[str], Any]:
+        cursor.execute("DROP TABLE IF EXISTS people")
+        cursor.execute(
+            f"CREATE TABLE people (name VARCHAR(9), ill VARCHAR(9)) CHARACTER SET utf8mb4 COLLATE {collation}"
+        )
+        cursor.executemany("INSERT INTO people VALUES (%s, %s)", rows)
+
+        def run(sql: str) -> Any:
+            cursor.execute(sql)
+            return cursor.fetchone()
+
+        return run
+
+    refuses_what_is_folded(fill, "mysql")

@@ -12,7 +12,7 @@ from sqlaudit.base.spec import KnownRows, NullPolicy, Requirement, Roles, Target
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.base.words import about, spelled
 from sqlaudit.classes.inputs import population_target, read_inputs
-from sqlaudit.gates.standalone.names import DIALECTS, column, find_dialect, source
+from sqlaudit.gates.standalone.names import DIALECTS, by_letters, column, find_dialect, source
 from sqlaudit.gates.standalone.recipes import NotCarried, Recipe, persons_alone, recipe_of
 from sqlaudit.gates.standalone.returns import AnswerForm
 from sqlaudit.models.persons import PersonsModel, refuse_without_entity
@@ -197,7 +197,7 @@ class _Job:
             step="standalone check",
             plain_order=True,
             source=Raw(source(self.target, self.dialect)),
-            keys=[self._raw(name, about("qi")) for name in self._keys()],
+            keys=self._keys(),
             entity=self._raw(roles.entity or "", about("entity")),
             solo=roles.nulls is NullPolicy.DISTINCT,
             known=model.alone(),
@@ -210,7 +210,7 @@ class _Job:
         roles = self.roles
         entity = None if roles.entity is None else self._raw(roles.entity, about("entity"))
         solo = roles.nulls is NullPolicy.DISTINCT
-        keys = [self._raw(name, about("qi")) for name in self._keys()]
+        keys = self._keys()
         sensitive = self._raw(self.attribute, about("sensitive")) if recipe.by_value and self.attribute else None
         rows: dict[str, Any] = {
             "source": Raw(source(self.target, self.dialect)),
@@ -241,6 +241,7 @@ class _Job:
             table_doubtful=recipe.table_doubtful,
             form="windows",
             total="total",
+            letters=Raw(by_letters("s", self.dialect)) if DIALECTS[self.dialect].letters else None,
             **self.answer.parameters(),
             **self._population(recipe, keys, entity),
             **recipe.parameters(),
@@ -249,9 +250,13 @@ class _Job:
         infinity = DIALECTS[self.dialect].infinity
         return _INFINITY.sub(infinity, sql) if infinity else sql
 
-    def _keys(self) -> tuple[str, ...]:
+    def _keys(self) -> list[Raw]:
+        """What makes a class: the columns, each beside its letters where a collation may take values for equal."""
         others = tuple(name for name in self.roles.sensitive if name != self.attribute) if self.roles.joint else ()
-        return self.roles.quasi_identifiers + (others if self.attribute is not None else ())
+        names = self.roles.quasi_identifiers + (others if self.attribute is not None else ())
+        columns = [self._raw(name, about("qi")) for name in names]
+        letters = [Raw(by_letters(one.sql, self.dialect)) for one in columns]
+        return columns + [one for one in letters if one.sql]
 
     def _population(self, recipe: Recipe, keys: list[Raw], entity: Raw | None) -> dict[str, Any]:
         if not recipe.population:

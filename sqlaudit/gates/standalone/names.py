@@ -24,6 +24,8 @@ class Dialect:
         assumed: what is taken for granted of it, where nobody has, and what else its users should know of figures.
         note: what somebody who runs it has to know, empty = nothing.
         infinity: the number that stands for infinity where none can be cast from a text, empty = it can.
+        letters: what tells values apart that a collation takes for equal, with `?` for the value and for values of any
+            type; empty = no collation does.
     """
 
     title: str
@@ -31,6 +33,7 @@ class Dialect:
     assumed: tuple[str, ...] = ()
     note: str = ""
     infinity: str = ""
+    letters: str = ""
 
     @property
     def executed(self) -> bool:
@@ -40,13 +43,14 @@ class Dialect:
 
 _OVERFLOW = "a product of counts beyond 38 digits is an error"
 _CAST = "`CAST('Infinity' AS DOUBLE)` is infinity"
-_COLLATION = "text is compared by its bytes; a collation that ignores case or trailing blanks makes coarser classes"
+_TEXT = "CAST(CAST(? AS STRING) AS {})"
 
 DIALECTS = {
     "bigquery": Dialect(
         "BigQuery",
-        assumed=("BIGNUMERIC holds products of counts", "`CAST('Infinity' AS FLOAT64)` is infinity", _COLLATION),
+        assumed=("BIGNUMERIC holds products of counts", "`CAST('Infinity' AS FLOAT64)` is infinity"),
         note="Columns of type FLOAT64 cannot make groups there: round them.",
+        letters=_TEXT.format("BYTES"),
     ),
     "clickhouse": Dialect(
         "ClickHouse",
@@ -58,21 +62,30 @@ DIALECTS = {
         "Databricks",
         assumed=("it does as Spark in ANSI mode, on which the same text is executed",),
         note="Wants ANSI mode, so that an overflow is an error and not NULL.",
+        letters=_TEXT.format("BINARY"),
     ),
-    "duckdb": Dialect("DuckDB", "DuckDB"),
+    "duckdb": Dialect("DuckDB", "DuckDB", letters="ENCODE(CAST(? AS VARCHAR))"),
     "mysql": Dialect(
         "MariaDB",
         "a MariaDB server",
-        (_COLLATION, "the default is such a one, `utf8mb4_nopad_bin` is none", "nobody has executed it on MySQL 8"),
+        ("nobody has executed it on MySQL 8",),
         "Wants strict mode, as it is by default, so that an overflow is an error.",
         "1.7976931348623157E308",
+        "CAST(? AS BINARY)",
     ),
-    "postgres": Dialect("PostgreSQL", "a PostgreSQL server"),
+    "postgres": Dialect("PostgreSQL", "a PostgreSQL server", letters='CAST(? AS TEXT) COLLATE "C"'),
     "presto": Dialect("Presto", assumed=(_OVERFLOW, _CAST)),
-    "redshift": Dialect("Redshift", assumed=(_OVERFLOW, _CAST, _COLLATION)),
-    "snowflake": Dialect("Snowflake", assumed=(_OVERFLOW, _CAST, _COLLATION)),
+    "redshift": Dialect(
+        "Redshift",
+        assumed=(_OVERFLOW, _CAST, "FNV_HASH tells texts apart that a case-insensitive collation takes for equal"),
+        letters="FNV_HASH(?)",
+    ),
+    "snowflake": Dialect("Snowflake", assumed=(_OVERFLOW, _CAST), letters="TO_BINARY(CAST(? AS VARCHAR), 'UTF-8')"),
     "spark": Dialect(
-        "Spark", "Spark in ANSI mode", note="Wants ANSI mode, so that an overflow is an error and not NULL."
+        "Spark",
+        "Spark in ANSI mode",
+        note="Wants ANSI mode, so that an overflow is an error and not NULL.",
+        letters=_TEXT.format("BINARY"),
     ),
     "sqlite": Dialect(
         "SQLite",
@@ -80,13 +93,15 @@ DIALECTS = {
         ("products of counts stay below 2^63, beyond which SQLite goes on in floating point",),
         "Needs version 3.35 or later. Dates are texts there: written as 2020-02-29 they keep their order.",
         "9e999",
+        "CAST(? AS BLOB)",
     ),
     "trino": Dialect("Trino", assumed=(_OVERFLOW, _CAST)),
     "tsql": Dialect(
         "T-SQL",
-        assumed=(_OVERFLOW, _COLLATION),
+        assumed=(_OVERFLOW, "texts that a collation takes for equal differ in their first 8000 bytes"),
         note="Needs SQL Server 2022 or later. Its FLOAT has no infinity: 1.7976931348623157E308 stands for it.",
         infinity="1.7976931348623157E308",
+        letters="CAST(? AS VARBINARY(8000))",
     ),
 }
 
@@ -221,6 +236,18 @@ def column(text: str, dialect: str, option: str, *, exact: bool = False) -> str:
             f"{option}: {text!r} is no column and no expression over columns; put odd names into double quotes."
         )
     return tree.sql(dialect=dialect)
+
+
+def by_letters(value: str, dialect: str) -> str:
+    """SQL that differs wherever two values are written differently; empty where `=` is as strict.
+
+    Beside the value and never instead of it: a number's text may have fewer digits than the number.
+
+    Example:
+        >>> by_letters("city", "mysql"), by_letters("city", "trino")
+        ('CAST(city AS BINARY)', '')
+    """
+    return DIALECTS[dialect].letters.replace("?", value)
 
 
 def source(target: Target, dialect: str) -> str:
