@@ -227,7 +227,12 @@ def disclosure_body() -> tuple[list[str], list[str], str]:
 def both(requirement: Requirement, sensitive: str | None) -> tuple[Recipe, Recipe]:
     """The recipe of a requirement, where rows are persons and where they belong to persons."""
     without, with_persons = (recipe_of(requirement, {}, sensitive, entity=entity) for entity in (False, True))
-    return without, with_persons
+    if not without.by_value:
+        return without, with_persons
+    folded = ("{{ sqlaudit.written_in_several_ways() }}",)
+    return replace(without, unusable=folded + without.unusable), replace(
+        with_persons, unusable=folded + with_persons.unusable
+    )
 
 
 def block(name: str, text: str) -> str:
@@ -307,9 +312,11 @@ def population_macro(name: str, other: str, conditions: Sequence[str]) -> str:
         "{%- set others = population_quasi_identifiers or quasi_identifiers -%}",
         "{%- do sqlaudit.refuse_other_length(quasi_identifiers, others) -%}",
         "{%- set other_entity = population_entity if population_entity is not none else entity -%}",
-        "{%- set columns = sqlaudit.target_columns(quasi_identifiers, none, entity, false) -%}",
-        "{%- set population_columns = sqlaudit.target_columns(others, none, other_entity, false) -%}",
-        "{%- set key = sqlaudit.key_columns(quasi_identifiers, false) -%}",
+        "{%- set keys = sqlaudit.with_letters(quasi_identifiers) -%}",
+        "{%- set columns = sqlaudit.target_columns(keys, none, entity, false) -%}",
+        "{%- set population_columns ="
+        " sqlaudit.target_columns(sqlaudit.with_letters(others), none, other_entity, false) -%}",
+        "{%- set key = sqlaudit.key_columns(keys, false) -%}",
         "{%- set shown = sqlaudit.shown_key(quasi_identifiers, show_values) -%}",
         "WITH {{ sqlaudit.population_sizes"
         "(model, columns, population, population_columns, key, entity, other_entity) }}",

@@ -21,6 +21,7 @@ import sqlaudit
 from sqlaudit.base.spec import KnownRows, Roles, Target
 from sqlaudit.base.spelling import _order_plainly
 from sqlaudit.gates.standalone.checks import compile_checks
+from sqlaudit.gates.standalone.names import by_letters
 from sqlaudit.models.base import band
 from tests.gates.standalone.dbt_stub import Refused, package
 from tests.gates.standalone.test_text import UNSAFE
@@ -82,7 +83,7 @@ def common(name: str, entity: str | None) -> dict[str, str]:
 
 @pytest.mark.parametrize("adapter", ADAPTERS)
 def test_every_adapter_gets_the_same_statement(adapter: str) -> None:
-    """What dispatch chooses differs in the names of types, and in nothing else."""
+    """What dispatch chooses differs in the names of types and the spelling of letters, and in nothing else."""
     dialect = ADAPTERS[adapter]
     entity = "person" if adapter in ("bigquery", "spark") else None
     for name, arguments in every_test():
@@ -92,6 +93,8 @@ def test_every_adapter_gets_the_same_statement(adapter: str) -> None:
 
 def _spelled(sql: str, dialect: str) -> str:
     """A statement of any dialect in one spelling."""
+    for value in (*QI["quasi_identifiers"], "s"):
+        sql = sql.replace(by_letters(value, dialect), f"LETTERS({value})")
     (tree,) = sqlglot.parse(sql, dialect=dialect)
     assert isinstance(tree, exp.Query)
     assert not list(tree.find_all(*UNSAFE)), sql
@@ -110,6 +113,26 @@ def test_generating_the_package_again_changes_nothing() -> None:
         [sys.executable, ROOT / "docs" / "make_dbt.py", "--check"], capture_output=True, encoding="utf-8", check=False
     )
     assert (ran.returncode, ran.stderr) == (0, ""), "run python docs/make_dbt.py"
+
+
+@pytest.mark.parametrize(
+    ("test", "arguments", "found"),
+    [
+        ("k_anonymity", {"k": 3}, 3),
+        ("k_anonymity", {"k": 2, "entity": "ill", "known_rows": "one"}, 1),
+        ("distinct_l_diversity", {"l": 1, "sensitive": "ill"}, 3),
+        ("column_sets", {"k": 2}, 1),
+        ("k_map", {"population": "people", "k": 2}, 1),
+        ("km_anonymity", {"k": 2, "m": 1, "entity": "ill"}, 1),
+    ],
+)
+def test_nothing_passes_because_a_collation_folds_case(test: str, arguments: dict[str, Any], found: int) -> None:
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE people (name TEXT COLLATE NOCASE, ill TEXT COLLATE NOCASE)")
+    rows = [("Bert", "flu"), ("Bert", "cold"), ("bert", "Flu"), ("bert", "hip"), ("Anna", "HIV")]
+    connection.executemany("INSERT INTO people VALUES (?, ?)", rows)
+    sql = str(package("duckdb")[f"test_{test}"]("people", quasi_identifiers=["name"], **arguments))
+    assert len(connection.execute(sql).fetchall()) == found
 
 
 @pytest.fixture(scope="module")

@@ -22,6 +22,7 @@ SELECT
     , CAST(largest AS {{ sqlaudit.type_of_floats() }}) / n AS level_alpha
 FROM facts
 WHERE ((size < {{ k }}) OR (largest * {{ alpha.denominator }} > n * {{ alpha.numerator }})
+    OR {{ sqlaudit.written_in_several_ways() }} > 0
 {%- if entity is not none %}
     OR (SELECT COUNT(*) FROM target WHERE e IS NULL) > 0
 {%- endif %}

@@ -24,6 +24,7 @@ SELECT
 FROM facts
 WHERE (distinct_values < value_count OR GREATEST(ABS(LN(largest_lift * total / n)), ABS(LN(smallest_lift * total / n))) > {{ delta.high }}
     OR distinct_values = value_count AND GREATEST(ABS(LN(largest_lift * total / n)), ABS(LN(smallest_lift * total / n))) BETWEEN {{ delta.low }} AND {{ delta.high }}
+    OR {{ sqlaudit.written_in_several_ways() }} > 0
 {%- if entity is not none %}
     OR (SELECT COUNT(*) FROM target WHERE e IS NULL) > 0
 {%- endif %}

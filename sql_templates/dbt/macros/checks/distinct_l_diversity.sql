@@ -21,6 +21,7 @@ SELECT
     , distinct_values AS level_l
 FROM facts
 WHERE (distinct_values < {{ l }}
+    OR {{ sqlaudit.written_in_several_ways() }} > 0
 {%- if entity is not none %}
     OR (SELECT COUNT(*) FROM target WHERE e IS NULL) > 0
 {%- endif %}

@@ -23,6 +23,7 @@ SELECT
     , CASE WHEN gains_above_log > 0 THEN CAST('Infinity' AS {{ sqlaudit.type_of_floats() }}) ELSE GREATEST(0.0, largest_lift * total / n - 1) END AS level_beta
 FROM facts
 WHERE ((gains_above_{{ beta.numerator }}_{{ beta.denominator }} > 0) OR (gains_above_log > 0)
+    OR {{ sqlaudit.written_in_several_ways() }} > 0
 {%- if entity is not none %}
     OR (SELECT COUNT(*) FROM target WHERE e IS NULL) > 0
 {%- endif %}

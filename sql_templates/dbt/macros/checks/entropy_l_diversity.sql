@@ -24,6 +24,7 @@ SELECT
 FROM facts
 WHERE (CASE WHEN largest * distinct_values = n THEN CAST(distinct_values AS {{ sqlaudit.type_of_counts() }}) * {{ l.denominator }} < {{ l.numerator }} ELSE EXP(LN(CAST(n AS {{ sqlaudit.type_of_floats() }})) - count_log_count / n) < {{ l.low }} END
     OR largest * distinct_values <> n AND EXP(LN(CAST(n AS {{ sqlaudit.type_of_floats() }})) - count_log_count / n) BETWEEN {{ l.low }} AND {{ l.high }}
+    OR {{ sqlaudit.written_in_several_ways() }} > 0
 {%- if entity is not none %}
     OR (SELECT COUNT(*) FROM target WHERE e IS NULL) > 0
 {%- endif %}

@@ -9,9 +9,10 @@
 {%- set others = population_quasi_identifiers or quasi_identifiers -%}
 {%- do sqlaudit.refuse_other_length(quasi_identifiers, others) -%}
 {%- set other_entity = population_entity if population_entity is not none else entity -%}
-{%- set columns = sqlaudit.target_columns(quasi_identifiers, none, entity, false) -%}
-{%- set population_columns = sqlaudit.target_columns(others, none, other_entity, false) -%}
-{%- set key = sqlaudit.key_columns(quasi_identifiers, false) -%}
+{%- set keys = sqlaudit.with_letters(quasi_identifiers) -%}
+{%- set columns = sqlaudit.target_columns(keys, none, entity, false) -%}
+{%- set population_columns = sqlaudit.target_columns(sqlaudit.with_letters(others), none, other_entity, false) -%}
+{%- set key = sqlaudit.key_columns(keys, false) -%}
 {%- set shown = sqlaudit.shown_key(quasi_identifiers, show_values) -%}
 WITH {{ sqlaudit.population_sizes(model, columns, population, population_columns, key, entity, other_entity) }}
 SELECT

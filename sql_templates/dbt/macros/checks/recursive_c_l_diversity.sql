@@ -21,6 +21,7 @@ SELECT
     row_count AS n_records
 FROM facts
 WHERE (1 = 0
+    OR {{ sqlaudit.written_in_several_ways() }} > 0
 {%- if entity is not none %}
     OR (SELECT COUNT(*) FROM target WHERE e IS NULL) > 0
 {%- endif %}
@@ -37,6 +38,7 @@ SELECT
     , CASE WHEN n - head_{{ l - 1 }} > 0 THEN CAST(largest AS {{ sqlaudit.type_of_floats() }}) / (n - head_{{ l - 1 }}) ELSE CAST('Infinity' AS {{ sqlaudit.type_of_floats() }}) END AS level_c
 FROM facts
 WHERE (CAST(largest AS {{ sqlaudit.type_of_products() }}) * {{ c.denominator }} >= CAST(n - head_{{ l - 1 }} AS {{ sqlaudit.type_of_products() }}) * {{ c.numerator }}
+    OR {{ sqlaudit.written_in_several_ways() }} > 0
 {%- if entity is not none %}
     OR (SELECT COUNT(*) FROM target WHERE e IS NULL) > 0
 {%- endif %}

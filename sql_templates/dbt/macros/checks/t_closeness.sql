@@ -22,6 +22,7 @@ SELECT
     , CAST(equal_distance AS {{ sqlaudit.type_of_floats() }}) / (CAST(n AS {{ sqlaudit.type_of_floats() }}) * total * 2) AS level_t
 FROM facts
 WHERE (equal_distance * {{ t.denominator }} > wide_n * total * 2 * {{ t.numerator }}
+    OR {{ sqlaudit.written_in_several_ways() }} > 0
 {%- if entity is not none %}
     OR (SELECT COUNT(*) FROM target WHERE e IS NULL) > 0
 {%- endif %}

@@ -23,6 +23,7 @@ SELECT
     , CAST(ordered_distance AS {{ sqlaudit.type_of_floats() }}) / (CAST(n AS {{ sqlaudit.type_of_floats() }}) * GREATEST(1, value_count - 1) * total) AS level_t
 FROM facts
 WHERE (ordered_distance * {{ t.denominator }} > wide_n * GREATEST(1, value_count - 1) * total * {{ t.numerator }}
+    OR {{ sqlaudit.written_in_several_ways() }} > 0
     OR (SELECT COUNT(*) FROM target WHERE s IS NULL) > 0
 {%- if entity is not none %}
     OR (SELECT COUNT(*) FROM target WHERE e IS NULL) > 0

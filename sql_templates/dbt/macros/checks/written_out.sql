@@ -239,16 +239,16 @@ disclosed AS (
 {% macro near_ratio(atoms, limit, low, high) %}ratio > 0 AND ratio BETWEEN {{ low }} AND {{ high }} AND NOT ({{ sqlaudit.told_apart(atoms, limit) }}){% endmacro %}
 
 {# Column sets (lists of places in `columns`, from 1 on) with the rows, or persons, that each puts into classes below k.
-   has_1, has_2, … say which columns a set has. #}
-{% macro column_sets(source, columns, sets, k, entity) -%}
+   has_1, has_2, … say which columns a set has. `letters` are the columns by their letters, or nothing. #}
+{% macro column_sets(source, columns, letters, sets, k, entity) -%}
 target AS (
     SELECT
-        {{ sqlaudit.target_columns(columns, none, entity, false) }}
+        {{ sqlaudit.target_columns(columns + letters, none, entity, false) }}
     FROM {{ source }}
 ),
 counted AS (
 {%- for set in sets %}
-{%- set key %}{% for place in set %}q{{ place }}{{ ", " if not loop.last }}{% endfor %}{% endset %}
+{%- set key %}{% for place in set %}q{{ place }}{{ ", q" ~ (place + columns | length) if letters }}{{ ", " if not loop.last }}{% endfor %}{% endset %}
     {{ "UNION ALL" if not loop.first }}
     SELECT
 {%- for column in columns %}

@@ -25,7 +25,7 @@
 {%- if sets | length > 500 -%}
     {{ exceptions.raise_compiler_error("sqlaudit: " ~ sets | length ~ " sets of columns are too many for one statement; lower max_size, or take `sqlaudit columns`") }}
 {%- endif -%}
-WITH {{ sqlaudit.column_sets(model, quasi_identifiers, sets, k, entity) }},
+WITH {{ sqlaudit.column_sets(model, quasi_identifiers, sqlaudit.letters_of_all(quasi_identifiers), sets, k, entity) }},
 {{ sqlaudit.violating_sets(quasi_identifiers, limit.numerator, limit.denominator, entity) }}
 SELECT
     {{ sqlaudit.set_in_words(names) }} AS column_set,

@@ -11,21 +11,22 @@
 {# What the statement of a test reads for somebody who knows so many rows of a person. Where both are judged, who knows all
    rows counts where some person has more than one combination. #}
 {% macro side(known, known_rows, tested, quasi_identifiers, sensitive, entity, solo, show_values) -%}
+{%- set keys = sqlaudit.with_letters(quasi_identifiers) -%}
 {%- if known == 'one' -%}
 {{ return({
     'relations': '',
     'source': tested,
-    'columns': sqlaudit.target_columns(quasi_identifiers, sensitive, entity, solo, 'ORDER BY ' ~ quasi_identifiers[0]),
-    'key': sqlaudit.key_columns(quasi_identifiers, solo),
+    'columns': sqlaudit.target_columns(keys, sensitive, entity, solo, 'ORDER BY ' ~ keys[0]),
+    'key': sqlaudit.key_columns(keys, solo),
     'entity': entity,
     'shown': sqlaudit.shown_key(quasi_identifiers, show_values),
     'only': ''
 }) }}
 {%- endif -%}
-{%- set columns = sqlaudit.target_columns(quasi_identifiers, 'NULL' if sensitive is none else sensitive, entity, false) -%}
-{%- set key = sqlaudit.key_columns(quasi_identifiers, false) -%}
+{%- set columns = sqlaudit.target_columns(keys, 'NULL' if sensitive is none else sensitive, entity, false) -%}
+{%- set key = sqlaudit.key_columns(keys, false) -%}
 {{ return({
-    'relations': sqlaudit.all_rows(tested, columns, key, quasi_identifiers | length, solo) ~ ',\n',
+    'relations': sqlaudit.all_rows(tested, columns, key, keys | length, solo) ~ ',\n',
     'source': 'all_rows',
     'columns': sqlaudit.target_columns(['known'], none if sensitive is none else 'told', 'person', false),
     'key': 'q1',
@@ -70,9 +71,10 @@ FROM (
 {% macro default__persons_short_sql(tested, quasi_identifiers, entity, k, known, nulls, show_values) -%}
 {%- do sqlaudit.refuse_no_list(quasi_identifiers) -%}
 {%- set solo = sqlaudit.reads_nulls_apart(nulls) -%}
-{%- set columns = sqlaudit.target_columns(quasi_identifiers, none, entity, false) -%}
-{%- set key = sqlaudit.key_columns(quasi_identifiers, false) -%}
-WITH {{ sqlaudit.events(tested, columns, key, quasi_identifiers | length, solo) }},
+{%- set keys = sqlaudit.with_letters(quasi_identifiers) -%}
+{%- set columns = sqlaudit.target_columns(keys, none, entity, false) -%}
+{%- set key = sqlaudit.key_columns(keys, false) -%}
+WITH {{ sqlaudit.events(tested, columns, key, keys | length, solo) }},
 {{ sqlaudit.least_shared(known) if known else sqlaudit.persons_alike() }}
 SELECT {{ "people.e AS person, " if show_values }}{{ sqlaudit.persons_found() }} AS persons
 FROM people

@@ -26,3 +26,36 @@
 {% macro type_of_sums() %}{{ return(adapter.dispatch('type_of_sums', 'sqlaudit')()) }}{% endmacro %}
 {% macro default__type_of_sums() %}{{ return('DECIMAL(28, 9)') }}{% endmacro %}
 {% macro bigquery__type_of_sums() %}{{ return('BIGNUMERIC') }}{% endmacro %}
+
+{# What tells values apart that a collation takes for equal, as standalone statements spell it; nothing where no collation does
+   or nobody has looked. #}
+{% macro letters_of(value) %}{{ return(adapter.dispatch('letters_of', 'sqlaudit')(value)) }}{% endmacro %}
+{% macro default__letters_of(value) %}{{ return('') }}{% endmacro %}
+{% macro bigquery__letters_of(value) %}{{ return('CAST(CAST(' ~ value ~ ' AS STRING) AS BYTES)') }}{% endmacro %}
+{% macro duckdb__letters_of(value) %}{{ return('ENCODE(CAST(' ~ value ~ ' AS VARCHAR))') }}{% endmacro %}
+{% macro mysql__letters_of(value) %}{{ return('CAST(' ~ value ~ ' AS BINARY)') }}{% endmacro %}
+{% macro mariadb__letters_of(value) %}{{ return('CAST(' ~ value ~ ' AS BINARY)') }}{% endmacro %}
+{% macro postgres__letters_of(value) %}{{ return('CAST(' ~ value ~ ' AS TEXT) COLLATE "C"') }}{% endmacro %}
+{% macro redshift__letters_of(value) %}{{ return('FNV_HASH(' ~ value ~ ')') }}{% endmacro %}
+{% macro snowflake__letters_of(value) %}{{ return('TO_BINARY(CAST(' ~ value ~ " AS VARCHAR), 'UTF-8')") }}{% endmacro %}
+{% macro spark__letters_of(value) %}{{ return('CAST(CAST(' ~ value ~ ' AS STRING) AS BINARY)') }}{% endmacro %}
+{% macro sqlite__letters_of(value) %}{{ return('CAST(' ~ value ~ ' AS BLOB)') }}{% endmacro %}
+{% macro sqlserver__letters_of(value) %}{{ return('CAST(' ~ value ~ ' AS VARBINARY(8000))') }}{% endmacro %}
+
+{# The letters of all columns, or an empty list; and the columns beside them. #}
+{% macro letters_of_all(columns) -%}
+{%- set found = [] -%}
+{%- for column in columns if sqlaudit.letters_of(column) -%}
+    {%- do found.append(sqlaudit.letters_of(column)) -%}
+{%- endfor -%}
+{{ return(found) }}
+{%- endmacro %}
+{% macro with_letters(columns) -%}
+{{ return((columns | list) + sqlaudit.letters_of_all(columns)) }}
+{%- endmacro %}
+
+{# How many sensitive values are equal and written in several ways. #}
+{% macro written_in_several_ways() -%}
+{%- set letters = sqlaudit.letters_of('s') -%}
+{{ return('(SELECT COUNT(*) FROM (SELECT s FROM target GROUP BY s HAVING COUNT(DISTINCT ' ~ letters ~ ') > 1) AS found)' if letters else '0') }}
+{%- endmacro %}
