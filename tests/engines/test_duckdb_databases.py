@@ -11,6 +11,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
+import sqlaudit
 from sqlaudit.base.errors import EngineError, InputError, PermissionDenied, UsageError
 from sqlaudit.base.relation import Kind, Statement
 from sqlaudit.base.spec import ReadOptions, Target
@@ -326,3 +327,24 @@ def test_the_engine_follows_from_the_database(small: Path) -> None:
     with connect(str(small)) as engine:
         assert isinstance(engine, DuckDBEngine)
         assert engine.version() == f"DuckDB {duckdb.__version__}"
+
+
+@pytest.mark.parametrize(
+    "target", ["people", "seen", "SELECT * FROM people", "SELECT name COLLATE NOCASE AS name FROM plain"]
+)
+def test_a_collation_that_folds_case_is_followed_everywhere_and_told(tmp_path: Path, target: str) -> None:
+    """One class and one text for what the database finds equal, as on PostgreSQL, and a warning."""
+    path = tmp_path / "folded.duckdb"
+    with duckdb.connect(str(path)) as made:
+        made.execute("CREATE TABLE people (name VARCHAR COLLATE NOCASE, age INTEGER)")
+        made.execute("INSERT INTO people VALUES ('Anna', 1), ('anna', 1), ('Bert', 2), (NULL, 2)")
+        made.execute("CREATE VIEW seen AS FROM people")
+        made.execute("CREATE TABLE plain AS SELECT CAST(decode(encode(name)) AS VARCHAR) AS name FROM people")
+    asked = {"query": target} if " " in target else {"target": target}
+    result = sqlaudit.audit(**asked, db=str(path), qi="name", require="k=1")
+    assert (result.classes.count, result.classes.max_size) == (3, 2)
+    assert ("equal_but_written_differently", ("name",)) in [(one.code, one.columns) for one in result.warnings]
+    relation, found = read(Target(**({"query": target} if " " in target else {"relation": target})), str(path))
+    assert relation.respelled == ("name",)
+    assert sorted(row[0] or "" for row in found) == ["", "Anna", "Anna", "Bert"]
+    assert read(Target(relation="plain"), str(path))[0].respelled == ()

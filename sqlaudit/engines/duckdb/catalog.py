@@ -21,6 +21,13 @@ UNION ALL
 SELECT schema_name, view_name FROM duckdb_views() WHERE database_name = $1 AND NOT internal
 ORDER BY ALL
 """
+_COLLATIONS = """
+SELECT count(*) FROM (
+    SELECT sql FROM duckdb_tables() WHERE database_name = $1
+    UNION ALL
+    SELECT sql FROM duckdb_views() WHERE database_name = $1
+) WHERE contains(lower(sql), 'collate')
+"""
 
 
 def alias_for(path: Path) -> str:
@@ -31,6 +38,11 @@ def alias_for(path: Path) -> str:
 def relations(fetch: Callable[[str, str, Sequence[object]], list[Row]], catalog: str) -> list[Name]:
     """The tables and views of an attached database."""
     return [(catalog, row[0], row[1]) for row in fetch(_RELATIONS, "catalog", [catalog])]
+
+
+def has_collations(fetch: Callable[[str, str, Sequence[object]], list[Row]], catalog: str) -> bool:
+    """Whether some table or view of an attached database speaks of collations."""
+    return bool(fetch(_COLLATIONS, "catalog", [catalog])[0][0])
 
 
 def spelled(name: Name) -> str:

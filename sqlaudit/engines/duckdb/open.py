@@ -11,11 +11,11 @@ from sqlaudit.base.errors import InputError, PermissionDenied, UsageError
 from sqlaudit.base.names import quote
 from sqlaudit.base.paths import exists as lies_there
 from sqlaudit.base.paths import is_file, is_sqlite, stamp
-from sqlaudit.base.relation import ColumnInfo, Relation, Remark, Statement
+from sqlaudit.base.relation import ColumnInfo, Relation, Remark, Row, Statement
 from sqlaudit.base.spec import Target
 from sqlaudit.base.whereabouts import Whereabouts
 from sqlaudit.base.words import about, spelled
-from sqlaudit.engines.duckdb.catalog import UNNAMED, Name, alias_for, find, relations, unknown
+from sqlaudit.engines.duckdb.catalog import UNNAMED, Name, alias_for, find, has_collations, relations, unknown
 from sqlaudit.engines.duckdb.catalog import spelled as in_sql
 from sqlaudit.engines.duckdb.inputs import InputSource, file_source, frame_source, refuse_read_options, refuse_twins
 from sqlaudit.engines.duckdb.paths import Files, exists, find_files, looks_like_path
@@ -45,6 +45,7 @@ class DuckDBOpener:
         self._opened: list[str] = []
         self.catalog = ""
         """What the attached database is called, empty without one."""
+        self._collates = False
         self._copy: Callable[[Name], None] = lambda name: None
         self.views: dict[str, str] = {}
         """Every view that was made, with its SELECT."""
@@ -56,11 +57,20 @@ class DuckDBOpener:
         described = self._session.describe("SELECT * FROM " + source.sql, "open " + target.name)
         refuse_twins(source.names, described, target.name)
         self._session.columns[target.relation or target.name] = {row[0]: row[1] for row in described}
-        direct = condition is None and source.sql.startswith('"')
-        sql = source.sql if direct else self._view(target, source, condition)
+        respelled = self._respelled(target, source, described)
+        direct = condition is None and source.sql.startswith('"') and not respelled
+        sql = source.sql if direct else self._view(target, source, condition, respelled)
         columns = columns_of(described)
         remarks = source.remarks if condition is None else (*source.remarks, *_remarks(condition, columns))
-        return Relation(sql, columns, target.name, source.tables, source.parsed, remarks=remarks)
+        return Relation(sql, columns, target.name, source.tables, source.parsed, remarks=remarks, respelled=respelled)
+
+    def _respelled(self, target: Target, source: InputSource, described: Sequence[Row]) -> tuple[str, ...]:
+        """The columns whose collation takes texts for equal that are written differently."""
+        if not self._collates and "collate" not in target.query.lower():
+            return ()
+        from sqlaudit.engines.duckdb.collations import respelled
+
+        return respelled(self._session, source.sql, described, "open " + target.name)
 
     def attach(self, path: Path, place: Whereabouts) -> None:
         """Attach the database that is audited, read-only, and note its tables."""
@@ -77,6 +87,7 @@ class DuckDBOpener:
         refuse_unread_log(path, self._db)  # now that nobody else may write
         self.catalog = alias
         self._known = relations(self._session.fetch, alias)
+        self._collates = has_collations(self._session.fetch, alias)
 
     @property
     def tables(self) -> list[tuple[str, str]]:
@@ -157,9 +168,15 @@ class DuckDBOpener:
         names = tuple(row[0] for row in self._session.describe(sql, "query"))
         return InputSource("(" + sql + ")", names, tuple(dict.fromkeys(tables)), parsed, tuple(dict.fromkeys(remarks)))
 
-    def _view(self, target: Target, source: InputSource, condition: exp.Expression | None) -> str:
+    def _view(
+        self, target: Target, source: InputSource, condition: exp.Expression | None, respelled: Sequence[str]
+    ) -> str:
         view = self.qualified(INPUTS, self._fresh(_stem(target)))
         body = "SELECT * FROM " + source.sql
+        if respelled:
+            from sqlaudit.engines.duckdb.collations import with_one_text
+
+            body = "SELECT " + with_one_text(respelled) + " FROM " + source.sql
         if condition is not None:
             self._session.seal()
             body += " WHERE " + condition.sql(dialect=DIALECT)
