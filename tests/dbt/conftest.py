@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,22 @@ from tests.postgres_server import PostgresServer, new_server
 ROOT = REPOSITORY
 DBT = Path(sys.executable).parent / "dbt"
 TARGETS = ("duckdb", "postgres")
+
+
+VERSION = tuple(int(part) for part in version("dbt-core").split(".")[:3])
+ARGUMENTS_APART = (1, 10, 5)
+"""Before that version the arguments of a test stand beside its name."""
+
+
+def in_words_of(dbt: tuple[int, ...], content: Any) -> Any:
+    """A project's YAML as a version of dbt reads it."""
+    if dbt >= ARGUMENTS_APART or not isinstance(content, dict | list):
+        return content
+    if isinstance(content, list):
+        return [in_words_of(dbt, one) for one in content]
+    arguments = content.get("arguments")
+    lifted = {**content, **arguments} if isinstance(arguments, dict) else content
+    return {key: in_words_of(dbt, one) for key, one in lifted.items() if key != "arguments"}
 
 
 def run_dbt(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -79,7 +96,8 @@ class Project:
         """Replace the project's models by these."""
         shutil.rmtree(self.folder / "models")
         (self.folder / "models").mkdir()
-        (self.folder / "models" / "schema.yml").write_text(yaml.safe_dump(content), encoding="utf-8")
+        told = yaml.safe_dump(in_words_of(VERSION, content))
+        (self.folder / "models" / "schema.yml").write_text(told, encoding="utf-8")
         for name, text in sql.items():
             (self.folder / "models" / f"{name}.sql").write_text(text, encoding="utf-8")
 
@@ -117,6 +135,9 @@ def project(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     for part in ("examples/dbt", "sql_templates/dbt"):
         shutil.copytree(ROOT / part, folder / part, ignore=kept_out)
     home = folder / "examples" / "dbt"
+    for file in home.glob("models/**/*.yml") if VERSION < ARGUMENTS_APART else ():
+        told = in_words_of(VERSION, yaml.safe_load(file.read_text(encoding="utf-8")))
+        file.write_text(yaml.safe_dump(told), encoding="utf-8")
     environment = {"CLINIC_DUCKDB": str(home / "clinic.duckdb")}
     database = str(home / "clinic.duckdb")
     if request.param == "postgres":
