@@ -122,8 +122,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Every test of `engine_name` runs on each engine, unless it says itself on which."""
-    own = any(marker.args[0] == "engine_name" for marker in metafunc.definition.iter_markers("parametrize"))
-    if "engine_name" in metafunc.fixturenames and not own:
+    if "engine_name" in metafunc.fixturenames and not _chooses_engines(metafunc.definition):
         on_spark = any(metafunc.definition.iter_markers("spark"))
         names = ["spark"] if on_spark else _engines(metafunc.config)
         metafunc.parametrize("engine_name", names, indirect=True, scope="session")
@@ -139,6 +138,21 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         kept = [item for item in items if not item.get_closest_marker("spark")]
     config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
     items[:] = kept
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[Any]:
+    """A randomized body that runs on several engines gets fewer of its cases where each takes longer."""
+    called = getattr(item, "callspec", None)
+    engine_name = called.params.get("engine_name") if called is not None else None
+    body = getattr(item, "obj", None)
+    if engine_name is None or not getattr(body, "is_hypothesis_test", False) or _chooses_engines(item):
+        return (yield)
+    from tests.strategies import fewer_on
+
+    chosen = body._hypothesis_internal_use_settings  # where hypothesis itself looks; fails when that changes
+    with patch.object(body, "_hypothesis_internal_use_settings", fewer_on(engine_name, chosen)):
+        return (yield)
 
 
 def pytest_collection_finish() -> None:
@@ -182,6 +196,11 @@ def _thinned(items: list[pytest.Item]) -> list[pytest.Item]:
         if all_of_them or seen[name] % 3 == 1:
             kept.append(item)
     return kept
+
+
+def _chooses_engines(item: pytest.Item) -> bool:
+    """Whether a test says itself on which engines it runs."""
+    return any(marker.args[0] == "engine_name" for marker in item.iter_markers("parametrize"))
 
 
 def _without_case(item: pytest.Item) -> str:

@@ -40,6 +40,10 @@ USUALLY_ONE_IN = 4
 """Of the cases that `--cases all` runs, so many are run each time, but never fewer than `AT_LEAST`."""
 AT_LEAST = 5
 AT_MOST_ON_SPARK = 3
+FEWER_ON_POSTGRES = 3
+"""A body that runs on DuckDB with all of its cases meets every rule there; what PostgreSQL may say otherwise is its SQL,
+whose spelling takes ten times as long as the answer: it gets the first third of the same cases, and never fewer than
+`AT_LEAST`."""
 
 
 def on_spark() -> bool:
@@ -54,6 +58,13 @@ def fewer(number: int) -> int:
     if os.environ.get("SQLAUDIT_CASES") == "all":
         return number
     return min(number, max(AT_LEAST, number // USUALLY_ONE_IN))
+
+
+def fewer_on(engine: str, of: settings) -> settings:
+    """The settings of a test on one engine of several: the same cases, of which the slower ones get the first."""
+    if engine != "postgres" or os.environ.get("SQLAUDIT_CASES") == "all":
+        return of
+    return settings(of, max_examples=min(of.max_examples, max(AT_LEAST, of.max_examples // FEWER_ON_POSTGRES)))
 
 
 def run(number: int) -> settings:

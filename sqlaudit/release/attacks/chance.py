@@ -23,6 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 SHUFFLES = 4_999
+_AT_ONCE = 20_000
+"""So many positions of shuffled columns are counted together."""
 _LEAST = 1e-300
 """No order is impossible; smaller numbers would print as 0."""
 
@@ -116,20 +118,29 @@ def shuffled(rows: Sequence[tuple[Any, ...]], seed: int) -> tuple[float, float]:
     for kind, mine, theirs, _ in rows:
         if kind == "fits":
             fits[int(mine), int(theirs)] = True
-    seen = _agree(fits, left, right), _alike(left, right, width)
+    cells = left * width
+    seen_agree, seen_alike = _agree(fits, left, right[None])[0], _alike(cells, right[None], fits.size)[0]
     generator = np.random.default_rng(seed)
-    better = [1, 1]
-    for _ in range(SHUFFLES):
-        order = generator.permutation(right)
-        better[0] += _agree(fits, left, order) >= seen[0]
-        better[1] += _alike(left, order, width) >= seen[1]
-    return better[0] / (SHUFFLES + 1), better[1] / (SHUFFLES + 1)
+    agree = alike = 1
+    at_once = max(1, _AT_ONCE // len(right))
+    for done in range(0, SHUFFLES, at_once):
+        orders = np.array([generator.permutation(right) for _ in range(min(at_once, SHUFFLES - done))])
+        agree += int((_agree(fits, left, orders) >= seen_agree).sum())
+        alike += int((_alike(cells, orders, fits.size) >= seen_alike).sum())
+    return agree / (SHUFFLES + 1), alike / (SHUFFLES + 1)
 
 
-def _agree(fits: NDArray[np.bool_], left: NDArray[Any], right: NDArray[Any]) -> int:
-    return int(fits[left, right].sum())
+def _agree(fits: NDArray[np.bool_], left: NDArray[Any], orders: NDArray[Any]) -> NDArray[Any]:
+    """Positions that agree, of each order."""
+    return fits[left, orders].sum(axis=1)
 
 
-def _alike(left: NDArray[Any], right: NDArray[Any], width: int) -> int:
-    _, counts = np.unique(left * width + right, return_counts=True)
-    return int((counts * (counts - 1)).sum() // 2)
+def _alike(cells: NDArray[Any], orders: NDArray[Any], size: int) -> NDArray[Any]:
+    """Pairs of positions that are alike on both sides, of each order: Σ n² over the cells of both columns, less Σ n."""
+    numbered = cells + orders + np.arange(len(orders))[:, None] * size
+    if size <= 4 * orders.shape[1]:
+        squares = (np.bincount(numbered.ravel(), minlength=len(orders) * size).reshape(-1, size) ** 2).sum(axis=1)
+    else:
+        values, counts = np.unique(numbered, return_counts=True)
+        squares = np.bincount(values // size, weights=counts.astype(float) ** 2).astype(np.int64)
+    return (squares - orders.shape[1]) // 2
