@@ -41,9 +41,8 @@ USUALLY_ONE_IN = 4
 AT_LEAST = 5
 AT_MOST_ON_SPARK = 3
 FEWER_ON_POSTGRES = 3
-"""A body that runs on DuckDB with all of its cases meets every rule there; what PostgreSQL may say otherwise is its SQL,
-whose spelling takes ten times as long as the answer: it gets the first third of the same cases, and never fewer than
-`AT_LEAST`."""
+"""A body that runs on DuckDB with all of its cases meets every rule there. PostgreSQL may differ in its SQL, whose
+spelling takes longer than the answer: it gets the first third of the same cases, never fewer than `AT_LEAST`."""
 
 
 def on_spark() -> bool:
