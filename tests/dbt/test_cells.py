@@ -44,6 +44,7 @@ def test(kind: str, name: str, **arguments: Any) -> dict[str, Any]:
 test.__test__ = False  # type: ignore[attr-defined]
 LARGEST = {"value": "x", "largest": ["x1", "x2"]}
 IGNORED = {"hidden_cells": "ignore"}
+APRIL = {"before": "{{ ref('april') }}", "by": BY, "count": "n"}
 TESTS = [
     test("min_contributors", "few", contributors="n", n=5, **IGNORED),
     test("min_contributors", "enough", contributors="n", n=3, **IGNORED),
@@ -55,9 +56,10 @@ TESTS = [
     test("dominance", "refused", k=90, **LARGEST),
     test("no_unpickable_cell", "mark_unpicked", by=BY, count="m", hidden=["*"]),
     test("no_unpickable_cell", "unpicked", by=BY, count="n"),
-    test("no_differencing", "changed", before="{{ ref('april') }}", by=BY, count="n", n=3, **IGNORED),
-    test("no_differencing", "changed_more", before="{{ ref('april') }}", by=BY, count="n", n=6, **IGNORED),
-    test("no_differencing", "not_known", before="{{ ref('april') }}", by=BY, count="n", n=3),
+    test("no_differencing", "changed", **APRIL, n=3, **IGNORED, other_cells="ignore"),
+    test("no_differencing", "changed_more", **APRIL, n=6, **IGNORED, other_cells="ignore"),
+    test("no_differencing", "not_known", **APRIL, n=3, other_cells="ignore"),
+    test("no_differencing", "other_names", **APRIL, n=3, **IGNORED),
 ]
 
 
@@ -66,9 +68,20 @@ def tested(project: Project) -> Ran:
     """One build with every test."""
     model = {"name": "may", "data_tests": TESTS}
     april = select(BEFORE, "region sector n")
-    zeros = {"name": "june", "data_tests": [test("no_unpickable_cell", "zeros", by=BY, count="n")]}
+    asked: dict[str, Any] = {"by": BY, "count": "n"}
+    zeros = [
+        test("no_unpickable_cell", "zeros", **asked, total={"region": ""}),
+        test("no_unpickable_cell", "no_total", **asked),
+        test("no_unpickable_cell", "other_case", **asked, total={"region": "", "sector": "TOTAL"}),
+        test("no_unpickable_cell", "said_to_have_none", **asked, total=""),
+    ]
     june = select(ZEROS, "region sector n")
-    project.models({"models": [model, zeros]}, may=select(CELLS, "region sector n x x1 x2 m"), april=april, june=june)
+    project.models(
+        {"models": [model, {"name": "june", "data_tests": zeros}]},
+        may=select(CELLS, "region sector n x x1 x2 m"),
+        april=april,
+        june=june,
+    )
     return project.dbt("build")
 
 
@@ -87,6 +100,10 @@ def tested(project: Project) -> Ran:
         ("unpicked", 2),
         # north t and u, which the published cells leave nothing
         ("zeros", 2),
+        # no region is called Total, and one may be it
+        ("no_total", 4),
+        ("other_case", 4),
+        ("said_to_have_none", 0),
         # north s by 1, west t by 2
         ("changed", 2),
         ("changed_more", 3),
@@ -97,6 +114,8 @@ def tested(project: Project) -> Ran:
         ("mark_unpicked", 2),
         # south s and Total s are hidden in may, south t in april
         ("not_known", 5),
+        # west t is gone, five cells have come: each may be it
+        ("other_names", 7),
     ],
 )
 def test_cells_are_found(tested: Ran, name: str, failures: int) -> None:

@@ -46,16 +46,23 @@ WHERE top_value * {{ 100 * limit.denominator }} > cell_value * {{ limit.numerato
 
 {# No hidden cell is the only one that is missing from a sum: then it is the total without the others. Nor are the published
    parts the whole total: then all hidden ones are 0. One sum at a time is looked at; what several sums tell together,
-   `sqlaudit aggregates` finds. #}
+   `sqlaudit aggregates` finds. Contributors, who know their own part, are not thought of. Hidden cells fail in a dimension
+   without any total, as one may be there by another name: `total` names it, for each dimension where that is needed, and an
+   empty text says that there is none. #}
 {% test no_unpickable_cell(model, by, count=none, total='Total', show_values=false, column_name=none, hidden=[]) -%}
 {{ adapter.dispatch('no_unpickable_cell_sql', 'sqlaudit')(model, by, sqlaudit.column_of_cells(count, column_name, 'count'), total, show_values, hidden) }}
 {%- endtest %}
 
 {% macro default__no_unpickable_cell_sql(model, by, count, total, show_values, hidden=[]) -%}
 {%- do sqlaudit.refuse_no_list(by) -%}
-{%- set keys, told = [], [] -%}
+{%- set keys, labels = [], [] -%}
 {%- for _ in by -%}
     {%- do keys.append('q' ~ loop.index) -%}
+    {%- if total is mapping -%}
+        {%- do labels.append(total[by[loop.index0]] if by[loop.index0] in total else 'Total') -%}
+    {%- else -%}
+        {%- do labels.append(total) -%}
+    {%- endif -%}
 {%- endfor -%}
 {%- set others = namespace(names=[]) -%}
 WITH cells AS (
@@ -63,7 +70,8 @@ WITH cells AS (
         {{ sqlaudit.keys_of_cells(by) }}{{ sqlaudit.number_of_cells(count, hidden, sqlaudit.type_of_counts()) }} AS cell_count
         {%- for name in by -%}
         ,
-        CASE WHEN {{ name ~ ' IS NULL' if total is none else name ~ ' = ' ~ dbt.string_literal(dbt.escape_single_quotes(total)) }} THEN 1 ELSE 0 END AS is_total_{{ loop.index }}
+        {%- set label = labels[loop.index0] %}
+        CASE WHEN {{ '1 = 0' if label == '' else name ~ ' IS NULL' if label is none else name ~ ' = ' ~ dbt.string_literal(dbt.escape_single_quotes(label)) }} THEN 1 ELSE 0 END AS is_total_{{ loop.index }}
         {%- endfor %}
     FROM {{ model }}
 ),
@@ -77,6 +85,7 @@ sums AS (
         ,
         SUM(CASE WHEN is_total_{{ place }} = 0 THEN 1 ELSE 0 END) OVER ({{ apart }}) AS parts_{{ place }},
         SUM(CASE WHEN is_total_{{ place }} = 1 THEN 1 ELSE 0 END) OVER ({{ apart }}) AS totals_{{ place }},
+        SUM(is_total_{{ place }}) OVER () AS every_total_{{ place }},
         SUM(CASE WHEN cell_count IS NULL THEN 1 ELSE 0 END) OVER ({{ apart }}) AS hidden_{{ place }},
         SUM(CASE WHEN is_total_{{ place }} = 1 THEN cell_count END) OVER ({{ apart }}) AS total_{{ place }},
         SUM(CASE WHEN is_total_{{ place }} = 0 THEN COALESCE(cell_count, 0) ELSE 0 END) OVER ({{ apart }}) AS published_{{ place }}
@@ -89,17 +98,18 @@ WHERE
     cell_count IS NULL
     AND (
         {%- for _ in by -%}
-        {{ ' OR ' if not loop.first }}(totals_{{ loop.index }} = 1 AND parts_{{ loop.index }} > 0 AND (hidden_{{ loop.index }} = 1 OR is_total_{{ loop.index }} = 0 AND total_{{ loop.index }} = published_{{ loop.index }}))
+        {{ ' OR ' if not loop.first }}{{ 'every_total_' ~ loop.index ~ ' = 0 OR ' if labels[loop.index0] != '' }}(totals_{{ loop.index }} = 1 AND parts_{{ loop.index }} > 0 AND (hidden_{{ loop.index }} = 1 OR is_total_{{ loop.index }} = 0 AND total_{{ loop.index }} = published_{{ loop.index }}))
         {%- endfor -%}
     )
 {%- endmacro %}
 
-{# No cell changed by 1 to n - 1 since an older release: both together would tell of these few. #}
-{% test no_differencing(model, before, by, count=none, n=5, show_values=false, column_name=none, hidden=[], hidden_cells='refuse') -%}
-{{ adapter.dispatch('no_differencing_sql', 'sqlaudit')(model, before, by, sqlaudit.column_of_cells(count, column_name, 'count'), n, show_values, hidden, hidden_cells) }}
+{# No cell changed by 1 to n - 1 since an older release: both together would tell of these few. Where cells are gone and others
+   have come, these may be the same by another name, which nobody sees from cells: both fail, unless `other_cells` is ignore. #}
+{% test no_differencing(model, before, by, count=none, n=5, show_values=false, column_name=none, hidden=[], hidden_cells='refuse', other_cells='refuse') -%}
+{{ adapter.dispatch('no_differencing_sql', 'sqlaudit')(model, before, by, sqlaudit.column_of_cells(count, column_name, 'count'), n, show_values, hidden, hidden_cells, other_cells) }}
 {%- endtest %}
 
-{% macro default__no_differencing_sql(model, before, by, count, n, show_values, hidden=[], hidden_cells='refuse') -%}
+{% macro default__no_differencing_sql(model, before, by, count, n, show_values, hidden=[], hidden_cells='refuse', other_cells='refuse') -%}
 {%- do sqlaudit.refuse_no_list(by) -%}
 {%- set n = sqlaudit.whole(n, 'n') -%}
 {%- set keys = [] -%}
@@ -107,22 +117,30 @@ WHERE
     {%- do keys.append('q' ~ loop.index) -%}
 {%- endfor -%}
 {%- set number = sqlaudit.number_of_cells(count, hidden, sqlaudit.type_of_counts()) -%}
+{%- set refused = sqlaudit.refuses_other_cells(other_cells) -%}
 SELECT {{ sqlaudit.shown_key(by, show_values) }}changed
 FROM (
     SELECT
         {{ keys | join(', ') }},
         SUM(CASE WHEN cell_count IS NULL THEN 1 ELSE 0 END) AS hidden,
         ABS(SUM(cell_count)) AS changed
+        {%- if refused -%}
+        ,
+        MAX(is_new) AS has_new,
+        MAX(is_old) AS has_old,
+        SUM(1 - MAX(is_new)) OVER () AS gone,
+        SUM(1 - MAX(is_old)) OVER () AS come
+        {%- endif %}
     FROM (
-        SELECT {{ sqlaudit.keys_of_cells(by) }}{{ number }} AS cell_count
+        SELECT {{ sqlaudit.keys_of_cells(by) }}{{ number }} AS cell_count{{ ', 1 AS is_new, 0 AS is_old' if refused }}
         FROM {{ model }}
         UNION ALL
-        SELECT {{ sqlaudit.keys_of_cells(by) }}-({{ number }}) AS cell_count
+        SELECT {{ sqlaudit.keys_of_cells(by) }}-({{ number }}) AS cell_count{{ ', 0 AS is_new, 1 AS is_old' if refused }}
         FROM {{ before }}
     ) AS both_releases
     GROUP BY {{ keys | join(', ') }}
 ) AS changes
-WHERE hidden = 0 AND changed > 0 AND changed < {{ n }}{{ ' OR hidden > 0' if sqlaudit.refuses_hidden_cells(hidden_cells) }}
+WHERE hidden = 0 AND changed > 0 AND changed < {{ n }}{{ ' OR hidden > 0' if sqlaudit.refuses_hidden_cells(hidden_cells) }}{{ ' OR gone > 0 AND come > 0 AND (has_new = 0 OR has_old = 0)' if refused }}
 {%- endmacro %}
 
 {# The keys of cells as q1, q2, … #}
@@ -163,4 +181,12 @@ WHERE hidden = 0 AND changed > 0 AND changed < {{ n }}{{ ' OR hidden > 0' if sql
     {{ exceptions.raise_compiler_error("sqlaudit: hidden_cells is refuse or ignore, not " ~ hidden_cells) }}
 {%- endif -%}
 {{ return(hidden_cells == 'refuse') }}
+{%- endmacro %}
+
+{# Whether cells fail that only one of two releases has, where each has some. #}
+{% macro refuses_other_cells(other_cells) -%}
+{%- if other_cells not in ['refuse', 'ignore'] -%}
+    {{ exceptions.raise_compiler_error("sqlaudit: other_cells is refuse or ignore, not " ~ other_cells) }}
+{%- endif -%}
+{{ return(other_cells == 'refuse') }}
 {%- endmacro %}
