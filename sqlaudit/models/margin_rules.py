@@ -105,6 +105,12 @@ class NoUnpickableCell(CellRule):
         Parameter("width", "decimal", "how far apart both limits of a hidden cell are at least", Fraction(0)),
     )
     main: ClassVar[str] = "width"
+
+    def prepare(self) -> None:
+        """Limits that may be equal are no protection."""
+        if not Fraction(self.values["width"]):
+            raise UsageError(f"{self.name}: width is more than 0; 1 asks that no hidden count is known.")
+
     of_changes: ClassVar[bool] = False
     of_hidden: ClassVar[bool] = True
 

@@ -103,6 +103,7 @@ class TableCells:
         unclear: cells that may be totals, though nothing says so for certain; None without any.
         release: of several tables read together, the number of the one that a cell is from; None of one table.
         disagreeing: cells of which linked tables publish different numbers; None of one table.
+        misnamed: cells whose values may be those of others by another name; None without any.
     """
 
     dimensions: tuple[Breakdown, ...]
@@ -118,6 +119,7 @@ class TableCells:
     release: Wholes | None = None
     unclear: Bools | None = None
     disagreeing: Bools | None = None
+    misnamed: Bools | None = None
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -147,6 +149,7 @@ class TableCells:
             fractional=said(self.fractional),
             unclear=said(self.unclear),
             disagreeing=said(self.disagreeing),
+            misnamed=said(self.misnamed),
         )
 
     @cached_property

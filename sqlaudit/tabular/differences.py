@@ -11,13 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.relation import Kind, Relation
+from sqlaudit.base.relation import Relation
 from sqlaudit.base.result import Status
 from sqlaudit.base.whole_arrays import Wholes, minus
 from sqlaudit.base.words import spelled
 from sqlaudit.engines.contract import Engine
 from sqlaudit.tabular.cells import Bools, CellMeasure, TableCells
-from sqlaudit.tabular.listing import ListedCells, listed_cells
+from sqlaudit.tabular.listing import ListedCells, listed_cells, named_places
 from sqlaudit.tabular.other_names import RenamedCells, renamed, unconnected, who_changed, with_codes_of_both
 from sqlaudit.tabular.reading import read_cells
 from sqlaudit.tabular.request import AggregatesRequest
@@ -115,11 +115,6 @@ def _of_tables(engine: Engine, releases: Sequence[Relation], request: Aggregates
         before, after = (found[one] if doubt else found[one].read_through for one in (older, newer))
         doubt = doubt or ("" if _are_alike(before, after) else _UNLIKE)
         yield TableChange(older, newer, listed, difference(before, after), doubt, renamed(before, after, names))
-
-
-def named_places(listed: ListedCells) -> list[int]:
-    """The places of dimensions whose values are names, which may be spelled in another way: no numbers or days."""
-    return [place for place, kind in enumerate(listed.kinds[: len(listed.names)]) if kind in (Kind.TEXT, Kind.OTHER)]
 
 
 def _doubt(cells: TableCells) -> str:

@@ -19,10 +19,11 @@ from sqlaudit.base.relation import Relation
 from sqlaudit.base.words import about, spelled
 from sqlaudit.engines.contract import Engine
 from sqlaudit.tabular.cells import NO_PARENT, Bools, Breakdown, CellMeasure, Codes, TableCells, Wholes
-from sqlaudit.tabular.listing import ListedCells, finished_cells
+from sqlaudit.tabular.listing import ListedCells, finished_cells, named_places
 from sqlaudit.tabular.reading import read_cells
 from sqlaudit.tabular.request import AggregatesRequest
 from sqlaudit.tabular.secondary.structure import Integers
+from sqlaudit.tabular.spellings import unmatched, with_spellings, with_values
 from sqlaudit.tabular.structure import adds_up, listed_levels, structured, total_words, with_total, words_within
 from sqlaudit.tabular.subtotals import subtotals_of
 from sqlaudit.tabular.together import read_together
@@ -80,8 +81,9 @@ def linked_cells(
         _table(cells.some(cells.release == number), one.absent, words, unlisted, request.stated())
         for number, one in enumerate(listed)
     ]
+    tables = _with_names(tables, sorted({place for one in listed for place in named_places(one)} - set(levels)))
     split = tuple(tuple(name for at, name in enumerate(one.names) if at not in one.absent) for one in listed)
-    return every, _as_one(tables, levels), split
+    return every, with_spellings(engine, every, _as_one(tables, levels)), split
 
 
 def _table(
@@ -96,6 +98,17 @@ def _table(
     own |= {place: [] for place in absent}
     left_out: dict[int, dict[int, int]] = {place: {} for place in (*absent, *unlisted)}
     return _OneTable(structured(cells, own, left_out, unlisted, stated), absent)
+
+
+def _with_names(tables: Sequence[_OneTable], places: Sequence[int]) -> list[_OneTable]:
+    """The tables, with cells marked whose value in some dimensions another table lacks, which has others instead."""
+    used = [[one.used(place) for place in places] for one in tables]
+    found = []
+    for one, codes in zip(tables, unmatched(used), strict=True):
+        every = dict(zip(places, codes, strict=True))
+        which = with_values(one.cells, [every.get(place, set()) for place in range(len(one.cells.dimensions))])
+        found.append(replace(one, cells=replace(one.cells, misnamed=which)))
+    return found
 
 
 def _as_one(tables: Sequence[_OneTable], levels: Mapping[int, dict[int, int]]) -> TableCells:
@@ -194,6 +207,7 @@ def _merged(tables: Sequence[_OneTable], dimensions: tuple[Breakdown, ...], keys
         said(lambda one: one.fractional),
         unclear=said(lambda one: one.unclear),
         disagreeing=apart,
+        misnamed=said(lambda one: one.misnamed),
     )
 
 

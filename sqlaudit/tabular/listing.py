@@ -151,4 +151,9 @@ def finished_cells(
     )
 
 
+def named_places(listed: ListedCells) -> list[int]:
+    """The places of dimensions whose values are names, which may be spelled in another way: no numbers or days."""
+    return [place for place, kind in enumerate(listed.kinds[: len(listed.names)]) if kind in (Kind.TEXT, Kind.OTHER)]
+
+
 _SINGLE = ("count", "contributors", "value", "holdings")

@@ -22,6 +22,10 @@ _NOISY = (
     "have nearly the value of their parts together, as where noise was added: what follows from such numbers is not "
     "exact, and nothing is said of it"
 )
+_OTHER_NAMES = (
+    "have a value that may be the same as another one by another name, and then hidden cells may follow: spell values "
+    "alike, in all linked tables"
+)
 _DISAGREEING = "have different numbers in linked tables: correct them, or link tables of the same people alone"
 _UNCLEAR = (
     "may be a total, or a part of one that the hierarchy leaves out, from which hidden cells follow: name a total with "
@@ -32,11 +36,13 @@ _UNCLEAR = (
 def problems_of(cells: TableCells, *, added_up: bool = False) -> Iterator[tuple[TableProblem, Codes]]:
     """Each mistake with the keys of the cells that have it; `added_up` when totals are known to be right."""
     unclear = cells.unclear if bool(cells.hidden.any()) else None  # where nothing is hidden it does not matter
+    misnamed = cells.misnamed if bool(cells.hidden.any()) else None
     for code, which, said in (
         ("duplicate_cells", _repeated(cells), "have a key that another cell has, too: give every cell one row"),
         ("negative_counts", _anywhere(cells, _negative), "have a negative count"),
         ("fractional_counts", cells.fractional, "have a count that is no whole number"),
         ("unclear_totals", unclear, _unclear()),
+        ("other_names", misnamed, _OTHER_NAMES),
         ("linked_numbers", cells.disagreeing, _DISAGREEING),
         ("wrong_totals", None if added_up else broken_totals(cells, noisy=False), _WRONG),
         ("noisy_totals", None if added_up else broken_totals(cells, noisy=True), _NOISY),

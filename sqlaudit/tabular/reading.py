@@ -14,6 +14,7 @@ from sqlaudit.tabular.contributions import check_contributions
 from sqlaudit.tabular.exact import alike, measure
 from sqlaudit.tabular.listing import ListedCells
 from sqlaudit.tabular.request import AggregatesRequest
+from sqlaudit.tabular.spellings import with_spellings
 from sqlaudit.tabular.structure import with_totals
 
 
@@ -33,6 +34,8 @@ def read_cells(engine: Engine, listed: ListedCells, request: AggregatesRequest) 
     measures |= {name: replace(measures[name], places=places) for name, places in listed.places.items()}
     check_contributions(measures)
     cells = replace(_cells(listed, keys, measures, structural), release=release)
+    if listed.finished:
+        cells = with_spellings(engine, listed, cells)
     return with_totals(engine, listed, cells, request)
 
 

@@ -18,7 +18,7 @@ from sqlaudit.tabular.cells import NO_PARENT, Bools, Breakdown, CellMeasure, Tab
 from sqlaudit.tabular.listing import ListedCells
 from sqlaudit.tabular.request import AggregatesRequest
 from sqlaudit.tabular.subtotals import levels_of, subtotals_of
-from sqlaudit.tabular.unnamed import likely_totals
+from sqlaudit.tabular.unnamed import likely_totals, lone_totals
 
 MISSING, ALL = 0, 0
 """The codes of a missing value, and, where grouping sets say it, of all values together (a missing one is then 1)."""
@@ -70,7 +70,9 @@ def structured(
         if place not in found and place not in words and _may_be_missing_total(cells, place):
             unclear[place] = [MISSING]
         elif place not in stated and place not in links and not bool(cells.dimensions[place].is_grand.any()):
-            unclear[place] = [*unclear.get(place, []), *likely_totals(cells, place, found.get(place))]
+            likely = likely_totals(cells, place, found.get(place))
+            likely += [] if place in found else lone_totals(cells, place, found)
+            unclear[place] = [*unclear.get(place, []), *likely]
         if place in unlisted and not (place in found and adds_up(cells, place, found[place])):
             unclear[place] = [*unclear.get(place, []), *(set(unlisted[place]) - {found.get(place)})]
     return replace(_with(cells, found), unclear=_unclear(cells, unclear))

@@ -6,7 +6,7 @@ published beside it may have the hidden cells as the rest.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,6 +16,8 @@ from sqlaudit.tabular.secondary.rounding import rounding_base
 
 _MOST_GROUPS, _MOST_STEPS = 100, 5_000
 """So many groups of cells, and ways to put a value under others in them, are tried for each value."""
+_MOST_ALONE = 100
+"""Of so many values without others beside them it is asked whether they are the total of the table."""
 _NOISE = 50
 """A total may miss its parts by fiftieth of itself, as where noise was added to each."""
 _ADDABLE = 2**40
@@ -45,6 +47,31 @@ def likely_totals(cells: TableCells, place: int, known_total: int | None = None)
         denies |= found.said(len(parents), found.impossible)
         nested.append(found)
     return [int(code) for code in np.flatnonzero(says & ~denies) if all(one.is_top(int(code)) for one in nested)]
+
+
+def lone_totals(cells: TableCells, place: int, totals: Mapping[int, int]) -> list[int]:
+    """Values that have no cell beside others, and are at least as much as all others: the total of a whole table.
+
+    Args:
+        cells: the table. place: of the dimension. totals: by dimension, the code that is known to stand for all.
+    """
+    codes = cells.keys[:, place]
+    group, groups = cells.groups(place)
+    beside = np.bincount(group, minlength=groups)[group] > 1
+    alone = np.setdiff1d(codes, codes[beside])
+    below = np.ones(len(cells), dtype=np.bool_)
+    for other, code in totals.items():
+        below &= (cells.keys[:, other] != code) | (other == place)
+    found = set()
+    for one in cells.published:
+        for code in alone[:_MOST_ALONE].tolist():
+            own, others = (codes == code) & one.known, (codes != code) & below
+            whole = (
+                sum(one.units[own & below].tolist()) if bool((own & below).any()) else max(one.units[own], default=-1)
+            )
+            if bool((others & ~one.known).any()) and whole >= sum(one.units[others & one.known].tolist()):
+                found.add(code)
+    return sorted(found)
 
 
 @dataclass

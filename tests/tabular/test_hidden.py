@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import sqlaudit
+from sqlaudit.base.errors import UsageError
 from sqlaudit.tabular.secondary import intervals
 from tests.cli.runner import run
 from tests.reports.schemas import validator
@@ -207,3 +208,13 @@ def test_a_total_that_is_wrong_in_one_place_is_a_mistake() -> None:
     table = pd.DataFrame({"region": ["a", "b", "Total"], "n": [20, 30, 51]})
     found = sqlaudit.aggregates(table, by=["region"], count="n", require=["threshold=3"])
     assert [one.code for one in found.problems] == ["wrong_totals"]
+
+
+def test_values_that_differ_in_large_letters_or_blanks_are_no_pass() -> None:
+    """The total of X is that of x."""
+    table = pd.DataFrame({"g": ["x", "x", "X "], "r": ["a", "b", "Total"], "n": [5, None, 8]})
+    asked: dict[str, Any] = {"by": ["g", "r"], "count": "n", "total": {"g": ""}}
+    found = sqlaudit.aggregates(table, **asked, require=["no_unpickable_cell=3"])
+    assert ([one.code for one in found.mistakes], found.status.value) == (["other_names"], "undetermined")
+    with pytest.raises(UsageError, match="width is more than 0"):
+        sqlaudit.aggregates(table, **asked, require=["no_unpickable_cell=0"])

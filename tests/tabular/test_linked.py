@@ -245,3 +245,14 @@ def test_one_select_links_no_tables(tmp_path: Path) -> None:
     )
     compiled = typed("compile", "--file", str(policy), "--dialect", "duckdb")
     assert "without linked" in " ".join((compiled.out + compiled.err).split())
+
+
+@pytest.mark.parametrize("name", ["N", "n ", "north"])
+def test_tables_that_call_a_region_by_other_names_are_no_pass(name: str) -> None:
+    first = [("n", "x", 10), ("n", "y", None), ("s", "x", 8), ("s", "y", 9)]
+    second = [(name, "a", 6), (name, "b", 6), ("s", "a", 9), ("s", "b", 8)]
+    found = linked(table(first, OF_SECTORS), table(second, OF_AGES), require=["no_unpickable_cell=3"])
+    assert ([one.code for one in found.mistakes], found.status.value) == (["other_names"], "undetermined")
+    alike = [("n", *rest) if own == name else (own, *rest) for own, *rest in second]
+    found = linked(table(first, OF_SECTORS), table(alike, OF_AGES), require=["no_unpickable_cell=3"])
+    assert (found.mistakes, found.status.value, found.deducible) == ((), "fail", 1)

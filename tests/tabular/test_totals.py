@@ -243,6 +243,8 @@ def test_no_table_passes_that_may_be_parts_and_their_total(parts: list[tuple[int
         [("a", "x", 3), ("b", "x", None), ("a", "y", 4), ("b", "y", 4)],  # a is b, where both are known
         [("x", "a", None), ("x", "all of x", 3), ("y", "b", 4), ("y", "all of x", 4)],
         [("a", "x", 7), ("b", "x", None), ("Total", "x", None), ("everywhere", "x", 9)],
+        [("a", "x", 5), ("a", "y", None), ("b", "x", 6), ("b", "y", 7), ("all", "of it", 21)],  # all is a usual word
+        [("a", "x", 5), ("a", "y", None), ("b", "x", 6), ("b", "y", 7), ("here", "of it", 21)],
     ],
 )
 def test_unnamed_totals_in_any_dimension_are_no_pass(rows: list[tuple[str, str, int | None]]) -> None:
