@@ -33,6 +33,8 @@ def measure(name: str, given: npt.NDArray[Any], hidden: Sequence[str] = ()) -> C
     """
     known = ~np.ma.getmaskarray(given)
     data = np.ma.getdata(given)
+    if data.dtype.kind in "iubf":
+        known &= ~_marked(data, hidden)
     if data.dtype.kind in "iub":
         return CellMeasure(np.where(known, data, 0).astype(np.int64 if data.dtype != np.uint64 else object), known)
     if data.dtype.kind == "f":
@@ -60,12 +62,31 @@ def _written(name: str, data: npt.NDArray[Any], known: npt.NDArray[np.bool_], hi
             f"{spelled('hidden')}."
         )
     numbers = {text: number for text, number in read.items() if number is not None}
+    same = {number for mark in marks if (number := _number(mark)) is not None}
+    alike = {text for text, number in numbers.items() if number in same}
+    if alike:
+        known &= np.array([text not in alike for text in texts], dtype=np.bool_)
     places = max((_places(number) for number in numbers.values()), default=0)
     if places > MOST_PLACES:
         raise InputError(f"{name!r} has numbers with more than {MOST_PLACES} decimal places; round them.")
     whole = {text: int(number.scaleb(places, _EXACT)) for text, number in numbers.items()}
     found = [whole.get(text, 0) if seen else 0 for text, seen in zip(texts, known, strict=True)]
     return CellMeasure(wholes(found), known, places)
+
+
+def _marked(data: npt.NDArray[Any], hidden: Sequence[str]) -> npt.NDArray[np.bool_]:
+    """Which numbers are marks of hidden cells, as -1 or 999 may be."""
+    found = np.zeros(len(data), dtype=np.bool_)
+    for number in filter(None, (_mark(mark) for mark in hidden)):
+        found |= data == number[0]
+    return found
+
+
+def _mark(text: str) -> tuple[int | float] | None:
+    number = _number(text.strip())
+    if number is None:
+        return None
+    return (int(number),) if number == number.to_integral_value(context=_EXACT) else (float(number),)
 
 
 def _number(text: str) -> Decimal | None:

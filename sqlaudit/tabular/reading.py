@@ -63,7 +63,7 @@ def _cells(listed: ListedCells, keys: Codes, measures: dict[str, CellMeasure], s
     return TableCells(
         tuple(dimensions),
         keys,
-        measures.get("count"),
+        measures.get("count", None if money or listed.rows else measures.get("contributors")),  # all there is
         measures.get("contributors", measures.get("count")),
         measures.get("value"),
         tuple(measures[name] for name in money if name != "value"),

@@ -218,3 +218,17 @@ def test_values_that_differ_in_large_letters_or_blanks_are_no_pass() -> None:
     assert ([one.code for one in found.mistakes], found.status.value) == (["other_names"], "undetermined")
     with pytest.raises(UsageError, match="width is more than 0"):
         sqlaudit.aggregates(table, **asked, require=["no_unpickable_cell=0"])
+
+
+@pytest.mark.parametrize("numbers", [[10, -1, 13], [10.0, -1.0, 13.0], ["10", "-1.0", "13"], [10, -1, 2**70]], ids=str)
+def test_a_mark_may_be_a_number(numbers: list[Any]) -> None:
+    table = pd.DataFrame({"r": ["a", "b", "Total"], "n": numbers})
+    found = sqlaudit.aggregates(table, by=["r"], count="n", hidden=["-1"], require=["no_unpickable_cell=4"])
+    assert (found.hidden, found.status.value) == (1, "undetermined" if numbers[2] == 2**70 else "fail")
+
+
+def test_the_numbers_of_contributors_are_what_is_published_where_nothing_else_is() -> None:
+    table = pd.DataFrame({"r": ["a", "b", "Total"], "c": pd.array([5, None, 7], dtype="Int64")})
+    found = sqlaudit.aggregates(table, by=["r"], contributors="c", require=["threshold=3", "no_unpickable_cell=3"])
+    assert [(one.rule, one.cells) for one in found.rules] == [("threshold", 1), ("no_unpickable_cell", 1)]
+    assert (found.hidden, found.deducible) == (1, 1)
