@@ -31,6 +31,7 @@ _table = in_section("The table")
 _policy = in_section("A policy instead of a table")
 _out = in_section("Output")
 _PATH = click.Path(path_type=Path)
+_CONTRACT = (".yaml", ".yml")
 _CELLS = ("count", "contributors", "value", "holdings", "largest")
 _OF_CELLS = tuple(one for name, one in options_of(AggregatesRequest) if name in _CELLS)
 
@@ -76,7 +77,14 @@ def _cells(given: dict[str, Any]) -> dict[str, Any]:
 @_policy("--select", multiple=True, metavar="TESTS", help="Only these, as for 'sqlaudit test'.")
 @_policy("--run", metavar="NAME", help="Make this part of every statement's name: see 'test --run'.")
 @_policy("--each-to", type=_PATH, metavar="FOLDER", help="Write each statement to a file of its own.")
-@_out("-o", "--output", "output_file", type=_PATH, metavar="FILE", help="Write the script to a file.")
+@_out(
+    "-o",
+    "--output",
+    "output_file",
+    type=_PATH,
+    metavar="FILE",
+    help="Write the script to a file; with -f also .yaml: a data contract.",
+)
 def command(
     checks: tuple[str, ...],
     dialect: str,
@@ -115,11 +123,11 @@ def command(
 
     if output_file is not None:
         check_destination(output_file)
-        check_ending(output_file, (".sql", ".txt"))
+        check_ending(output_file, (".sql", ".txt", *(_CONTRACT if which is not None else ())))
     if which is not None:
         if checks or table or query or where or inputs or roles != Roles() or any(cells.values()):
             raise UsageError("A policy says itself what is checked: leave out checks, tables and roles beside -f.")
-        form = Returns(returns or Returns.ROW)
+        form = _form(returns, output_file)
         return _of_policy(which, select, (dialect, exact_names, form, run or ""), (each_to, output_file))
     if select or run or each_to:
         raise UsageError("--select, --run and --each-to belong to a policy; name it with -f.")
@@ -135,6 +143,15 @@ def command(
     text = script(compiled, target, __version__)
     _put(text, sum(1 for one in compiled if one.sql), output_file)
     return ExitCode.OK
+
+
+def _form(returns: str | None, output_file: Path | None) -> Returns:
+    """What statements of a policy return; in a contract it is a count, which must be 0."""
+    if output_file is None or output_file.suffix.lower() not in _CONTRACT:
+        return Returns(returns or Returns.ROW)
+    if returns not in (None, Returns.COUNT):
+        raise UsageError(f"A data contract counts what falls short; leave out --returns {returns}.")
+    return Returns.COUNT
 
 
 def _of_policy(
@@ -161,6 +178,10 @@ def _of_policy(
         raise UsageError(f"{policy.file}: there is nothing to write.")
     if folder is not None:
         _to_folder(made, folder)
+    elif output_file is not None and output_file.suffix.lower() in _CONTRACT:
+        from sqlaudit.gates.standalone.contract import contract_text
+
+        _put(contract_text(made, policy.file), sum(1 for one in made if one.test_id), output_file)
     else:
         _put(policy_script(made, policy.file, __version__), sum(1 for one in made if one.test_id), output_file)
     return ExitCode.USAGE if mistakes else ExitCode.OK

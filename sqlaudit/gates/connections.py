@@ -101,6 +101,11 @@ def database_of(connection: Connection) -> Whereabouts:
             connection.value, connection.folder, target=connection.target, profiles_dir=connection.profiles_dir
         )
         return Whereabouts(text, source, secret)
+    if connection.kind == "server":
+        raise UsageError(
+            f"{connection.place}: server {connection.name!r} is {connection.value}, which sqlaudit does not connect "
+            "to; `sqlaudit compile -f` writes statements for it, and `sqlaudit test --results` judges what it answers."
+        )
     database = connection.value if connection.kind == "url" else f"service={connection.value}"
     if connection.password_env:
         database = _with_password(database, _variable(connection.password_env, connection))

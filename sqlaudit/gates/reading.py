@@ -14,6 +14,7 @@ from sqlaudit.base.spec import SAMPLED_BY, KnownRows, NullPolicy, Roles, Samplin
 from sqlaudit.base.words import speaking
 from sqlaudit.classes.inputs import Inputs, inputs_from, load_inputs
 from sqlaudit.gates.connections import read_connections
+from sqlaudit.gates.contracts import is_contract, read_contract
 from sqlaudit.gates.exceptions import read_exceptions
 from sqlaudit.gates.nodes import (
     NO_NODES,
@@ -61,7 +62,7 @@ TABLE = ("table", "file", "query", "connection", "where", "read", *ROLES, *ABOUT
 
 @speaking(in_a_policy)
 def load_policy(path: str | Path) -> Policy:
-    """The policy in a YAML file.
+    """The policy in a YAML file, or in the quality blocks of a data contract.
 
     Returns:
         All that could be read; mistakes stand in the policy, its tables and its tests.
@@ -77,6 +78,9 @@ def load_policy(path: str | Path) -> Policy:
     root = load_nodes(file)
     if root is None:
         raise UsageError(f"{path}: is empty; `sqlaudit init` writes a policy to begin with.")
+    if is_contract(root):
+        read = read_contract(root, path)
+        return replace(read, tables=tuple(with_originals(once(read.tables))))
     mistakes = Mistakes()
     found = mistakes.section(root, "the policy", TOP)
     if not root.is_mapping:

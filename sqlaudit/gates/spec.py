@@ -46,7 +46,8 @@ class Connection:
     """Where tables are. No password is ever part of it: `env`, `password_env` and profiles are read when connecting.
 
     Args:
-        name: as tables refer to it. kind: `duckdb`, `env`, `url`, `service` or `dbt_profile`.
+        name: as tables refer to it. kind: `duckdb`, `env`, `url`, `service` or `dbt_profile`; `server` for
+            one of a data contract that sqlaudit does not connect to.
         value: a path, the name of an environment variable, a URL, a service, or a profile.
         password_env: the environment variable with the password for `url` and `service`, empty = none.
         target, profiles_dir: of a dbt profile; empty = as dbt chooses.
