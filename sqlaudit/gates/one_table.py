@@ -25,6 +25,7 @@ from sqlaudit.gates.judging import blank, errored, judged
 from sqlaudit.gates.losses_run import LossTests
 from sqlaudit.gates.persons import PersonsTables
 from sqlaudit.gates.result import ColumnSetFigures, GateTest, Mistake
+from sqlaudit.gates.series_run import SeriesTests
 from sqlaudit.gates.spec import ColumnLimit, TableEntry, TestSpec
 from sqlaudit.models.check import Check
 from sqlaudit.models.coverage import columns_check, identifier_checks
@@ -123,6 +124,7 @@ class TableTests:
         of_cells = all(spec.cells is not None for spec in entry.tests)  # no row of it is a person
         known = _Known(()) if of_cells else self._known(entry)
         losses, cells = LossTests(self.engine, self.today), CellTests(self.engine, self.today)
+        series = SeriesTests(self.engine, self.today)
         for position, spec in enumerate(entry.tests):
             if spec.mistake:
                 results.append(errored(entry, spec, UsageError(spec.mistake)))
@@ -130,6 +132,8 @@ class TableTests:
                 results.append(self._columns(entry, spec, spec.columns))
             elif spec.loss is not None:
                 results += losses.run(alone, spec, spec.loss)
+            elif spec.series is not None:
+                results += series.run(alone, spec, spec.series)
             elif spec.cells is not None:
                 results += cells.run(entry, spec, spec.cells)
             elif spec.identifier or spec.all_named:

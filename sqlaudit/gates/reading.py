@@ -291,10 +291,13 @@ def once(tables: Sequence[TableEntry]) -> list[TableEntry]:
 
 
 def with_originals(tables: Sequence[TableEntry]) -> list[TableEntry]:
-    """The tables; an original that bears the name of another entry of the same connection is that entry's table."""
+    """The tables; an original or older release that bears the name of another entry of its connection is its table."""
     known = {(table.connection, table.name): table.target for table in tables if table.target is not None}
 
     def named(table: TableEntry, test: TestSpec) -> TestSpec:
+        if test.series is not None:
+            before = tuple(known.get((table.connection, one.name), one) for one in test.series.before)
+            return replace(test, series=replace(test.series, before=before))
         if test.loss is None:
             return test
         target = known.get((table.connection, test.loss.original.name), test.loss.original)

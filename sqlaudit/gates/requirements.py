@@ -16,6 +16,7 @@ from sqlaudit.base.spec import Requirement, Roles
 from sqlaudit.gates.cell_limits import AGGREGATES, cells_text, read_cells
 from sqlaudit.gates.losses import LOSS, check_loss, loss_text, read_loss
 from sqlaudit.gates.nodes import NO_TEXTS, Mistakes, choice, mistake_of, place_of, share, text, texts, threshold, whole
+from sqlaudit.gates.series import M_INVARIANCE, check_series, read_series, series_text
 from sqlaudit.gates.spec import ColumnLimit, TestSpec, Threshold
 from sqlaudit.models.registry import REGISTRY
 from sqlaudit.models.requirements import PRESETS, find_model, parse_requirement, parse_requirements, requirement_from
@@ -68,6 +69,7 @@ def _unless_said(test: TestSpec, found: Sequence[TestSpec]) -> list[TestSpec]:
             columns=None,
             loss=None,
             cells=None,
+            series=None,
             mistake=said,
         )
     ]
@@ -153,7 +155,9 @@ def _one_subject(names: Sequence[str]) -> str:
 
 def _is_subject(name: str) -> bool:
     try:
-        return name in (COLUMN_SETS, LOSS, AGGREGATES, "preset") or bool(find_model(name.partition("@")[0]).name)
+        return name in (COLUMN_SETS, LOSS, AGGREGATES, M_INVARIANCE, "preset") or bool(
+            find_model(name.partition("@")[0]).name
+        )
     except UsageError:
         return False
 
@@ -206,6 +210,9 @@ def _subject(key: Node, value: Node, mistakes: Mistakes, common: Common) -> list
     if name == AGGREGATES:
         limits = read_cells(value, mistakes, common.connection, common.folder)
         return [{"requirement": cells_text(one), "cells": one} for one in limits]
+    if name == M_INVARIANCE:
+        series = read_series(value, mistakes, common.connection, common.folder)
+        return [] if series is None else [{"requirement": series_text(series), "series": series}]
     if name == "preset":
         preset = choice("preset", PRESETS)(value)
         wanted = [parse_requirement(one) for one in PRESETS[preset].requirements]
@@ -263,6 +270,10 @@ def _checked(test: TestSpec, roles: Roles) -> TestSpec:
     if test.loss is not None:
         check_loss(test.loss, roles)
         _refuse_thresholds(test, "a loss is a figure of the whole table")
+        return test
+    if test.series is not None:
+        check_series(test.series, roles)
+        _refuse_thresholds(test, "m-invariance is a figure of all releases together")
         return test
     if test.cells is not None:
         _refuse_thresholds(test, "a rule for cells counts cells")

@@ -253,6 +253,7 @@ def _targets(tables: Sequence[TableEntry]) -> list[Target]:
         found += [
             one for test in table.tests if test.cells is not None for one in (*test.cells.before, *test.cells.linked)
         ]
+        found += [one for test in table.tests if test.series is not None for one in test.series.before]
         found += [one.target for one in table.persons]
         found += [table.target, *further_targets(AuditSpec(table.target, table.roles, (), table.inputs))]
     return found

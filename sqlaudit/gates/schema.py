@@ -77,6 +77,7 @@ def policy_schema() -> dict[str, Any]:
             "column_sets": _column_sets(),
             "loss": _loss(),
             "aggregates": _aggregates(),
+            "m_invariance": _series(),
             "exception": _exception(),
             "texts": {"oneOf": [TEXT, {"type": "array", "items": TEXT}]},
             "number_text": _NUMBER_TEXT,
@@ -196,6 +197,7 @@ def _requirement() -> dict[str, Any]:
         "column_sets": {"$ref": "#/$defs/column_sets"},
         "loss": {"$ref": "#/$defs/loss"},
         "aggregates": {"$ref": "#/$defs/aggregates"},
+        "m_invariance": {"$ref": "#/$defs/m_invariance"},
         "preset": {"enum": list(PRESETS), "description": "A published rule."},
         "warn_if": _CONDITION,
         "error_if": _CONDITION,
@@ -301,6 +303,17 @@ def _loss() -> dict[str, Any]:
     }
     bounds = [{"required": ["at_most"]}, {"required": ["at_least"]}]
     return _object(own, "original", "measure") | {"oneOf": bounds}
+
+
+def _series() -> dict[str, Any]:
+    own: dict[str, Any] = {
+        "m": _WHOLE | {"description": "Fewest rows of a class, all with different sensitive values."},
+        "before": TEXT_OR_TEXTS
+        | {"description": "All older releases of this table: of the same connection, or files."},
+        "entity": TEXT | {"description": "The column of persons, where the table names none."},
+        "counterfeits": {"type": "boolean", "description": "Rows without an entity are counterfeits."},
+    }
+    return _object(own, "m", "before")
 
 
 def _exception() -> dict[str, Any]:

@@ -120,6 +120,21 @@ class CellLimit:
 
 
 @dataclass(frozen=True)
+class SeriesLimit:
+    """The m for which a table and its older releases must be m-invariant.
+
+    Args:
+        m: the limit. before: the older releases, first the oldest. entity: the column of persons, empty = the table's.
+        counterfeits: whether rows without an entity are counterfeits.
+    """
+
+    m: int
+    before: tuple[Target, ...]
+    entity: str = ""
+    counterfeits: bool = False
+
+
+@dataclass(frozen=True)
 class PolicyException:
     """What a table may fall short of for a while.
 
@@ -138,13 +153,14 @@ class PolicyException:
 
 @dataclass(frozen=True)
 class TestSpec:
-    """One requirement of a table. Exactly one of `model`, `columns`, `loss`, `cells`, `identifier`, `all_named` and
-    `mistake` is given.
+    """One requirement of a table. Exactly one of `model`, `columns`, `loss`, `cells`, `series`, `identifier`,
+    `all_named` and `mistake` is given.
 
     Args:
         requirement: its text, the same in every run. place: where it is written.
         model: a privacy model with its limit. columns: a limit on column sets. loss: a limit on a loss.
-        cells: a rule for the cells of a published table. mistake: why it could not be read.
+        cells: a rule for the cells of a published table.
+        series: a limit on the table and its older releases. mistake: why it could not be read.
         sensitive: the attributes it is for, empty = all. warn_if, error_if: on the rows that fall short; None = any.
     """
 
@@ -156,6 +172,7 @@ class TestSpec:
     columns: ColumnLimit | None = None
     loss: LossLimit | None = None
     cells: CellLimit | None = None
+    series: SeriesLimit | None = None
     identifier: str = ""
     all_named: bool = False
     mistake: str = ""

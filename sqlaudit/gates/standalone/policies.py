@@ -118,6 +118,8 @@ def _refuse(table: TableEntry, spec: TestSpec) -> None:
         raise NotCarried("column sets are searched for with many statements, each from the answers of those before.")
     if spec.loss is not None:
         raise NotCarried("a loss compares two tables in Python.")
+    if spec.series is not None:
+        raise NotCarried("it follows persons through several releases, and is judged in Python.")
     if spec.identifier or spec.all_named:
         raise NotCarried("it is about which columns there are, which one SELECT over the rows does not tell.")
     if table.persons and spec.cells is None:

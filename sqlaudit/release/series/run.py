@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.relation import Row, Statement
-from sqlaudit.base.spec import Target
+from sqlaudit.base.spec import Requirement, Target
 from sqlaudit.base.sql import render
 from sqlaudit.base.words import about, spelled
 from sqlaudit.engines.contract import Engine
@@ -66,7 +66,7 @@ def find_in_releases(engine: Engine, targets: Sequence[Target], request: SeriesR
         persons=persons,
         in_several=several,
         attributes=attributes,
-        checks=tuple(_check(request, place, one) for place in range(len(request.requirements)) for one in attributes),
+        checks=tuple(check_of_series(requirement, one) for requirement in request.requirements for one in attributes),
         **provenance(engine, already),
     )
 
@@ -215,8 +215,8 @@ def _shown(
     )
 
 
-def _check(request: SeriesRequest, place: int, found: AttributeFigures) -> Check:
-    requirement = request.requirements[place]
+def check_of_series(requirement: Requirement, found: AttributeFigures) -> Check:
+    """A requirement of m-invariance, judged from what was counted of a sensitive attribute."""
     model = MInvariance(requirement.parameters, Context(None, 0))
     rows = sum(one.rows for one in found.releases)
     return check_of(Asked(model, requirement, found.sensitive), model.judge_releases(found), rows)
