@@ -9,6 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pandas as pd
 import pytest
 from hypothesis import example, given
@@ -28,6 +29,7 @@ from sqlaudit.reports.text import render_text
 from tests.audit_values import values_query
 from tests.cli.runner import run as command
 from tests.cli.runner import write_csv
+from tests.postgres_load import Loader
 from tests.release import series_oracle as oracle
 from tests.reports.schemas import validator
 from tests.strategies import run
@@ -240,6 +242,31 @@ def test_what_would_prove_nothing_is_refused(second: dict[str, Any], more: dict[
     with pytest.raises(UsageError) as refused:
         sqlaudit.releases([first, first.assign(**second)], **asked)
     assert sentence in str(refused.value)
+
+
+@pytest.mark.parametrize("role", ["id", "s"])
+def test_texts_that_a_collation_takes_for_equal_are_refused(role: str, tmp_path: Path) -> None:
+    """In one release a value is read as `A`, in the other as `a`: that would be two persons, or two values."""
+    with duckdb.connect(str(tmp_path / "t.duckdb")) as connection:
+        kinds = {"id": "VARCHAR", "a": "INTEGER", "s": "VARCHAR", role: "VARCHAR COLLATE NOCASE"}
+        for name, rows in (("r1", "('A', 1, 'x'), ('a', 1, 'X')"), ("r2", "('a', 1, 'x')")):
+            connection.execute(f"CREATE TABLE {name} ({', '.join(f'{n} {k}' for n, k in kinds.items())})")
+            connection.execute(f"INSERT INTO {name} VALUES {rows}")
+    with pytest.raises(UsageError, match=f"{role} of r1 takes texts for equal that are written differently"):
+        sqlaudit.releases(["r1", "r2"], db=str(tmp_path / "t.duckdb"), entity="id", qi="a", sensitive="s")
+
+
+@pytest.mark.postgres
+def test_a_key_whose_collation_is_nondeterministic_is_refused(load: Loader, postgres_url: str) -> None:
+    load.execute("DROP COLLATION IF EXISTS series_folding CASCADE")
+    load.execute("CREATE COLLATION series_folding (provider = libc, locale = 'C')")
+    load.execute("UPDATE pg_collation SET collisdeterministic = false WHERE collname = 'series_folding'")
+    names = [
+        load(f"series{place}", [(who, 1, "x")], ["id", "a", "s"], {"id": "text COLLATE series_folding", "s": "text"})
+        for place, who in enumerate("Aa")
+    ]
+    with pytest.raises(UsageError, match="takes texts for equal that are written differently"):
+        sqlaudit.releases(names, db=postgres_url, entity="id", qi="a", sensitive="s")
 
 
 def test_one_release_is_no_series() -> None:

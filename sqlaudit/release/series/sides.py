@@ -74,10 +74,26 @@ def _opened(engine: Engine, target: Target, request: SeriesRequest) -> SeriesSid
             f"A column of {relation.label} is named twice among {spelled('entity')}, {spelled('qi')} and "
             f"{spelled('sensitive')}; give every column one role."
         )
+    _refuse_respelled([found[0], *found[len(request.qi) + 1 :]], relation)
     kinds = _kinds(engine, relation, found)
     entity, *rest = [replace(one, kind=kind) for one, kind in zip(found, kinds, strict=True)]
     keys = len(request.qi)
     return SeriesSide(target.name, relation, entity, tuple(rest[:keys]), tuple(rest[keys:]))
+
+
+def _refuse_respelled(columns: Sequence[Resolved], relation: Relation) -> None:
+    """Each release is read with one of several spellings of a value, and another release perhaps with another one.
+
+    Raises:
+        UsageError: equal values of a key or sensitive column may be written differently.
+    """
+    for one in columns:
+        if one.column in relation.respelled:
+            raise UsageError(
+                f"{one.label} of {relation.label} takes texts for equal that are written differently (its collation or "
+                "type), so it is not known which of them another release means. Give all releases a view with one "
+                "spelling of it, for instance in lower case."
+            )
 
 
 def _kinds(engine: Engine, relation: Relation, roles: Sequence[Resolved]) -> list[Kind]:
