@@ -8,10 +8,10 @@ from sqlaudit.audits.classes_report import unit_of
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.result import Status
 from sqlaudit.base.words import about, spelled
-from sqlaudit.models.phrases import listing
+from sqlaudit.models.phrases import statement_of
 from sqlaudit.profiles.names import concept_of
 from sqlaudit.reports.document import Toned
-from sqlaudit.reports.figures import count, part, plural
+from sqlaudit.reports.figures import count, listing, part, plural
 
 
 def standing_out(result: AuditResult) -> tuple[Toned, ...]:
@@ -61,7 +61,8 @@ def _steps(result: AuditResult) -> Iterator[str]:
     if not result.rows:
         yield f"Check the target and the {spelled('where')} condition: no row was found, so nothing was measured."
         return
-    failed = [check for check in result.required if check.status is Status.FAIL]
+    # a missing role is mended by naming it, and shows in no class
+    failed = [check for check in result.required if check.status is Status.FAIL and statement_of(check) is None]
     if failed and all(failing.key is None for failing in result.failing):
         yield (
             f"See which classes fall short with {spelled('show_values', True)}, or write all of them to a file with "

@@ -51,15 +51,15 @@ def risk_picture(result: AuditResult) -> Picture | None:
     points = _risk_points(result.classes)
     if len(points) < 2:
         return None
-    unit = unit_of(result)
+    unit, logarithmic = unit_of(result), points[-1][0] > 20
     return Picture(
         "curves",
         f"Share of {unit}s in classes of at most that size: each of them is picked out with at least 1 in that size",
         {
             "curves": {f"{unit}s": points},
             "steps": True,
-            "log_x": points[-1][0] > 20,
-            "x": "class size",
+            "log_x": logarithmic,
+            "x": "class size" + (", on a logarithmic scale" if logarithmic else ""),
             "y": f"share of {unit}s",
         },
     )

@@ -67,12 +67,12 @@ def _rows(check: Check, result: AuditResult) -> Iterator[tuple[str, str, str]]:
         alone, _ = sizes.below(2)
         of_sample = f"{count(alone)} ({part(alone, sizes.members)})"
         share, people = levels.get("share"), levels.get("unique_people")
-        name = f"unique people, by {check.details.get('estimator', check.parameters.get('estimator'))}"
+        name = f"unique people (estimator: {check.details.get('estimator', check.parameters.get('estimator'))})"
         yield name, of_sample, "no estimate" if share is None else f"{count(round(people or 0))} ({percent(share)})"
     elif check.model == "population_k":
         people = levels.get("people")
         yield "smallest class", count(sizes.min_size or 0), "–" if people is None else figure(people)
     elif levels.get("number") is not None:
-        yield "re-identified, attacker knows who is in the sample", figure(levels["prosecutor"]), "–"
-        yield "re-identified, one row after the other (journalist)", "–", figure(levels["journalist"])
-        yield "re-identified, all rows at once (marketer)", "–", figure(levels["marketer"])
+        yield ("people re-identified, knowing who is in the sample (prosecutor)", figure(levels["prosecutor"]), "–")
+        yield "people re-identified, one row after the other (journalist)", "–", figure(levels["journalist"])
+        yield "people re-identified, all rows at once (marketer)", "–", figure(levels["marketer"])

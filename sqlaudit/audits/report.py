@@ -22,7 +22,6 @@ from sqlaudit.models.phrases import (
     full_title,
     level_text,
     limit_text,
-    listing,
     other_levels,
     required_sentence,
     short_cell,
@@ -42,7 +41,7 @@ from sqlaudit.reports.document import (
     Words,
     section,
 )
-from sqlaudit.reports.figures import count, figure, plural
+from sqlaudit.reports.figures import count, figure, listing, plural
 from sqlaudit.reports.moments import made
 from sqlaudit.reports.notices import notice, notices_block
 from sqlaudit.reports.statements import statements_code

@@ -8,6 +8,7 @@ from sqlaudit.base.errors import PermissionDenied, SqlauditError, UsageError
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.names import closest, quote
 from sqlaudit.base.relation import ColumnInfo, Kind, Relation
+from sqlaudit.base.words import spelled
 
 MAX_EXPONENT = 30
 NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
@@ -110,6 +111,13 @@ def unknown_column(name: str, relation: Relation, option: str) -> SqlauditError:
     if name in relation.unreadable:
         return PermissionDenied(f"{option}: this role may not read the column {name!r} of {relation.label}.")
     names = [column.name for column in relation.columns]
+    if relation.bucket:
+        held = ", ".join(one for one in names if one != relation.bucket)
+        return UsageError(
+            f"{option}: a release in two tables has no class but the bucket, so {name!r} cannot be named. Say "
+            f"{spelled('qi', relation.bucket)}, the column of buckets; its sensitive columns are those of the second "
+            f"table: {held}."
+        )
     hint = closest(name, names) or (" It has: " + ", ".join(names[:12]) + ("…" if len(names) > 12 else "") + ".")
     return UsageError(f"{option}: {relation.label} has no column {name!r}.{hint}")
 

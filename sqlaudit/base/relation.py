@@ -60,6 +60,7 @@ class Relation:
         remarks: what a reader of results should know of how it was opened: its condition, a header that was guessed.
         respelled: columns whose equal values may be written differently (a collation, a type of an extension), and that
             are read by one text for all values that are equal.
+        bucket: the column of buckets, where this is the values of a bucketized release in two tables; else empty.
     """
 
     sql: str
@@ -70,6 +71,7 @@ class Relation:
     unreadable: tuple[str, ...] = ()
     remarks: tuple[Remark, ...] = ()
     respelled: tuple[str, ...] = ()
+    bucket: str = ""
 
 
 @dataclass(frozen=True)

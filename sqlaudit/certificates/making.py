@@ -88,6 +88,7 @@ class Verification:
                 "time": self.certificate["time"],
                 "versions": self.certificate["versions"],
                 "status": self.certificate["figures"].get("status"),
+                "required": len(self.certificate["asked"]["require"]) + len(self.certificate["asked"]["coverage"]),
             },
             signature=state,
             key=name,

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from sqlaudit.certificates.result import VerifyResult
-from sqlaudit.models.phrases import listing
 from sqlaudit.reports.document import About, Bullets, Column, Document, Facts, Paragraph, Table, Toned, Words, section
-from sqlaudit.reports.figures import count, plural
+from sqlaudit.reports.figures import count, listing, plural
 from sqlaudit.reports.moments import made, moment
 from sqlaudit.reports.statements import statements_code
 
@@ -52,13 +51,18 @@ def _table(result: VerifyResult) -> Table:
     return Table((Column("what"), Column("certificate"), Column("now")), tuple(rows))
 
 
+def _verdict(result: VerifyResult) -> str:
+    """The certified verdict; without a requirement there was none, whatever the status of such an audit is called."""
+    return str(result.certified["status"]).upper() if result.certified["required"] else "none was asked for"
+
+
 def _certified(result: VerifyResult) -> Facts:
     roles, versions = result.roles, result.certified["versions"]
     pairs: list[tuple[str, Words]] = [
         ("certificate", result.certificate),
         ("made", moment(str(result.certified["time"]))),
         ("by", ", ".join(f"{name} {version}" for name, version in versions.items())),
-        ("verdict", str(result.certified["status"])),
+        ("verdict", _verdict(result)),
         ("quasi-identifiers", ", ".join(roles.get("quasi_identifiers", ()))),
         ("sensitive columns", ", ".join(roles.get("sensitive", ()))),
         ("signed by", result.key),

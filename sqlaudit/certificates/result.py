@@ -30,7 +30,8 @@ class VerifyResult(MeasuredResult, Shown):
 
     Args:
         certificate: its file. target, engine: what was read now. roles: whom the figures are about.
-        certified: when and in which versions it was made, and its verdict.
+        certified: when and in which versions it was made, its verdict, and how many requirements that was about: 0
+            where none was made.
         signature: `none`, `valid`, `invalid`, or `unchecked` where the package for signatures is not installed.
         key: the fingerprint of the key that signed it, empty unless `valid`. trusted: whether the user named that key.
         differences: empty when the certificate holds. notes: what a reader should know besides.

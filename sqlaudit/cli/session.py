@@ -24,8 +24,8 @@ from sqlaudit.cli.sections import written_files
 from sqlaudit.cli.signals import ENDING, Ended, Handler, heard
 from sqlaudit.engines.contract import Engine, Executed
 from sqlaudit.engines.overwriting import files_read, refuse_overwriting
-from sqlaudit.models.phrases import listing
 from sqlaudit.reports.escape import in_encoding, visible
+from sqlaudit.reports.figures import listing
 
 PATIENCE = 0.5
 """Seconds of silence before a progress bar appears."""

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from sqlaudit.base.words import spelled
 from sqlaudit.column_sets.pictures import sets_picture
 from sqlaudit.column_sets.result import ColumnSet, ColumnSets, Sampled
-from sqlaudit.models.phrases import listing
 from sqlaudit.reports.document import About, Bullets, Column, Document, Facts, Picture, Table, Toned, Words, section
-from sqlaudit.reports.figures import count, limit, percent, plural
+from sqlaudit.reports.figures import count, limit, listing, percent, plural
 from sqlaudit.reports.moments import made
 from sqlaudit.reports.statements import statements_code
 
@@ -119,8 +118,7 @@ _GREEDY = (
 
 def _proof(result: ColumnSets) -> Words:
     if result.complete and result.find == "all":
-        safe = plural(result.border_found, "safe set")
-        return f"Complete: every other set is inside one of {safe}, or contains one that was found."
+        return f"Complete: {_rest(result)}."
     if result.complete and result.find == "minimum":
         if result.sets and not result.decided_size:
             return "Proven: no set is smaller, as it has one column."
@@ -134,6 +132,18 @@ def _proof(result: ColumnSets) -> Words:
     return Toned(
         f"Not complete: {ended} with {plural(result.open_sets, 'set')} waiting.{decided} What is listed is proven.",
         "warn",
+    )
+
+
+def _rest(result: ColumnSets) -> str:
+    """What is known of the sets that are not listed."""
+    if not result.border_found:
+        return "every other set contains one that was found"
+    safe = "the one safe set" if result.border_found == 1 else f"one of {count(result.border_found)} safe sets"
+    return (
+        f"every other set is inside {safe}, or contains one that was found"
+        if result.sets_found
+        else (f"every set is inside {safe}")
     )
 
 
@@ -173,7 +183,7 @@ def _sets(result: ColumnSets) -> Table:
     columns += [Column("Classes", True)] if with_classes else []
     first = _by_risk(result)[:_SHOWN]
     more = result.sets_found - len(first)
-    order = "" if result.find == "ranking" or result.wanted != "violating" else " with most at risk"
+    order = "" if result.find == "ranking" or result.wanted != "violating" else f" with most {result.unit} at risk"
     caption = f"The first {count(len(first))}{order}; {count(more)} more were found." if more else ""
     return Table(tuple(columns), tuple(_row(one, with_classes) for one in first), caption)
 
@@ -217,7 +227,10 @@ def _how(result: ColumnSets) -> Facts:
             ("rows drawn" if result.sample is not None else result.unit, count(result.total)),
             ("columns", f"{count(len(result.columns))}: {', '.join(result.columns)}"),
             ("candidate sets", f"{count(counts.candidates)} of {size}"),
-            ("decided", f"{count(counts.decided)}, of which {count(counts.counted)} were counted in the database"),
+            (
+                "decided one by one",
+                f"{count(counts.decided)}; {count(counts.counted)} of them by counting in the database",
+            ),
             ("missing values", READS[result.nulls]),
             *made(result.engine, result.time, result.statements, result.versions, result.access),
         )

@@ -11,6 +11,7 @@ from sqlaudit.base.documents import AS_FLOAT, OR_NULL, Documented, key
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.result import MeasuredResult
+from sqlaudit.reports.figures import percent
 from sqlaudit.reports.notebook import Shown
 
 
@@ -69,13 +70,14 @@ class Effect(Documented):
 
         Example:
             >>> Effect("zip", 2, Fraction(41, 100), Fraction(3, 100)).sentence()
-            'Without zip, rows at risk fall from 41% to 3.0%.'
+            'Without zip, rows at risk fall from 41.0% to 3.0%.'
         """
         if self.at_risk is None or self.without is None:
             return f"{self.column} is in {self.in_sets} of the sets."
         text = f"Without {self.column}, {unit} at risk {_moves(self.at_risk, self.without)}"
         if self.coarsened is not None and not self.stays:
-            text += f"; with {self.column} as {self.coarsening} to {percent(self.coarsened)}"
+            moved = "they stay" if self.coarsened == self.at_risk else f"to {percent(self.coarsened)}"
+            text += f"; with {self.column} as {self.coarsening} {moved}"
         return text + "."
 
 
@@ -222,19 +224,3 @@ class ColumnSets(MeasuredResult, Shown):
             raise UsageError(f"Column {unknown[0]!r} did not take part." if unknown else "Nothing was counted.")
         rest = {name: self._figures([other for other in columns if other != name]) for name in columns}
         return Explanation(self._figures(columns), rest, self.unit)
-
-
-def percent(share: Fraction) -> str:
-    """A share for people: two digits, never rounded to a clean 0% or 100% that it is not.
-
-    Example:
-        >>> percent(Fraction(1, 3)), percent(Fraction(1, 10**6)), percent(Fraction(99999, 10**5))
-        ('33%', '<0.1%', '>99.9%')
-    """
-    if share in (0, 1):
-        return f"{int(share) * 100}%"
-    if share < Fraction(1, 1000):
-        return "<0.1%"
-    if share > Fraction(999, 1000):
-        return ">99.9%"
-    return f"{float(share) * 100:.1f}%" if share < Fraction(1, 10) or share > Fraction(9, 10) else f"{float(share):.0%}"

@@ -71,6 +71,7 @@ def of_buckets(engine: Engine, target: Target, buckets: Buckets) -> Relation:
         persons.parsed or values.parsed,
         remarks=tuple(dict.fromkeys((*persons.remarks, *values.remarks))),
         respelled=tuple(name for name in values.respelled if name in {column.name for column in columns}),
+        bucket=bucket.name,
     )
 
 

@@ -159,8 +159,10 @@ def _profile(result: PersonsResult) -> Iterator[str]:
         f"Persons with the same events{order} form {plural(profile.classes, 'class', 'classes')}; the smallest has "
         f"{plural(profile.k, 'person')}."
     )
+    share = "shares" if profile.exposed_persons == 1 else "share"
+    others = plural(result.k - 1, "other")
     yield (
-        f"{among(result, profile.exposed_persons)} share all their events with fewer than {result.k - 1} others; "
+        f"{among(result, profile.exposed_persons)} {share} all events with fewer than {others}; "
         f"{count(profile.unique_persons)} with nobody."
     )
     if result.static_k is not None:

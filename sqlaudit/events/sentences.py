@@ -45,9 +45,9 @@ def _expose(result: PersonsResult, one: Known) -> str:
     if not one.exposed_persons:
         verb = "is" if one.known == 1 else "are"
         rest = "" if result.curve[-1].exact else "; larger numbers are undecided"
-        return f"{verb} always shared by at least {count(one.smallest)} persons{rest}"
+        return f"{verb} always shared by at least {plural(one.smallest, 'person')}{rest}"
     least = "" if one.exact else "at least "
-    others = f"but {plural(result.k - 2, 'other')}" if result.k > 2 else "others"
+    others = f"but at most {plural(result.k - 2, 'other')}" if result.k > 2 else "others"
     return f"can tell {least}{among(result, one.exposed_persons)} from all {others}"
 
 
@@ -79,7 +79,7 @@ def lead(result: PersonsResult) -> Iterator[Words]:
         why = "Somebody stopped it" if result.by_hand else "The time was up"
         yield Toned(
             f"{why} while sets of {count(stopped.known)} events were counted: at least "
-            f"{among(result, stopped.exposed_persons)} are exposed.",
+            f"{among(result, stopped.exposed_persons)} {'is' if stopped.exposed_persons == 1 else 'are'} exposed.",
             "warn",
         )
     for told in result.coherence:
@@ -97,7 +97,7 @@ def _found(result: PersonsResult, one: Known) -> Iterator[Words]:
         yield Toned(f"{_first(one.known)} can leave {exposed} among fewer than {result.k}.", "bad")
     else:
         verb = "is" if one.known == 1 else "are"
-        shared = f"{verb} shared by at least {count(one.smallest)} persons."
+        shared = f"{verb} shared by at least {plural(one.smallest, 'person')}."
         yield Toned(f"Any {events(one.known)} of a person {shared}", "good")
 
 

@@ -17,7 +17,7 @@ from sqlaudit.base.spec import AuditSpec, Coverage, Requirement, Roles, Target
 from sqlaudit.classes.found import FailingClass
 from sqlaudit.classes.opening import resolve_roles
 from sqlaudit.column_sets.request import ColumnRequest, FindSets
-from sqlaudit.column_sets.result import ColumnSet, ColumnSets, percent
+from sqlaudit.column_sets.result import ColumnSet, ColumnSets
 from sqlaudit.column_sets.search import find_columns
 from sqlaudit.engines.contract import Engine
 from sqlaudit.gates.cells_run import CellTests
@@ -30,6 +30,7 @@ from sqlaudit.gates.spec import ColumnLimit, TableEntry, TestSpec
 from sqlaudit.models.check import Check
 from sqlaudit.models.coverage import columns_check, identifier_checks
 from sqlaudit.profiles.warnings import audit_warnings
+from sqlaudit.reports.figures import percent
 
 MOST_SETS = 10_000
 _SETS_SAID = 3

@@ -145,7 +145,7 @@ def _table(table: ProposedTable) -> Iterator[str]:
         yield "    - l: 2 # no class says what a person has"
         yield "      severity: warn"
     yield "    # - column_sets: {max_size: 3, k: 5, share: 1%} # nobody stands out by any three columns"
-    yield "    # - disclosure@3: 0.8 # nobody is known with 80% by three more pieces of knowledge"
+    yield "    # - disclosure@3: 0.8 # three pieces of knowledge leave nobody known with 80%"
     yield "  # exceptions:"
     yield "  #   - {requirement: k=5, until: 2027-06-30, reason: the old regions go away in May, up_to: 12}"
     yield ""

@@ -75,7 +75,7 @@ def refuse_kind(hierarchy: Hierarchy, kind: Kind) -> None:
         if isinstance(level, DateLevel) and kind not in _DATES:
             raise UsageError(
                 f"{where}: is for dates, and the column holds {_KINDS[kind]}; name it as an expression, for instance "
-                f"CAST({hierarchy.column} AS DATE)."
+                f"CAST({_written(hierarchy.column)} AS DATE)."
             )
 
 
@@ -90,6 +90,11 @@ _KINDS = {
     Kind.TIME: "times of day",
     Kind.OTHER: "values of another kind",
 }
+
+
+def _written(name: str) -> str:
+    """A column as an expression names it: in quotes where its name is not a plain one."""
+    return name if name.isidentifier() else quote(name, "duckdb")
 
 
 def level_sql(hierarchy: Hierarchy, number: int, value_sql: str, dialect: str, holds: Holds) -> str:

@@ -11,9 +11,8 @@ from fractions import Fraction
 from itertools import pairwise
 
 from sqlaudit.lattices.result import LatticeResult
-from sqlaudit.models.phrases import listing
 from sqlaudit.reports.document import Block, Column, Paragraph, Picture, Table
-from sqlaudit.reports.figures import count, figure, plural
+from sqlaudit.reports.figures import count, figure, listing, plural
 
 MOST_CURVES = 8
 """So many numbers of pieces of knowledge can be told apart in one picture, and stand side by side in a table."""

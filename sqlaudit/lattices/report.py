@@ -10,7 +10,6 @@ from sqlaudit.lattices.disclosure_report import disclosure_blocks
 from sqlaudit.lattices.local_report import local_blocks
 from sqlaudit.lattices.pictures import grid_picture, grid_table, heights_table, losses_picture, nodes_picture
 from sqlaudit.lattices.result import LatticeColumn, LatticeNode, LatticeResult, Published, Shortfall
-from sqlaudit.models.phrases import listing
 from sqlaudit.reports.document import (
     About,
     Block,
@@ -25,7 +24,7 @@ from sqlaudit.reports.document import (
     Words,
     section,
 )
-from sqlaudit.reports.figures import count, figure, limit, part, plural
+from sqlaudit.reports.figures import count, figure, limit, listing, part, plural
 from sqlaudit.reports.moments import made
 from sqlaudit.reports.statements import statements_code
 
@@ -84,7 +83,7 @@ def _answers(result: LatticeResult) -> dict[str, str]:
 
 
 def _about(result: LatticeResult) -> Paragraph:
-    required = " and ".join(result.requirements)
+    required = listing(result.requirements, None)
     allowed = f", {plural(result.limit_rows, 'row')} suppressed at most" if result.limit_rows else ""
     return Paragraph(f"{result.target}: {plural(result.rows, 'row')}; required: {required}{allowed}.")
 
@@ -99,9 +98,9 @@ def _lead(result: LatticeResult) -> Iterator[Words]:
 
 
 def _said(result: LatticeResult, node: LatticeNode) -> str:
-    """A node in words: `2,1,0: age as width 10, sex as *; zip unchanged`."""
+    """A node in words: `2,1,0: age in steps of width 10, sex as *; zip unchanged`."""
     placed = list(zip(result.searched, node.levels, strict=True))
-    changed = [f"{column.name} as {column.called(level)}" for column, level in placed if level]
+    changed = [f"{column.name} {_at(column.called(level))}" for column, level in placed if level]
     same = [column.name for column, level in placed if not level]
     said = [", ".join(changed)] if changed else []
     if same:
@@ -110,6 +109,13 @@ def _said(result: LatticeResult, node: LatticeNode) -> str:
     if dropped:
         said.append(f"{listing(dropped)} left out")
     return f"{_levels(node)}: {'; '.join(said)}"
+
+
+def _at(called: str) -> str:
+    """A level as a sentence has it: `in steps of width 10`, `with first 2 kept`, `as *`."""
+    if called.startswith("width "):
+        return f"in steps of {called}"
+    return f"with {called}" if called.endswith((" kept", " masked")) else f"as {called}"
 
 
 def _measured(result: LatticeResult, node: LatticeNode) -> str:
@@ -312,7 +318,7 @@ def _how(result: LatticeResult) -> Facts:
     decided = f"{count(result.nodes)} nodes, {count(result.checked)} checked"
     tagged = (result.tagged_safe or 0) + (result.tagged_unsafe or 0)
     if tagged:
-        decided += f", {count(tagged)} follow from these"
+        decided += f", {count(tagged)} {'follows' if tagged == 1 else 'follow'} from these"
     inherited = "yes" if result.monotone else "no: suppression breaks it for these requirements"
     relied = "yes" if result.loss_monotone else "no, so the search did not rely on it"
     pairs: list[tuple[str, Words]] = [
@@ -320,8 +326,8 @@ def _how(result: LatticeResult) -> Facts:
         ("algorithm", result.algorithm),
         ("lattice", decided),
         ("safe nodes", "" if result.safe is None else count(result.safe)),
-        ("coarser than safe is safe", inherited),
-        ("coarser loses no less", relied),
+        ("coarser nodes stay safe", inherited),
+        ("coarser nodes lose more", relied),
         ("only warned of", ", ".join(result.warn_only)),
         *made(result.engine, result.time, result.statements, result.versions, result.access),
     ]

@@ -160,7 +160,7 @@ class DeltaDisclosure(Model):
     title: ClassVar[str] = "δ-disclosure privacy"
     definition: ClassVar[str] = "|ln(p/P)| < δ for every value of the table; a value absent from a class gives ∞."
     reference: ClassVar[str] = "Brickell, Shmatikov: The Cost of Privacy, KDD 2008"
-    note: ClassVar[str] = "delta_present leaves absent values out, as pycanon does: a figure, never a requirement."
+    note: ClassVar[str] = "delta present leaves out values that a class lacks, as pycanon does; nothing requires it."
     operator: ClassVar[str] = "<"
     parameters: ClassVar = (Parameter("delta", "decimal", "bound on |ln(p/P)|", Fraction(0)),)
     short_forms: ClassVar = ("delta", "delta_disclosure")

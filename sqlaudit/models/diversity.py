@@ -187,7 +187,7 @@ class RecursiveDiversity(Model):
     title: ClassVar[str] = "recursive (c,l)-diversity"
     definition: ClassVar[str] = "r1 < c (r_l + … + r_m) in every class; l = 1 always holds, fewer values never do."
     reference: ClassVar[str] = MACHANAVAJJHALA
-    note: ClassVar[str] = "The level is the infimum of c for this l: the requirement holds for every larger c."
+    note: ClassVar[str] = "The level is what c must exceed: with this l, the requirement holds for every larger c."
     operator: ClassVar[str] = "<"
     parameters: ClassVar = (
         Parameter("c", "decimal", "how many times the tail the largest count must stay below", Fraction(0)),

@@ -20,7 +20,7 @@ class ExtendedKAnonymity(Model):
         "attribute added to the quasi-identifiers."
     )
     reference: ClassVar[str] = THESIS
-    note: ClassVar[str] = "Failing classes are those of the quasi-identifiers alone that hold a value too rare."
+    note: ClassVar[str] = "A class falls short when some sensitive value occurs in it, but fewer than k times."
     parameters: ClassVar = (Parameter("k", "integer", "fewest rows allowed with one value", Fraction(1)),)
     short_forms: ClassVar = ("extended_k",)
     main: ClassVar[str] = "k"

@@ -11,7 +11,7 @@ from sqlaudit.base.spec import KnownRows
 from sqlaudit.models.check import Check
 from sqlaudit.models.coverage import COLUMNS_NAMED, IDENTIFIER
 from sqlaudit.reports.document import Tone, Toned
-from sqlaudit.reports.figures import count, figure, level_against, limit, percent, plural
+from sqlaudit.reports.figures import count, figure, level_against, limit, listing, percent, plural
 
 WORDS = {">=": "at least", "<=": "at most", "<": "below", ">": "above"}
 _SIGNS = {">=": "≥", "<=": "≤"}
@@ -29,14 +29,6 @@ VERDICTS: dict[Status | None, Toned] = {
     Status.UNDETERMINED: Toned("undetermined", "warn"),
     None: Toned("–", "quiet"),
 }
-
-
-def listing(names: Iterable[str], most: int = 6) -> str:
-    """Names as a sentence has them: `a, b and c`; past `most` the rest is counted."""
-    known = list(names)
-    if len(known) > most:
-        return ", ".join(known[: most - 1]) + f" and {len(known) - most + 1} more"
-    return " and ".join([", ".join(known[:-1]), known[-1]]) if len(known) > 1 else "".join(known)
 
 
 def title_of(check: Check) -> str:

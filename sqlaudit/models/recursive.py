@@ -25,7 +25,7 @@ class PDRecursiveDiversity(Model):
         "values alone."
     )
     reference: ClassVar[str] = f"{MACHANAVAJJHALA}, definition 4.3; {THESIS}, 3.3.4 (with the case split put right)"
-    note: ClassVar[str] = "The level is the infimum of c for this l: the requirement holds for every larger c."
+    note: ClassVar[str] = "The level is what c must exceed: with this l, the requirement holds for every larger c."
     operator: ClassVar[str] = "<"
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Parameter("c", "decimal", "how many times the tail the largest count must stay below", Fraction(0)),

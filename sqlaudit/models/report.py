@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlaudit.models.phrases import listing, parameter
+from sqlaudit.models.phrases import parameter
 from sqlaudit.reports.document import Document, Facts, Paragraph, section
+from sqlaudit.reports.figures import listing
 
 Entry = Mapping[str, Any]
 _SIGNS = {">=": "at least", "<=": "at most", "<": "below", ">": "above"}

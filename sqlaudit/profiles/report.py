@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 
 from sqlaudit.base.words import spelled
 from sqlaudit.column_sets.result import ColumnSets
-from sqlaudit.models.phrases import listing
 from sqlaudit.profiles.result import ColumnFacts, ColumnProfile, ProfileResult, Role
 from sqlaudit.reports.document import (
     About,
@@ -23,7 +22,7 @@ from sqlaudit.reports.document import (
     Words,
     section,
 )
-from sqlaudit.reports.figures import count, part, percent, plural
+from sqlaudit.reports.figures import count, listing, part, percent, plural
 from sqlaudit.reports.moments import made
 from sqlaudit.reports.statements import statements_code
 

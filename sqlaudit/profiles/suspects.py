@@ -18,6 +18,7 @@ from sqlaudit.engines.contract import Engine
 from sqlaudit.profiles.names import concept_of
 from sqlaudit.profiles.result import Role
 from sqlaudit.profiles.warnings import MOST_OTHERS, audit_warnings, warning_statements
+from sqlaudit.reports.figures import listing
 
 SUSPECTED = "possible_direct_identifier"
 _NOTHING_NAMED = ResolvedRoles((), (), (), None)
@@ -72,7 +73,7 @@ def refuse_suspected(engine: Engine, written: Written) -> None:
     found = [name for name in suspected(engine, written) if name not in kept]
     if not found:
         return
-    listed = _listing(found)
+    listed = listing(found, None)
     verb, they = (
         ("looks like a direct identifier", "it") if len(found) == 1 else ("look like direct identifiers", "they")
     )
@@ -107,7 +108,3 @@ def _named_so(column: ColumnInfo) -> bool:
     """Whether a column of a kind without texts (UUIDs, lists, structures) is called like an identifier."""
     concept = concept_of(column.name) if column.kind is Kind.OTHER else None
     return concept is not None and concept.role is Role.DIRECT_IDENTIFIER
-
-
-def _listing(names: Sequence[str]) -> str:
-    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))

@@ -13,6 +13,7 @@ from math import prod
 from sqlaudit.base.relation import Kind
 from sqlaudit.profiles.names import concept_of, words_of
 from sqlaudit.profiles.result import NEARLY, ColumnProfile
+from sqlaudit.reports.figures import listing
 
 _PLACES = {"place", "postal_code", "coordinates", "language", "nationality"}
 _VAGUE = {*_PLACES, "event_date", "occupation", "education", "health", "income", "assessment", "body"}
@@ -133,7 +134,7 @@ def _measured(_named: Sequence[str], columns: Sequence[ColumnProfile]) -> str:
             each = [day, *some]
             rows = day.facts.rows
             if rows > _FEW and all(one.facts.distinct > 1 for one in each) and _is_grid(rows, each):
-                return f"measurements: every {_listing([one.name for one in each])} once"
+                return f"measurements: every {listing((one.name for one in each), None)} once"
     return ""
 
 
@@ -198,7 +199,3 @@ def _together(columns: Sequence[ColumnProfile]) -> Iterator[tuple[ColumnProfile,
 
 def _singular(word: str) -> str:
     return word.removesuffix("ies") + "y" if word.endswith("ies") else word.removesuffix("s")
-
-
-def _listing(names: Sequence[str]) -> str:
-    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))

@@ -11,12 +11,13 @@ from sqlaudit.base.words import command
 from sqlaudit.column_sets.coding import codes_are_kept
 from sqlaudit.column_sets.masks import count_subsets
 from sqlaudit.column_sets.request import ColumnRequest
-from sqlaudit.column_sets.result import ColumnSet, ColumnSets, percent
+from sqlaudit.column_sets.result import ColumnSet, ColumnSets
 from sqlaudit.column_sets.search import search_columns
 from sqlaudit.column_sets.selection import Chosen
 from sqlaudit.engines.contract import Engine
 from sqlaudit.profiles.columns import Source
 from sqlaudit.profiles.result import ColumnProfile, ProfileResult, Proposal, Role
+from sqlaudit.reports.figures import percent
 
 K = 5
 TOLERANCE = Fraction(1, 100)

@@ -12,19 +12,12 @@ from sqlaudit.base.words import spelled
 from sqlaudit.profiles.names import concept_of
 from sqlaudit.profiles.result import ColumnFacts, Role
 from sqlaudit.profiles.roles import propose
+from sqlaudit.reports.figures import listing
 
 MANY = 0.1
 """From this share of rows that are alone with their value on, a column is said to pick out many rows."""
 FEW_ROWS = 10
 """In fewer rows it says little that many are alone."""
-_LISTED = 6
-
-
-def listing(names: Sequence[str]) -> str:
-    """Names as a sentence has them."""
-    if len(names) > _LISTED:
-        return ", ".join(names[: _LISTED - 1]) + f" and {len(names) - _LISTED + 1} more"
-    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
 def without_role(names: Sequence[str]) -> Warned | None:

@@ -20,15 +20,8 @@ from sqlaudit.profiles.equal_texts import equal_text_statement, equal_text_warni
 from sqlaudit.profiles.names import concept_of
 from sqlaudit.profiles.result import NEARLY, ColumnFacts, Role
 from sqlaudit.profiles.roles import propose
-from sqlaudit.profiles.uncovered import (
-    as_expressions,
-    can_be_looked_at,
-    empty,
-    likely_known,
-    listing,
-    unreadable,
-    without_role,
-)
+from sqlaudit.profiles.uncovered import as_expressions, can_be_looked_at, empty, likely_known, unreadable, without_role
+from sqlaudit.reports.figures import listing
 
 FIRST_ROWS = 20_000
 """How many rows are looked at: enough to see how a column is spelled, and nothing beside an audit of a large table."""

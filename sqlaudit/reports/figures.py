@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from decimal import Context, Decimal
 from fractions import Fraction
 
@@ -26,6 +27,19 @@ def count(number: int) -> str:
 def plural(number: int, one: str, many: str = "") -> str:
     """A count with its noun: `1 row`, `1,234 rows`, `2 classes`."""
     return f"{count(number)} {one if number == 1 else many or one + 's'}"
+
+
+def listing(names: Iterable[str], most: int | None = 6) -> str:
+    """Names as a sentence has them; past `most` the rest is counted, and None lists all.
+
+    Example:
+        >>> listing(["age"]), listing(["age", "sex", "zip"]), listing("abcd", 3)
+        ('age', 'age, sex and zip', 'a, b and 2 more')
+    """
+    known = list(names)
+    if most is not None and len(known) > most:
+        return ", ".join(known[: most - 1]) + f" and {count(len(known) - most + 1)} more"
+    return " and ".join([", ".join(known[:-1]), known[-1]]) if len(known) > 1 else "".join(known)
 
 
 def percent(share: Number | None) -> str:

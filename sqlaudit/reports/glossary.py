@@ -139,6 +139,22 @@ TERMS = (
         "A row that is unique on few columns: the fewer, the more special (SUDA).",
         ("special records", "dis-suda"),
     ),
+    Term(
+        "Cell",
+        "One value: of one row in one column. In a published table of counts or sums, one of its numbers, for instance "
+        "all patients of a region with one illness.",
+        ("cells",),
+    ),
+    Term(
+        "Contributor",
+        "A person, household or firm that is counted or added up in a cell of a published table.",
+        ("contributors",),
+    ),
+    Term(
+        "Interval",
+        "Numbers or dates from one to another. [20, 30) has all from 20, which is in it, to 30, which is not.",
+        ("such as [0",),
+    ),
     Term("Column set", "Some columns taken together, as somebody might know them together.", ("column sets",)),
     Term("Undetermined", "The question cannot be decided from what is there. It counts as not fulfilled."),
 )

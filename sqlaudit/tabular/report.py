@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from sqlaudit.base.result import Status
 from sqlaudit.base.words import spelled
-from sqlaudit.models.phrases import VERDICTS, listing
+from sqlaudit.models.phrases import VERDICTS
 from sqlaudit.reports.document import About, Bullets, Column, Document, Facts, Table, Tone, Toned, Words, section
-from sqlaudit.reports.figures import count, part, plural
+from sqlaudit.reports.figures import count, listing, part, plural
 from sqlaudit.reports.moments import made
 from sqlaudit.reports.statements import statements_code
 from sqlaudit.tabular.result import AggregatesResult, CellInterval, CellProtection, ReleaseDifference, RuleFound

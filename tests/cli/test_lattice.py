@@ -52,7 +52,7 @@ def test_the_best_node_is_told() -> None:
     ran = run("lattice", "p.csv", *COMMON, "--suppress", "15%")
     assert (ran.code, ran.err) == (0, "")
     assert "required: k=2, 1 row suppressed at most." in ran.said
-    assert "Levels 2,1: age as width 10, zip as last 1 masked." in ran.said
+    assert "Levels 2,1: age in steps of width 10, zip with last 1 masked." in ran.said
     assert "1 row (14.3%) in classes that fall short are suppressed; the smallest class left has 2 rows." in ran.said
     assert "k=2: 1 class with 1 row (14.3%)" in ran.said
     assert "25 nodes" in ran.said

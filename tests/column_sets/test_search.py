@@ -289,7 +289,7 @@ def test_explanations_say_what_each_column_adds() -> None:
         )
         assert found.explain(["sex", "age"]).found.classes == 2
         assert next(effect.sentence() for effect in found.effects) == (
-            "Without zip, rows at risk fall from 100% to 0%; with zip as ten bands to 100%."
+            "Without zip, rows at risk fall from 100% to 0%; with zip as ten bands they stay."
         )
         with pytest.raises(UsageError, match="'salary' did not take part"):
             found.explain(["salary"])

@@ -294,3 +294,19 @@ def test_the_command_compares_two_files_with_the_original(tmp_path: Path) -> Non
     assert (
         sqlaudit_command("compare", tmp_path / "original.csv", tmp_path / "persons.csv", *asked, "--dry-run").code == 0
     )
+
+
+def test_columns_of_persons_are_not_what_classes_are_made_of(tmp_path: Path) -> None:
+    (tmp_path / "p.csv").write_text("bucket,age\n1,20\n1,21\n", "utf-8")
+    (tmp_path / "s.csv").write_text("bucket,illness\n1,flu\n1,cold\n", "utf-8")
+    second = {"table": tmp_path / "s.csv", "column": "bucket"}
+    said = (
+        "qi: a release in two tables has no class but the bucket, so 'age' cannot be named. Say qi=['bucket'], the "
+        "column of buckets; its sensitive columns are those of the second table: illness."
+    )
+    with pytest.raises(UsageError) as caught:
+        sqlaudit.audit(tmp_path / "p.csv", qi="age", buckets=second)
+    assert str(caught.value) == said
+    tables = (tmp_path / "p.csv", "--buckets", tmp_path / "s.csv", "--bucket-column", "bucket")
+    ran = sqlaudit_command("audit", *tables, "--qi", "age")
+    assert (ran.code, "Say --qi bucket, the column of buckets" in ran.err) == (2, True)

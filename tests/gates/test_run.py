@@ -276,7 +276,7 @@ def test_limits_on_column_sets(database: Make) -> None:
     first, second, third, fourth, fifth = sqlaudit.gate(policy).tests
     assert [(one.columns, one.at_risk) for one in first.sets] == [(("age",), 2), (("sex",), 2)]
     assert (first.outcome, second.outcome, second.sets) == (Outcome.FAIL, Outcome.PASS, ())
-    assert first.message == "age: 2 of 7 rows (29%) in classes below 3; sex: 2 of 7 rows (29%) in classes below 3."
+    assert first.message == "age: 2 of 7 rows (28.6%) in classes below 3; sex: 2 of 7 rows (28.6%) in classes below 3."
     assert [one.columns for one in third.sets] == [("sex",)]
     # flu and cold of women, and both of men
     assert [(one.columns, one.at_risk) for one in fourth.sets] == [(("disease",), 1)]

@@ -67,14 +67,14 @@ def test_linkage_through_generalized_cells(tmp_path: Path) -> None:
     assert (ran.code, linkage["of"], linkage["figures"]["matched"], linkage["exposed"]) == (0, 13, 12, 0)
     assert (linkage["figures"]["below_k"], linkage["highest"], linkage["figures"]["expected_right"]) == (12, 0.25, 3.0)
     assert (found["linkage_attribute"]["exposed"], found["linkage_attribute"]["figures"]["without_identity"]) == (4, 4)
-    assert "4 of 13 people (31%) have the same problem" in found["linkage_attribute"]["sentence"]
+    assert "4 of 13 people (30.8%) have the same problem" in found["linkage_attribute"]["sentence"]
 
 
 def test_the_report_in_words(tmp_path: Path) -> None:
     ran = attack(tmp_path, "--identified", tables(tmp_path)[1], "--all-text")
     assert ran.code == 0
     assert "release.csv: 4 of 5 attacks expose somebody" in ran.said
-    assert "4 of 12 rows (33%) lie in 1 class with a single value of problem" in ran.said
+    assert "4 of 12 rows (33.3%) lie in 1 class with a single value of problem" in ran.said
     assert "Similarity. It needs categories of values (--categories), or a width for numbers (--width)." in ran.said
     assert "Cancer" not in ran.out
     assert "0223*" not in ran.out
@@ -106,7 +106,7 @@ def test_a_file_of_categories(tmp_path: Path) -> None:
         "  other: [Viral infection, Fever]\n  cancer: [Cancer]\n"
     )
     ran = attack(tmp_path, "--categories", file, "--all-text", "--only", "similarity")
-    assert "4 of 12 rows (33%) lie in classes with all values of problem in one category, 0 rows of them" in ran.said
+    assert "4 of 12 rows (33.3%) lie in classes with all values of problem in one category, none of them" in ran.said
 
 
 @pytest.mark.parametrize(

@@ -273,7 +273,7 @@ def test_kept_columns_stay_and_dropped_ones_go() -> None:
     )
     assert (refused.passed, refused.why) == (
         False,
-        ("k=7 does not hold within each value of 'sex', which is kept as it is, so no recoding satisfies it.",),
+        ("k=7 does not hold within rows of equal sex, which is kept as it is, so no recoding satisfies it.",),
     )
 
 

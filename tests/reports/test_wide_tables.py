@@ -61,7 +61,7 @@ def test_more_sets_than_anybody_reads_are_grouped_by_column() -> None:
     first, grouped = section.blocks[:2]
     assert isinstance(first, Table)
     assert isinstance(grouped, Table)
-    assert (len(first.rows), first.caption) == (40, "The first 40 with most at risk; 10 more were found.")
+    assert (len(first.rows), first.caption) == (40, "The first 40 with most rows at risk; 10 more were found.")
     assert (len(grouped.rows), grouped.caption) == (50, "All 50 by column:")
     assert grouped.rows[0][1:] == ("1", "100%", "(alone)")
     assert len(result.to_dict()["sets"]) == 50

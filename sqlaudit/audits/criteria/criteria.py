@@ -11,8 +11,9 @@ from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.result import Number
 from sqlaudit.base.spec import NullPolicy, Requirement, Roles
 from sqlaudit.models.coverage import IDENTIFIER
-from sqlaudit.models.phrases import VERDICTS, listing
+from sqlaudit.models.phrases import VERDICTS
 from sqlaudit.reports.document import text_of
+from sqlaudit.reports.figures import listing
 
 INFERENCE = ("distinct_l_diversity", "alpha_k_anonymity", "t_closeness")
 """The models that say what a class tells of the sensitive value."""

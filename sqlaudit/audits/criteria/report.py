@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from sqlaudit.audits.criteria.result import CriteriaResult, Criterion
 from sqlaudit.base.result import MEANING
-from sqlaudit.models.phrases import listing
 from sqlaudit.reports.document import (
     About,
     Block,
@@ -20,6 +19,7 @@ from sqlaudit.reports.document import (
     Words,
     section,
 )
+from sqlaudit.reports.figures import listing
 from sqlaudit.reports.moments import moment
 
 _PUBLIC = (

@@ -10,7 +10,6 @@ from sqlaudit.audits.classes_report import key_text, value_text
 from sqlaudit.audits.pictures import disclosure_pictures
 from sqlaudit.base.result import MEANING
 from sqlaudit.base.words import spelled
-from sqlaudit.models.phrases import listing
 from sqlaudit.reports.document import (
     About,
     Bullets,
@@ -24,7 +23,7 @@ from sqlaudit.reports.document import (
     Words,
     section,
 )
-from sqlaudit.reports.figures import count, figure, level_against, limit, part, plural
+from sqlaudit.reports.figures import count, figure, level_against, limit, listing, part, plural
 from sqlaudit.reports.moments import made
 from sqlaudit.reports.notices import notices_block
 from sqlaudit.reports.statements import statements_code
@@ -36,8 +35,9 @@ if TYPE_CHECKING:
 WHAT_IT_IS = (
     "A piece of knowledge is a basic implication about named persons: if these persons have these values, then one of "
     "those persons has one of those values. 'This person does not have that value' (a negated atom) is one, too.",
-    "Maximum disclosure is the highest probability that any so many pieces can give to any statement 'this person has "
-    "this value', for somebody who knows everybody's quasi-identifiers. No knowledge of that kind does more.",
+    "Maximum disclosure is the highest probability that any so many pieces together give to any statement 'this "
+    "person has this value', for somebody who knows everybody's quasi-identifiers. No knowledge of that kind does "
+    "more.",
 )
 NOT_SAID = (
     "That an attacker has such knowledge: the curve says how much of it would be enough.",
@@ -111,6 +111,10 @@ def _reach(k: int) -> str:
     return "reaches" if k == 1 else "reach"
 
 
+def _with(k: int) -> str:
+    return f"with {_pieces(k)}" if k else "without any knowledge"
+
+
 def _pieces(k: int) -> str:
     return f"{plural(k, 'piece')} of knowledge"
 
@@ -163,7 +167,7 @@ def _short(value: Fraction) -> str:
 def _weakest(attribute: AttributeResult) -> Iterator[Paragraph | Table]:
     if not attribute.weakest or attribute.weakest_k is None:
         return
-    yield Paragraph(f"Those whose persons can be disclosed best with {_pieces(attribute.weakest_k)}.")
+    yield Paragraph(f"Those where most can be told of somebody {_with(attribute.weakest_k)}.")
     keyed = any(classes.keys for classes in attribute.weakest)
     heads = [Column("classes", True), Column("rows each", True), Column("largest counts"), Column("disclosure", True)]
     if keyed:

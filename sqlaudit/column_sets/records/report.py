@@ -53,7 +53,7 @@ def _lead(result: RecordRisk, suda: bool) -> Iterator[Words]:
 
 def _expected(result: RecordRisk) -> Words:
     """What the sum of the risks says, and for which attacker."""
-    expected = f"about {figure(result.risk.expected)} records are expected to be re-identified (individual risk)"
+    expected = f"{_about(result.risk.expected)} expected to be re-identified (individual risk)"
     if result.weights is not None:
         return f"{expected[0].upper()}{expected[1:]}, as {result.weights} says how many people a row stands for."
     if result.of_sample:
@@ -63,6 +63,11 @@ def _expected(result: RecordRisk) -> Words:
         hint=f"Where it is a sample, name the column that says how many people a row stands for with "
         f"{spelled('weights')}, or its share with {spelled('sampling_fraction')}.",
     )
+
+
+def _about(expected: float) -> str:
+    """So many records, and the verb: `about 1 record is`."""
+    return f"about {figure(expected)} {'record is' if expected == 1 else 'records are'}"
 
 
 def _contributions(result: RecordRisk) -> Table:
@@ -97,9 +102,7 @@ def _homes(result: RecordRisk) -> Table | None:
     if homes is None:
         return None
     rows = tuple((f"above {threshold}", count(number)) for threshold, number in homes.above.items())
-    said = (
-        f"about {figure(homes.expected)} records are expected to be re-identified, themselves or by who lives with them"
-    )
+    said = f"{_about(homes.expected)} expected to be re-identified, themselves or by who lives with them"
     caption = (
         f"Households by {homes.column}, {count(homes.households)} of them: highest {figure(homes.highest)}, mean "
         f"{figure(homes.mean)}; {said}."
@@ -123,8 +126,9 @@ def _threshold(kind: str, mean: float, threshold: RiskThreshold, rows: int) -> s
     if threshold.risk is None:
         return f"{subject}: every risk is too high for a mean of {wanted}; all of {above} have to be protected."
     share, risk = part(threshold.rows, rows), figure(threshold.risk, 6)
+    are = "is" if threshold.rows == 1 else "are"
     return (
-        f"{subject}: {above} ({share}) are above {risk}. Protected down to that, they leave a mean of "
+        f"{subject}: {above} ({share}) {are} above {risk}. Protected down to that, they leave a mean of "
         f"{figure(threshold.remaining)}, at most {wanted} as wanted."
     )
 
@@ -148,7 +152,7 @@ def _how(result: RecordRisk) -> Facts:
             ("columns", ", ".join(result.columns)),
             ("largest set searched", plural(result.max_size, "column")),
             ("sampling fraction", limit(result.fraction)),
-            ("DIS of the file", figure(float(result.file_dis))),
+            ("disclosure score of the file (DIS)", figure(float(result.file_dis))),
             ("missing values", f"never part of a special set; elsewhere {READS[result.nulls]}"),
             *made(result.engine, result.time, result.statements, result.versions, result.access),
         )

@@ -162,8 +162,8 @@ def _shown(scene: Scene, attribute: AttackedAttribute, common: list[Choice] | No
 
 def _sentence(unit: str, label: str, steps: tuple[dict[str, Figure], ...], members: int) -> str:
     if len(steps) == 1:
-        exposed = of_all(int(steps[0]["certain"] or 0), members, unit)
-        return f"Without ruling out a value of {label}, {exposed} are certain."
+        exposed = of_all(int(steps[0]["certain"] or 0), members, unit, ("is", "are"))
+        return f"Without ruling out a value of {label}, {exposed} certain."
     last = steps[-1]
     rest = last["highest_of_the_rest"]
     certain, before = int(last["certain"] or 0), int(steps[0]["certain"] or 0)

@@ -21,11 +21,11 @@ from sqlaudit.classes.failing import FailingClasses
 from sqlaudit.classes.histogram import HistogramBuilder
 from sqlaudit.classes.listing import Short
 from sqlaudit.classes.opening import ResolvedRoles
-from sqlaudit.column_sets.result import percent
 from sqlaudit.engines.contract import Engine
 from sqlaudit.release.attacks.readers import Readers, readers_for
 from sqlaudit.release.attacks.request import AttackRequest
-from sqlaudit.release.attacks.result import Example, Exposure
+from sqlaudit.release.attacks.result import SINGULAR, Example, Exposure
+from sqlaudit.reports.figures import percent
 
 MACHANAVAJJHALA = "Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam: l-Diversity, TKDD 2007"
 LI = "Li, Li, Venkatasubramanian: t-Closeness, ICDE 2007"
@@ -162,18 +162,6 @@ def shown_classes(
     )
 
 
-SINGULAR = {
-    "values": "value",
-    "rows": "row",
-    "cells": "cell",
-    "persons": "person",
-    "people": "person",
-    "positions": "position",
-    "classes": "class",
-    "finer nodes": "finer node",
-}
-
-
 def some(number: int, unit: str) -> str:
     """A count with its unit.
 
@@ -184,15 +172,16 @@ def some(number: int, unit: str) -> str:
     return f"{number:,} {SINGULAR.get(unit, unit) if number == 1 else unit}"
 
 
-def of_all(number: int, whole: int, unit: str) -> str:
-    """A part of a whole: `3 of 12 rows (25%)`.
+def of_all(number: int, whole: int, unit: str, verbs: tuple[str, str] | None = None) -> str:
+    """A part of a whole, with the verb that one or several of them take: `3 of 12 rows (25.0%) lie`.
 
     Example:
-        >>> of_all(3, 12, "rows"), of_all(0, 0, "rows")
-        ('3 of 12 rows (25%)', '0 of 0 rows')
+        >>> of_all(3, 12, "rows"), of_all(0, 0, "rows"), of_all(1, 4, "rows", ("lies", "lie"))
+        ('3 of 12 rows (25.0%)', '0 of 0 rows', '1 of 4 rows (25.0%) lies')
     """
     share = f" ({percent(Fraction(number, whole))})" if whole else ""
-    return f"{number:,} of {some(whole, unit)}{share}"
+    verb = "" if verbs is None else f" {verbs[number != 1]}"
+    return f"{number:,} of {some(whole, unit)}{share}{verb}"
 
 
 def chance(value: float | Fraction | None) -> str:
@@ -200,6 +189,6 @@ def chance(value: float | Fraction | None) -> str:
 
     Example:
         >>> chance(Fraction(2, 3)), chance(1), chance(None)
-        ('67%', '100%', 'unknown')
+        ('66.7%', '100%', 'unknown')
     """
     return "unknown" if value is None else percent(Fraction(value))

@@ -63,8 +63,8 @@ def _sentence(unit: str, label: str, found: dict[str, Any]) -> str:
     exposed, members = int(found["exposed"]), int(found["members"])
     if not exposed:
         return f"No class holds a single value of {label}."
-    alone = f", {found['alone']:,} of them alone" if found["alone"] else ""
+    alone = f", {found['alone']:,} of them alone" if found["alone"] and exposed > 1 else ""
     return (
-        f"{of_all(exposed, members, unit)} lie in {some(int(found['exposed_classes']), 'classes')} with a single value "
-        f"of {label}{alone}: who knows that somebody is there knows the value for certain."
+        f"{of_all(exposed, members, unit, ('lies', 'lie'))} in {some(int(found['exposed_classes']), 'classes')} with "
+        f"a single value of {label}{alone}: who knows that somebody is there knows the value for certain."
     )

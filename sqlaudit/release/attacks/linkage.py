@@ -122,7 +122,7 @@ class Linkage(Attack):
             highest=Fraction(1) if exposed else None,
             sentence=(
                 f"All candidates of {of_all(exposed, everybody, 'people')} have the same {label}, so it is learned; "
-                f"{beyond:,} of them are not identified themselves."
+                f"{beyond:,} of them {'is' if beyond == 1 else 'are'} not identified by name."
             )
             if exposed
             else f"Nobody's candidates all have the same {label}.",
@@ -155,10 +155,11 @@ def _members(sizes: list[Size]) -> int:
 def _identity_sentence(scene: Scene, everybody: int, figures: dict[str, Figure]) -> str:
     if not figures["matched"]:
         return f"None of {some(everybody, 'people')} fits a row of the release."
+    matched = int(figures["matched"] or 0)
     unique, few = int(figures["unique"] or 0), int(figures["below_k"] or 0)
     said = (
-        f"{of_all(int(figures['matched'] or 0), everybody, 'people')} fit rows of the release: {unique:,} fit a single "
-        f"row, {few:,} fit fewer than {scene.request.k}."
+        f"{of_all(matched, everybody, 'people', ('fits', 'fit'))} rows of the release: {unique:,} a single "
+        f"row, {few:,} fewer than {scene.request.k}."
     )
     if "confirmed_unique" in figures:
         return (

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from sqlaudit.column_sets.report import READS
-from sqlaudit.models.phrases import listing
 from sqlaudit.release.attacks.pictures import exposed_picture, ruled_out_picture
-from sqlaudit.release.attacks.result import AttackResult, Example, Exposure, Figure, exposed_most
+from sqlaudit.release.attacks.result import SINGULAR, AttackResult, Example, Exposure, Figure, exposed_most
 from sqlaudit.reports.document import (
     About,
     Block,
@@ -22,7 +21,7 @@ from sqlaudit.reports.document import (
     Words,
     section,
 )
-from sqlaudit.reports.figures import count, figure, part, percent, plural
+from sqlaudit.reports.figures import count, figure, listing, part, percent, plural
 from sqlaudit.reports.moments import made
 from sqlaudit.reports.statements import statements_code
 
@@ -118,7 +117,7 @@ def _overview(result: AttackResult) -> Table:
 def _row(one: Exposure) -> tuple[str, ...]:
     sure = percent(one.probability) if one.exposed and one.probability is not None else ""
     best = "" if one.highest is None else percent(one.highest)
-    of = f"{count(one.of)} {one.unit}"
+    of = f"{count(one.of)} {SINGULAR.get(one.unit, one.unit) if one.of == 1 else one.unit}"
     open_ = one.at_most is not None and one.at_most > one.exposed
     exposed = f"{count(one.exposed)} to {count(one.at_most or 0)}" if open_ else count(one.exposed)
     return (one.heading, exposed, of, part(one.exposed, one.of), sure, best)
@@ -188,7 +187,7 @@ def _how(result: AttackResult) -> Facts:
         ("quasi-identifiers", ", ".join(result.quasi_identifiers)),
         ("sensitive", ", ".join(result.sensitive) or "none"),
         ("missing values", READS[result.nulls]),
-        ("found", f"who hides among fewer than {count(result.k)}"),
+        ("counted as found", f"who hides among fewer than {count(result.k)}"),
     ]
     if result.entity is not None:
         pairs.append(("persons", result.entity))

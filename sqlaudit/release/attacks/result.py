@@ -23,6 +23,18 @@ def _floats(value: Any) -> Any:
     return float(value) if isinstance(value, Fraction) else value
 
 
+SINGULAR = {
+    "values": "value",
+    "rows": "row",
+    "cells": "cell",
+    "persons": "person",
+    "people": "person",
+    "positions": "position",
+    "classes": "class",
+    "finer nodes": "finer node",
+}
+
+
 @dataclass(frozen=True)
 class Example(Documented):
     """One class or value that an attack exposes, with values of the table; only read when values may be shown.

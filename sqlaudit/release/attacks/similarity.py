@@ -14,7 +14,7 @@ from sqlaudit.classes.attribute_inputs import Categories
 from sqlaudit.classes.facts import Fact
 from sqlaudit.models.base import expression
 from sqlaudit.models.diversity import DISTINCT
-from sqlaudit.release.attacks.base import FIRST, LI, AttackedAttribute, ClassAttack, Scene, of_all, shown_classes, some
+from sqlaudit.release.attacks.base import FIRST, LI, AttackedAttribute, ClassAttack, Scene, of_all, shown_classes
 from sqlaudit.release.attacks.result import Exposure, Figure
 
 LAST = Fact("last_lane", "last_lane")
@@ -142,6 +142,6 @@ def _sentence(unit: str, label: str, what: str, exposed: int, several: int, memb
     if not exposed:
         return f"No class has all its values of {label} in {what}."
     return (
-        f"{of_all(exposed, members, unit)} lie in classes with all values of {label} in {what}, "
-        f"{some(several, unit)} of them in classes that look diverse."
+        f"{of_all(exposed, members, unit, ('lies', 'lie'))} in classes with all values of {label} in {what}, "
+        f"{f'{several:,}' if several else 'none'} of them in classes that look diverse."
     )

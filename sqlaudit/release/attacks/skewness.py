@@ -53,9 +53,13 @@ def _sentence(unit: str, label: str, found: dict[str, Any], exposed: int, member
     if found["highest"] is None:
         return f"There is nobody whose {label} could be suspected."
     return (
-        f"A value of {label} is up to {_times(found['highest'])} times as likely in a class as in the whole release; "
-        f"{of_all(exposed, members, unit)} have a value that the release makes more than twice as likely."
+        f"A value of {label} is {_likely(found['highest'])} in a class as in the whole release; "
+        f"{of_all(exposed, members, unit, ('has', 'have'))} a value that the release makes more than twice as likely."
     )
+
+
+def _likely(times: float) -> str:
+    return "as likely" if times == 1 else f"up to {_times(times)} times as likely"
 
 
 def _times(number: float) -> str:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from sqlaudit.base.words import spelled
-from sqlaudit.models.phrases import listing
 from sqlaudit.release.compare.pictures import errors_picture, losses_picture
 from sqlaudit.release.compare.result import METHODS, CompareResult, Errors, Loss, QueryAnswer, Workload
 from sqlaudit.reports.document import Block, Bullets, Column, Paragraph, Table, Toned, Words
-from sqlaudit.reports.figures import count, figure, percent, plural
+from sqlaudit.reports.figures import count, figure, listing, percent, plural
 
 SHOWN_GROUPS = 20
 
@@ -92,7 +91,8 @@ def useful_blocks(result: CompareResult) -> Iterator[Block]:
     if workload is not None:
         asked = plural(workload.queries, "random counting query", "random counting queries")
         yield Paragraph(
-            f"{asked} (seed {workload.seed}); {count(workload.empty)} of them count nothing in the original"
+            f"{asked} (seed {workload.seed}); {count(workload.empty)} of them "
+            f"{'counts' if workload.empty == 1 else 'count'} nothing in the original"
             f"{_answered(workload)}. Relative errors of the others:"
         )
         yield _errors(workload.errors)

@@ -8,7 +8,6 @@ from sqlaudit.audits.report import audit_document
 from sqlaudit.audits.report import headline as verdict_of
 from sqlaudit.base.result import MEANING
 from sqlaudit.base.words import spelled
-from sqlaudit.models.phrases import listing
 from sqlaudit.release.attacks.report import attack_document
 from sqlaudit.release.compare.figures_report import by_column_blocks, losses_blocks, percent_or_more, useful_blocks
 from sqlaudit.release.compare.result import (
@@ -35,7 +34,7 @@ from sqlaudit.reports.document import (
     section,
     text_of,
 )
-from sqlaudit.reports.figures import count, percent, plural
+from sqlaudit.reports.figures import count, listing, percent, plural
 from sqlaudit.reports.moments import made
 from sqlaudit.reports.notices import notices_block
 from sqlaudit.reports.statements import statements_code
@@ -191,7 +190,8 @@ def _levels(one: ColumnFit) -> str:
 def audit_section(result: CompareResult) -> tuple[Section, ...]:
     """Some sections of the audit as one."""
     document = audit_document(result.audit)
-    blocks: list[Block] = [Paragraph(document.headline), *document.lead]
+    told = notices_block(result.audit.notices)  # these stand at the top of the report
+    blocks: list[Block] = [Paragraph(document.headline), *(block for block in document.lead if block not in told)]
     blocks += [block for one in document.sections if one.title in _OF_AUDIT for block in one.blocks]
     return section("Is it safe?", *blocks)
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 
 from sqlaudit.base.result import MEANING
-from sqlaudit.models.phrases import listing
 from sqlaudit.remedies.cloak.result import (
     Attacks,
     BoxAudit,
@@ -30,7 +29,7 @@ from sqlaudit.reports.document import (
     Words,
     section,
 )
-from sqlaudit.reports.figures import count, figure, limit, part, percent, plural
+from sqlaudit.reports.figures import count, figure, limit, listing, part, percent, plural
 from sqlaudit.reports.moments import made
 from sqlaudit.reports.statements import statements_code
 
@@ -133,8 +132,9 @@ def _lead(result: CloakResult) -> Iterator[Words]:
     if result.audit is not None:
         own = " (more where a message asks for more)" if any(one.endswith("-k-column") for one in result.own) else ""
         yield Toned(
-            f"Holds: {count(result.k)} different users at least{own} among the messages that are published with the "
-            f"same box, by an audit of the result; {count(result.fewest_users or 0)} in the smallest. {_apart(result)}",
+            f"Holds: at least {count(result.k)} different users{own} in every box that is published; "
+            f"{count(result.fewest_users or 0)} in the one with fewest, as an audit of the result counted. "
+            f"{_apart(result)}",
             "good",
         )
     if result.areas and result.intervals:
@@ -142,7 +142,8 @@ def _lead(result: CloakResult) -> Iterator[Words]:
         yield f"Boxes have {most}{_spread(result.areas, area)}; their intervals {_spread(result.intervals, duration)}."
     lost = result.rows - result.published
     if lost:
-        yield Toned(f"{plural(lost, 'message')} ({part(lost, result.rows)}) are dropped.", "warn")
+        verb = "is" if lost == 1 else "are"
+        yield Toned(f"{plural(lost, 'message')} ({part(lost, result.rows)}) {verb} dropped.", "warn")
     if result.columns and result.published:
         yield Toned(
             f"Published as they are: {listing(result.columns)}. Cloaking says nothing of what these columns tell.",
@@ -242,30 +243,36 @@ def _restricted(found: RestrictedSpace) -> Iterator[Words]:
     said = f"none of {boxes} in space lies in the property of a single owner."
     if found.exposed:
         messages = plural(found.messages, "message")
-        said = f"{count(found.exposed)} of {boxes} in space lie in the property of a single owner, with {messages}."
+        verb = "lies" if found.exposed == 1 else "lie"
+        said = f"{count(found.exposed)} of {boxes} in space {verb} in the property of a single owner, with {messages}."
     said = f"Restricted space identification: {said}"
     yield Toned(said, "bad" if found.exposed else "good")
     if found.inside > found.exposed:
-        yield f"{count(found.inside - found.exposed)} more lie in properties of several owners."
+        several = found.inside - found.exposed
+        yield f"{count(several)} more {'lies' if several == 1 else 'lie'} in properties of several owners."
     if found.skipped:
-        yield Toned(f"{plural(found.skipped, 'property', 'properties')} without bounds or owner were left out.", "warn")
+        skipped = plural(found.skipped, "property", "properties")
+        yield Toned(f"{skipped} without bounds or owner {_was(found.skipped)} left out.", "warn")
 
 
 def _observation(found: Observed) -> Iterator[Words]:
     yield Toned(
-        f"Observation identification: {count(found.linkable)} of {plural(found.boxes, 'box', 'boxes')} hold a single "
-        f"observed user, to whom an attacker links {plural(found.messages, 'message')}.",
+        f"Observation identification: {count(found.linkable)} of {plural(found.boxes, 'box', 'boxes')} "
+        f"{'holds' if found.linkable == 1 else 'hold'} a single observed user, to whom an attacker links "
+        f"{plural(found.messages, 'message')}.",
         "warn" if found.linkable else "good",
     )
     if found.linkable and found.right is not None:
         yield (
-            f"{count(found.right)} of these messages ({percent(Fraction(found.right, found.messages))}) truly are "
-            "that user's."
+            f"{count(found.right)} of these messages ({percent(Fraction(found.right, found.messages))}) "
+            f"truly {'is' if found.right == 1 else 'are'} that user's."
         )
     if found.observed > found.linkable:
-        yield f"{count(found.observed - found.linkable)} more boxes hold several observed users."
+        several = plural(found.observed - found.linkable, "more box holds", "more boxes hold")
+        yield f"{several} several observed users."
     if found.skipped:
-        yield Toned(f"{plural(found.skipped, 'observation')} without user, place or time were left out.", "warn")
+        skipped = plural(found.skipped, "observation")
+        yield Toned(f"{skipped} without user, place or time {_was(found.skipped)} left out.", "warn")
 
 
 def _box_lead(result: BoxAudit) -> Iterator[Words]:
@@ -276,10 +283,15 @@ def _box_lead(result: BoxAudit) -> Iterator[Words]:
     if result.presence is not None:
         yield _verdict(result.presence, result.k, "whose true position lies in it")
     if result.unboxed:
-        yield Toned(f"{plural(result.unboxed, 'message')} of {count(result.rows)} lack a bound of their box.", "warn")
+        lacking = plural(result.unboxed, "message lacks a bound of its", "messages lack a bound of their")
+        yield Toned(f"{lacking} box, of {count(result.rows)}.", "warn")
     if result.skipped_positions:
         skipped = plural(result.skipped_positions, "position")
-        yield Toned(f"{skipped} without user, place or time were left out.", "warn")
+        yield Toned(f"{skipped} without user, place or time {_was(result.skipped_positions)} left out.", "warn")
+
+
+def _was(number: int) -> str:
+    return "was" if number == 1 else "were"
 
 
 def _verdict(held: Holding, k: int, what: str) -> Toned:
@@ -288,7 +300,8 @@ def _verdict(held: Holding, k: int, what: str) -> Toned:
         return Toned(f"Holds: every box has {plural(k, 'user')} or more {what}{fewest}.", "good")
     return Toned(
         f"FAILS: {count(held.failing_boxes)} of {plural(held.boxes, 'box', 'boxes')} with "
-        f"{plural(held.failing_messages, 'message')} have fewer than {plural(k, 'user')} {what}{fewest}.",
+        f"{plural(held.failing_messages, 'message')} {'has' if held.failing_boxes == 1 else 'have'} fewer than "
+        f"{plural(k, 'user')} {what}{fewest}.",
         "bad",
     )
 

@@ -84,7 +84,7 @@ def _dictionary(
     if holds.kind is Kind.OTHER:
         raise UsageError(
             f"{column.label} holds values of another kind than numbers, texts and dates; name it as an expression, for "
-            f"instance CAST({column.label} AS TEXT)."
+            f"instance CAST({column.sql} AS TEXT)."
         )
     try:
         return dictionary(engine, workbench, relation, column, hierarchy, name)

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from sqlaudit.base.result import MEANING
 from sqlaudit.base.words import spelled
-from sqlaudit.models.phrases import listing
 from sqlaudit.release.compare.figures_report import not_given
 from sqlaudit.release.compare.result import Loss
 from sqlaudit.remedies.recode.result import Beside, RecodeResult
@@ -26,7 +25,7 @@ from sqlaudit.reports.document import (
     Words,
     section,
 )
-from sqlaudit.reports.figures import count, figure, part, percent, plural
+from sqlaudit.reports.figures import count, figure, listing, part, percent, plural
 from sqlaudit.reports.moments import made
 from sqlaudit.reports.statements import statements_code
 
@@ -59,13 +58,14 @@ def headline(result: RecodeResult) -> Toned:
     if result.release is None or result.groups is None:
         return Toned("NO RECODING satisfies the requirements", "bad")
     before, after = plural(result.classes, "class", "classes"), plural(result.groups, "group")
-    return Toned(f"{before} became {after} that satisfy the requirements", "good")
+    verb = "satisfies" if result.groups == 1 else "satisfy"
+    return Toned(f"{before} became {after} that {verb} the requirements", "good")
 
 
 def _about(result: RecodeResult) -> Paragraph:
     return Paragraph(
-        f"{result.target}: {plural(result.rows, 'row')}; required: {' and '.join(result.requirements)}; "
-        f"{_TITLES[result.method]}."
+        f"{result.target}: {plural(result.rows, 'row')}; required: {listing(result.requirements, None)}; "
+        f"grouped by {_TITLES[result.method]}."
     )
 
 
@@ -77,13 +77,14 @@ def _lead(result: RecodeResult) -> Iterator[Words]:
     own = _headline_loss(result.losses, result.measure)
     beside = result.beside
     if beside is None:
-        yield f"{result.measure}: {_told(own)}."
+        yield f"Lost by {result.measure}: {_told(own)}."
     elif beside.levels is None:
-        yield f"{result.measure}: {_told(own)}; no full-domain node satisfies the requirements: {' '.join(beside.why)}"
+        why = " ".join(beside.why)
+        yield f"Lost by {result.measure}: {_told(own)}; no node of the lattice satisfies the requirements: {why}"
     else:
         unfinished = "" if beside.complete else " (the best one found in time)"
         other = _told(_headline_loss(beside.losses, result.measure))
-        yield f"{result.measure}: {_told(own)}; the best full-domain node{unfinished}: {other}."
+        yield f"Lost by {result.measure}: {_told(own)}; by the best node of the lattice{unfinished}: {other}."
 
 
 def _headline_loss(losses: tuple[Loss, ...], measure: str) -> Loss | None:
@@ -195,7 +196,7 @@ def _how(result: RecodeResult) -> Facts:
     drawn = "" if result.seed is None else f", seed {result.seed}"
     pairs: list[tuple[str, Words]] = [
         ("method", _TITLES[result.method]),
-        ("class that is merged next", f"{result.order}{drawn}" if result.order else ""),
+        ("class merged next", f"{result.order}{drawn}" if result.order else ""),
         ("weights of levels", beta),
         ("only warned of", ", ".join(result.warn_only)),
         *made(result.engine, result.time, result.statements, result.versions, result.access),

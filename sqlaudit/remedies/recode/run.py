@@ -40,7 +40,7 @@ from sqlaudit.remedies.recode.result import Beside, RecodeColumn, RecodeResult
 from sqlaudit.remedies.recode.trees import Integers
 from sqlaudit.remedies.result import Release
 from sqlaudit.remedies.rewriting import rewrite
-from sqlaudit.reports.figures import plural
+from sqlaudit.reports.figures import listing, plural
 
 
 def recode_table(engine: Engine, request: RecodeRequest, *, tell: Tell = silent) -> RecodeResult:
@@ -201,8 +201,9 @@ class _Run:
         sizes, words = classes.summed(*sorted_groups(groups))
         if not judge.short(sizes, words).any():
             return
-        names = " and ".join(repr(self.table.roles.quasi_identifiers[place].label) for place in kept)
-        among = f"within each value of {names}, which is kept as it is" if kept else "for all rows together"
+        names = listing((self.table.roles.quasi_identifiers[place].label for place in kept), None)
+        are = "is kept as it is" if len(kept) == 1 else "are kept as they are"
+        among = f"within rows of equal {names}, which {are}" if kept else "for all rows together"
         for attribute in attributes:
             for item in attribute.asked:
                 alone = [replace(one, asked=(item,) if one is attribute else ()) for one in attributes]

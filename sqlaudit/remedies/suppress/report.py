@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlaudit.base.result import MEANING
-from sqlaudit.models.phrases import listing
 from sqlaudit.remedies.result import Release
 from sqlaudit.remedies.suppress.result import SuppressResult
 from sqlaudit.reports.document import (
@@ -22,7 +21,7 @@ from sqlaudit.reports.document import (
     Words,
 )
 from sqlaudit.reports.document import section as section_of
-from sqlaudit.reports.figures import count, figure, part, percent, plural
+from sqlaudit.reports.figures import count, figure, listing, part, percent, plural
 from sqlaudit.reports.moments import made
 from sqlaudit.reports.statements import statements_code
 
@@ -33,9 +32,9 @@ _STOPPED = {
     "solver": "HiGHS is not installed (pip install 'sqlaudit[remedies]'), so that the answer is a fast one.",
 }
 _METHODS = {
-    "patterns": "the program over patterns",
-    "groups": "the program over groups of rows",
-    "relaxed": "the program over patterns without whole numbers",
+    "patterns": "an integer program over the patterns of what is suppressed",
+    "groups": "an integer program over groups of rows",
+    "relaxed": "the same program without whole numbers",
     "counting": "what each row costs at least",
     "rows": "whole rows: those in classes that fall short",
 }
@@ -69,9 +68,11 @@ def _headline(result: SuppressResult) -> Toned:
 
 
 def _about(result: SuppressResult) -> Paragraph:
-    required = " and ".join(result.requirements)
-    patterns = plural(result.patterns, "pattern")
-    return Paragraph(f"{result.target}: {plural(result.rows, 'row')} in {patterns}; required: {required}.")
+    required = listing(result.requirements, None)
+    alike = plural(result.patterns, "combination")
+    return Paragraph(
+        f"{result.target}: {plural(result.rows, 'row')} with {alike} of quasi-identifiers; required: {required}."
+    )
 
 
 def _lead(result: SuppressResult) -> Iterator[Words]:
@@ -119,19 +120,24 @@ def _release(release: Release | None) -> Iterator[Block]:
     if release.left_out:
         pairs.insert(2, ("Left out", plural(release.left_out, "row")))
     if release.unnamed:
-        pairs.append(("As they are", f"{listing(release.unnamed, 20)}: no role was given to them"))
+        pairs.append(("Unchanged", f"{listing(release.unnamed, 20)}: no role was given"))
     if release.file:
         pairs.append(("Written to", release.file))
     yield Facts(tuple(pairs))
     yield Code("The SELECT that makes the release", release.sql)
 
 
+def _cost(result: SuppressResult) -> str:
+    """What it costs, and what it costs at least; a cell costs 1 unless its column weighs more or less."""
+    unit = "" if any(column.weight != 1 for column in result.columns) else " cells"
+    if result.optimal:
+        return f"{figure(result.cost)}{unit}, the least possible"
+    return f"{figure(result.cost)}{unit}; at least {figure(result.bound)} whatever is suppressed"
+
+
 def _how(result: SuppressResult) -> Facts:
     effort = result.effort
-    pairs: list[tuple[str, Words]] = [
-        ("Cost", f"{figure(result.cost)}; none below {figure(result.bound)}"),
-        ("Bound by", _METHODS[effort.method]),
-    ]
+    pairs: list[tuple[str, Words]] = [("Cost", _cost(result)), ("Proven by", _METHODS[effort.method])]
     if effort.variables:
         chosen = f" over {plural(effort.patterns, 'pattern')}" if effort.method == "patterns" else ""
         pairs.append(

@@ -192,7 +192,7 @@ def _refuse_impossible(table: RemedyTable, problem: Problem) -> None:
     """
     label = table.relation.label
     if problem.rows < problem.k:
-        raise UsageError(f"{label} has {problem.rows:,} rows, so no group of it can have {problem.k:,}.")
+        raise UsageError(f"{label} has {plural(problem.rows, 'row')}, so no group of it can have {problem.k:,}.")
     values = len(np.unique(problem.sensitive))
     if values < problem.l:
         attribute = table.roles.sensitive[0].label

@@ -167,7 +167,7 @@ def _plain_numbers(axis: Any) -> None:
 
 
 def _sizes(axes: Any, data: Mapping[str, Any]) -> None:
-    """How many rows lie in classes of which size: bands of doubling sizes."""
+    """How many rows lie in classes of which size, in the bands that the table beside it has."""
     labels, values = data["labels"], data["values"]
     low = [FIRST if bound >= data.get("safe", 0) else SECOND for bound in data["from"]]
     bars = axes.bar(range(len(values)), values, color=low, width=0.8)

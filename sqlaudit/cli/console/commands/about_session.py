@@ -7,6 +7,7 @@ from sqlaudit.cli.console.screen import Reported
 from sqlaudit.cli.console.session import Command, Session
 from sqlaudit.reports.document import Column, Document, Paragraph, Section, Table
 from sqlaudit.reports.figures import plural
+from sqlaudit.reports.glossary import PAGE
 
 
 def values(session: Session, rest: str) -> None:
@@ -43,13 +44,14 @@ def show_help(session: Session, _rest: str) -> None:
         "relation BY (columns) COUNT column REQUIRE threshold >= 5 ; judges the cells of a published table.  Nothing "
         "that is typed here can change data."
     )
+    words = Paragraph(f"The words of reports are explained in {PAGE}.")
     heads = (Column("command"), Column("what it does"))
     parts = tuple(
         Section(title, (Table(heads, tuple((f"\\{one.name} {one.arguments}".strip(), one.help) for one in group)),))
         for title, group in GROUPS.items()
     )
     data = {"commands": [{"name": one.name, "arguments": one.arguments, "help": one.help} for one in ALL.values()]}
-    session.screen.report(Reported(lambda: Document("The console", (lead,), parts), lambda: data))
+    session.screen.report(Reported(lambda: Document("The console", (lead, words), parts), lambda: data))
 
 
 def leave(session: Session, _rest: str) -> None:
