@@ -17,8 +17,8 @@ def local_blocks(result: LatticeResult, measured: str, most: int) -> Iterator[Bl
     ways = plural(local.strategies, "strategy", "strategies")
     without = f"; {count(local.without)} without a safe node" if local.without else ""
     yield Paragraph(
-        f"There {'is' if local.strategies == 1 else 'are'} {ways}: ways from the finest node to the coarsest, one "
-        f"level of one column at a step{without}. The local optimum of a strategy is its safe node of smallest loss."
+        f"There {'is' if local.strategies == 1 else 'are'} {ways}{without}. A strategy is a way from the finest node "
+        "to the coarsest, one level of one column at a step. Its local optimum is its safe node of smallest loss."
     )
     if local.falls:
         steps = plural(local.falls, "step")
@@ -30,5 +30,7 @@ def local_blocks(result: LatticeResult, measured: str, most: int) -> Iterator[Bl
         return
     heads = (Column("levels"), Column(measured, True), Column("strategies", True))
     rows = tuple((",".join(map(str, one.levels)), figure(one.loss), count(one.strategies)) for one in local.optima)
-    more = f"The first {most} of {plural(len(rows), 'local optimum', 'local optima')}" if len(rows) > most else ""
+    more = (
+        f"The first {count(most)} of {plural(len(rows), 'local optimum', 'local optima')}" if len(rows) > most else ""
+    )
     yield Table(heads, rows[:most], more)

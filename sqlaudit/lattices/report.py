@@ -326,8 +326,8 @@ def _how(result: LatticeResult) -> Facts:
         ("algorithm", result.algorithm),
         ("lattice", decided),
         ("safe nodes", "" if result.safe is None else count(result.safe)),
-        ("coarser nodes stay safe", inherited),
-        ("coarser nodes lose more", relied),
+        ("coarser nodes are safe, too", inherited),
+        ("coarser nodes lose no less", relied),
         ("only warned of", ", ".join(result.warn_only)),
         *made(result.engine, result.time, result.statements, result.versions, result.access),
     ]

@@ -167,9 +167,7 @@ def test_boxes_of_others_are_audited() -> None:
     write_csv(Path("b.csv"), "user,a,b,c,d,e,f", *["u,0,1,0,1,0,9", "v,0,1,0,1,0,9", "w,5,6,0,1,0,9"])
     ran = run("cloak", "b.csv", "--audit-only", "--k", 2, "--bounds", "a,b,c,d,e,f")
     assert ran.code == 1
-    assert (
-        "FAILS: 1 of 2 boxes with 1 message have fewer than 2 users published with it; 1 in the smallest." in ran.said
-    )
+    assert "FAILS: 1 of 2 boxes with 1 message has fewer than 2 users published with it; 1 in the smallest." in ran.said
 
 
 @pytest.mark.usefixtures("folder")

@@ -331,3 +331,14 @@ def test_notebooks_show_the_page_in_a_frame_that_may_do_nothing() -> None:
         assert "secret" not in page
     with pytest.raises(TypeError, match="dict has no report"):
         document_of({})
+
+
+def test_axes_group_thousands_as_sentences_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = {"labels": ["1", "2"], "from": [1, 2], "to": [1, 2], "values": [7_150, 2], "x": "class size", "y": "rows"}
+    bars = {"names": ["a"], "series": {"rows": [2_000_000]}, "x": "rows"}
+    for plain in (False, True):
+        monkeypatch.setattr(pictures, "can_draw", lambda plain=plain: not plain)
+        for kind, data, wanted in (("sizes", sizes, "7,150"), ("bars", bars, "2,000,000")):
+            texts = [one.text or "" for one in ET.fromstring(pictures.drawn(Picture(kind, "", data))).iter()]
+            assert wanted in texts
+            assert [text for text in texts if re.search(r"\d{4}|e\+", text)] == []

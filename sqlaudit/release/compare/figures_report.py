@@ -33,8 +33,9 @@ def not_given(losses: Iterable[Loss]) -> Iterator[Words]:
     for loss in losses:
         if loss.value is None and loss.why:
             reasons.setdefault(loss.why, []).append(loss.measure)
-    for why, names in reasons.items():
+    for reason, names in reasons.items():
         measures = ", ".join(dict.fromkeys(names))
+        why = reason.replace("it needs", "they need", 1) if "," in measures else reason
         if any(spelled(field) in why for field in ("key", "sensitive")):
             yield Toned(f"Not computed: {measures}.", hint=f"{why[:1].upper()}{why[1:]}.")
         else:

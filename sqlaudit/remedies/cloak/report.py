@@ -146,7 +146,8 @@ def _lead(result: CloakResult) -> Iterator[Words]:
         yield Toned(f"{plural(lost, 'message')} ({part(lost, result.rows)}) {verb} dropped.", "warn")
     if result.columns and result.published:
         yield Toned(
-            f"Published as they are: {listing(result.columns)}. Cloaking says nothing of what these columns tell.",
+            f"Published as they are: {listing(result.columns)}. Cloaking says nothing of what "
+            f"{'this column tells' if len(result.columns) == 1 else 'these columns tell'}.",
             "warn",
         )
 
@@ -296,12 +297,13 @@ def _was(number: int) -> str:
 
 def _verdict(held: Holding, k: int, what: str) -> Toned:
     fewest = "" if held.fewest is None else f"; {count(held.fewest)} in the smallest"
+    several = what.replace(" it", " them")
     if held.passed:
         return Toned(f"Holds: every box has {plural(k, 'user')} or more {what}{fewest}.", "good")
     return Toned(
         f"FAILS: {count(held.failing_boxes)} of {plural(held.boxes, 'box', 'boxes')} with "
         f"{plural(held.failing_messages, 'message')} {'has' if held.failing_boxes == 1 else 'have'} fewer than "
-        f"{plural(k, 'user')} {what}{fewest}.",
+        f"{plural(k, 'user')} {what if held.failing_boxes == 1 else several}{fewest}.",
         "bad",
     )
 

@@ -75,16 +75,15 @@ def _lead(result: RecodeResult) -> Iterator[Words]:
     merged = f"{plural(result.merges, 'merge')}; " if result.method == "kaca" else ""
     yield f"{merged}the smallest group has {plural(result.smallest, 'row')}."
     own = _headline_loss(result.losses, result.measure)
-    beside = result.beside
+    lost, beside = f"Measured by {result.measure}, {_told(own)} is lost", result.beside
     if beside is None:
-        yield f"Lost by {result.measure}: {_told(own)}."
+        yield f"{lost}."
     elif beside.levels is None:
-        why = " ".join(beside.why)
-        yield f"Lost by {result.measure}: {_told(own)}; no node of the lattice satisfies the requirements: {why}"
+        yield f"{lost}; no node of the lattice satisfies the requirements: {' '.join(beside.why)}"
     else:
         unfinished = "" if beside.complete else " (the best one found in time)"
         other = _told(_headline_loss(beside.losses, result.measure))
-        yield f"Lost by {result.measure}: {_told(own)}; by the best node of the lattice{unfinished}: {other}."
+        yield f"{lost}; with the best node of the lattice{unfinished} {other}."
 
 
 def _headline_loss(losses: tuple[Loss, ...], measure: str) -> Loss | None:

@@ -156,14 +156,27 @@ def _number(value: float) -> str:
     return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
 
 
+def _tick(value: float) -> str:
+    """A number at an axis, as sentences and tables have it: `4,000`, `0.2`, `−1`."""
+    said = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:g}"
+    return said.replace("-", "−")
+
+
 def _plain_numbers(axis: Any) -> None:
     """Tick labels as 1, 10, 100, not as powers, which are formulas; of a short axis 1, 2, 5, 10 as well."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     low, high = axis.get_data_interval()
     axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 1000 * low else (1,), numticks=20))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: _tick(value)))
     axis.set_minor_formatter(NullFormatter())
+
+
+def _grouped(axis: Any) -> None:
+    """Tick labels with the separators that sentences and tables have: 4,000."""
+    from matplotlib.ticker import FuncFormatter
+
+    axis.set_major_formatter(FuncFormatter(lambda value, _: _tick(value)))
 
 
 def _sizes(axes: Any, data: Mapping[str, Any]) -> None:
@@ -172,6 +185,7 @@ def _sizes(axes: Any, data: Mapping[str, Any]) -> None:
     low = [FIRST if bound >= data.get("safe", 0) else SECOND for bound in data["from"]]
     bars = axes.bar(range(len(values)), values, color=low, width=0.8)
     axes.yaxis.get_major_locator().set_params(integer=True)
+    _grouped(axes.yaxis)
     axes.set_xticks(
         range(len(labels)), labels, rotation=45 if len(labels) > 6 else 0, ha="right" if len(labels) > 6 else "center"
     )
@@ -206,6 +220,8 @@ def _steps(axes: Any, data: Mapping[str, Any]) -> None:
         axes.xaxis.get_major_locator().set_params(integer=True)
     if data.get("share", True):
         axes.set_ylim(0, 1.03)
+    else:
+        _grouped(axes.yaxis)
     axes.set_xlabel(_label(data["x"], 80))
     axes.set_ylabel(_label(data["y"], 60))
     axes.grid(alpha=0.6, linewidth=0.6)
@@ -223,6 +239,7 @@ def _bars(axes: Any, data: Mapping[str, Any]) -> None:
         axes.bar_label(bars, [_number(value) if value else "" for value in values], fontsize=7, color=QUIET, padding=2)
     axes.set_yticks(range(len(names)), [_label(name) for name in names])
     axes.invert_yaxis()
+    _grouped(axes.xaxis)
     axes.set_xlim(1.15 * min(0, *(min(values, default=0) for values in series.values())), most * 1.15)
     axes.set_xlabel(_label(data["x"], 80))
     axes.grid(axis="x", alpha=0.6, linewidth=0.6)
