@@ -163,6 +163,40 @@ def test_other_texts_of_csv_that_a_type_would_change(
     assert [row[0] for row in rows_of(path)] == rows
 
 
+TIMES = {
+    "seconds or none": ["12:00", "12:00:00"],
+    "fractions": ["12:00:00", "12:00:00.000"],
+    "zeros": ["2020-01-01", "2020-1-1"],
+    "zones": ["2020-01-02 00:00:00+00", "2020-01-02 01:00:00+01:00"],
+    "a zone and none": ["2020-01-02T00:00:00Z", "2020-01-02 00:00:00"],
+    "the end of a day": ["2020-01-01 24:00:00", "2020-01-02 00:00:00"],
+    "days first": ["13/02/2020", "13/2/2020"],
+}
+
+
+@pytest.mark.parametrize("texts", TIMES.values(), ids=TIMES)
+def test_times_that_are_written_in_two_ways_stay_two(tmp_path: Path, texts: list[str]) -> None:
+    """Whoever reads the file tells them apart, and a zone that is not written may be another one."""
+    for path in (csv_of(tmp_path, texts), json_of(tmp_path, [json.dumps(text) for text in texts])):
+        with DuckDBEngine() as engine:
+            assert counted(engine, path) == (Kind.TEXT, 2)
+
+
+@pytest.mark.parametrize("texts", [["2020-01-31", "2020-02-01"], ["31.1.2020", "1.12.2020"], ["12:00", "12:30"]])
+def test_times_that_are_as_many_as_their_texts_stay_times(tmp_path: Path, texts: list[str]) -> None:
+    path = csv_of(tmp_path, [*texts, *texts])
+    with DuckDBEngine() as engine:
+        kind, found = counted(engine, path)
+    assert (kind in (Kind.DATE, Kind.TIME), found) == (True, 2)
+
+
+def test_times_of_json_without_keys(tmp_path: Path) -> None:
+    day = written(tmp_path / "days.json", '["2020-01-01", "2020-01-02"]')
+    assert list(types_of(day).values()) == ["DATE"]
+    twice = written(tmp_path / "twice.json", '["2020-01-01", "2020-1-1"]')
+    assert "dates or times" in error_of(InputError, Target(relation=twice))
+
+
 def test_a_number_behind_the_sample_is_not_rounded(tmp_path: Path) -> None:
     rows = 220_000
     lines = "".join(f"{i % 5},{'x' * 150}\n" for i in range(rows))
@@ -229,6 +263,40 @@ def test_numbers_of_frames_are_as_many_as_in_the_frame(name: str) -> None:
     assert len({row[0] for row in read(Target(frame=FRAMES[name]))[1]}) == 10
 
 
+def _objects(*values: object) -> pd.DataFrame:
+    return pd.DataFrame({"n": pd.Series(values, dtype=object)})
+
+
+MOMENT = datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC)
+FINE = {
+    "arrow": pa.table({"n": pa.array([1, 2], pa.duration("ns"))}),
+    "polars": pl.DataFrame({"n": pl.Series([1, 2], dtype=pl.Duration("ns"))}),
+    "pandas": pd.DataFrame({"n": pd.to_timedelta([1, 2], unit="ns")}),
+    "pandas with a zone": pd.DataFrame({"n": pd.to_datetime([1, 2], unit="ns", utc=True)}),
+    "pandas without": pd.DataFrame({"n": pd.to_datetime([1, 2], unit="ns")}),
+    "objects": _objects(pd.Timedelta(1), pd.Timedelta(2)),
+    "objects of pandas": _objects(pd.Timestamp(1), pd.Timestamp(2)),
+    "a day and its midnight": _objects(MOMENT.date(), datetime.datetime(2020, 1, 1)),
+    "a zone and none": _objects(MOMENT, MOMENT.replace(tzinfo=None)),
+    "hours with a zone and without": _objects(MOMENT.timetz(), MOMENT.time()),
+}
+
+
+@pytest.mark.parametrize("name", FINE)
+def test_times_of_frames_are_as_many_as_in_the_frame(name: str) -> None:
+    assert sqlaudit.audit(FINE[name], qi="n", require="k=1").classes.count == 2
+
+
+def test_durations_inside_of_lists_are_refused_where_they_would_be_rounded() -> None:
+    for frame in (
+        pa.table({"n": pa.array([[1], [2]], pa.list_(pa.duration("ns")))}),
+        pl.DataFrame({"n": pl.Series([[1], [2]], dtype=pl.List(pl.Duration("ns")))}),
+    ):
+        assert "nanoseconds" in error_of(InputError, Target(frame=frame))
+    whole = pa.table({"n": pa.array([1000, 2000], pa.duration("ns"))})
+    assert read(Target(frame=whole))[0].columns[0].type == "INTERVAL"
+
+
 def test_equal_decimals_of_a_frame_are_one_value() -> None:
     frame = pd.DataFrame({"n": [Decimal(10**39), Decimal("1E+39"), Decimal("1.50"), Decimal("1.5"), None]})
     assert [row[0] for row in read(Target(frame=frame))[1]] == ["1E+39", "1E+39", "1.5", "1.5", None]
@@ -259,6 +327,8 @@ def test_spark_reads_as_many_numbers_as_there_are(tmp_path: Path, spark: Engine)
             assert counted(spark, make(tmp_path, texts))[1] == values, (texts, make)
     for texts in (["007", "7"], ["1d", "1"], ["2020-01-01 10:00:00.1234567", "2020-01-01 10:00:00.1234568"]):
         assert counted(spark, csv_of(tmp_path, texts)) == (Kind.TEXT, 2)
+    for texts in TIMES.values():
+        assert counted(spark, csv_of(tmp_path, texts))[1] == 2, texts
     inside = ["{" + json.dumps("z") + ": " + text + "}" for text in LONG]
     assert counted(spark, json_of(tmp_path, inside))[1] == 10
     assert counted(spark, csv_of(tmp_path, ["1.5", "2.5"]))[0] is Kind.FLOAT
@@ -275,7 +345,10 @@ def test_numbers_on_spark_are_as_many_as_in_the_file(spark: Engine, texts: list[
 
 @pytest.mark.spark
 @pytest.mark.all_on_spark
-@pytest.mark.parametrize("name", FRAMES)
-def test_numbers_of_frames_on_spark(spark: Engine, name: str) -> None:
-    relation = spark.open(Target(frame=FRAMES[name]))
-    assert spark.run(Statement("count", "SELECT count(DISTINCT n) FROM " + relation.sql)) == [(10,)]
+@pytest.mark.parametrize(("frames", "values"), [(FRAMES, 10), (FINE, 2)], ids=["numbers", "times"])
+def test_values_of_frames_on_spark(spark: Engine, frames: dict[str, Any], values: int) -> None:
+    found = {}
+    for name, frame in frames.items():
+        relation = spark.open(Target(frame=frame))
+        found[name] = spark.run(Statement("count", "SELECT count(DISTINCT n) FROM " + relation.sql))
+    assert found == {name: [(values,)] for name in frames}

@@ -1,6 +1,6 @@
 {# As `read_changed.sql`, in Spark's own SQL: the places of the columns that have a changed value. Columns become rows
    first, since Spark plans and compiles an expression for each column that it stands for: (place, kind, the texts of
-   a value, what the type makes of it). Texts that the type gives back letter by letter need no second look. #}
+   a value, what the type makes of it). Texts of which several are one date or time are changed, too. Texts that the type gives back letter by letter need no second look. #}
 {% set pattern = "'^([+-]?)([0-9]*)[.]?([0-9]*)(?:[eE]([+-]?[0-9]{1,9}))?$'" %}
 {% macro canonical(letter) %}
 CASE
@@ -38,16 +38,25 @@ texts AS (
     SELECT place, kind, text, CASE WHEN kind = 'nested' THEN CAST(try_cast(text AS DOUBLE) AS STRING) ELSE typed END AS typed
     FROM `values` LATERAL VIEW explode(texts) AS text
 ),
-compared AS (
+differing AS (
     SELECT place, kind, text, {{ parts('text') }} AS t, {{ parts('typed') }} AS v
     FROM texts
     WHERE text IS NOT NULL AND NOT text <=> typed
+),
+compared AS (
+    SELECT
+        place,
+        CASE
+            WHEN kind = 'time' THEN text RLIKE '[0-9][.,][0-9]{6}[0-9]*[1-9]'
+            WHEN kind = 'whole' AND text RLIKE '^[+-]?0[0-9]' THEN TRUE
+            WHEN kind <> 'whole' AND lower(text) RLIKE '^[+-]?(inf|infinity|nan)$' THEN FALSE
+            ELSE coalesce({{ canonical('t') }} <> {{ canonical('v') }}, TRUE)
+        END AS is_changed
+    FROM differing
 )
 SELECT collect_set(place) AS places
-FROM compared
-WHERE CASE
-    WHEN kind = 'time' THEN text RLIKE '[0-9][.,][0-9]{6}[0-9]*[1-9]'
-    WHEN kind = 'whole' AND text RLIKE '^[+-]?0[0-9]' THEN TRUE
-    WHEN kind <> 'whole' AND lower(text) RLIKE '^[+-]?(inf|infinity|nan)$' THEN FALSE
-    ELSE coalesce({{ canonical('t') }} <> {{ canonical('v') }}, TRUE)
-END
+FROM (
+    SELECT place FROM compared WHERE is_changed
+    UNION ALL
+    SELECT place FROM texts WHERE kind = 'time' AND typed IS NOT NULL GROUP BY place, typed HAVING min(text) <> max(text)
+) AS found

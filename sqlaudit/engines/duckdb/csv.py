@@ -24,8 +24,10 @@ from sqlaudit.base.words import spelled
 from sqlaudit.engines.duckdb.calls import called, hive
 from sqlaudit.engines.duckdb.paths import Files
 from sqlaudit.engines.duckdb.session import DIALECT, DuckDBSession
+from sqlaudit.engines.duckdb.times import is_time, made_equal
 
 _DELIMITERS = ",;\t|"
+_FORMATS = {"DATE": "dateformat", "TIMESTAMP": "timestampformat", "TIMESTAMP WITH TIME ZONE": "timestampformat"}
 _NEVER = "\x1f\x1e\x1d\x1c"
 _TYPES = ["BIGINT", "HUGEINT", "DOUBLE", "TIME", "DATE", "TIMESTAMP", "TIMESTAMPTZ", "VARCHAR"]
 _ENCODINGS = {"utf-8": "utf-8", "utf-16": "utf-16", "utf-16-le": "utf-16", "iso8859-1": "latin-1", "ascii": "utf-8"}
@@ -247,6 +249,8 @@ def _as_text(shape: Shape, names: set[str]) -> Shape:
 def _changed(session: DuckDBSession, files: Files, shape: Shape, common: dict[str, Any]) -> set[str]:
     """The columns with a value that their type would change: 1.4 among whole numbers, or digits that a DOUBLE lacks.
 
+    Those in which several texts are one date or time are among them.
+
     The types come from a sample of a large file, and a DOUBLE takes numbers of any length; so all lines are looked at.
     """
     typed = [(name, type_name) for name, type_name in shape.columns if type_name != "VARCHAR"]
@@ -256,8 +260,17 @@ def _changed(session: DuckDBSession, files: Files, shape: Shape, common: dict[st
     call = called("read_csv", files.texts, {"auto_detect": False, **shape.arguments(), **common, "columns": texts})
     columns = [(quote(name, DIALECT), type_name) for name, type_name in typed]
     statement = expression("engines/duckdb/read_changed.sql", DIALECT, source=Raw(call), columns=columns)
-    found = session.fetch(statement, "open " + files.label)[0]
-    return {name for (name, _), changed in zip(typed, found, strict=True) if changed}
+    step = "open " + files.label
+    found = session.fetch(statement, step)[0]
+    formats = dict(shape.formats)
+    times = [
+        (name, quote(name, DIALECT), type_name, formats.get(_FORMATS.get(type_name, ""), ""))
+        for name, type_name in typed
+        if is_time(type_name)
+    ]
+    return {name for (name, _), changed in zip(typed, found, strict=True) if changed} | made_equal(
+        session, call, times, step
+    )
 
 
 def _guess_told(

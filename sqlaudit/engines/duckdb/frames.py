@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import sys
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from typing import Any
 
 from sqlaudit.base.errors import InputError, MissingDriver, UsageError
@@ -12,6 +13,10 @@ from sqlaudit.engines import exact_numbers
 from sqlaudit.engines.duckdb.paths import Files
 from sqlaudit.engines.hive import refuse_same
 
+_FINE = "Duration(time_unit='ns')"
+_ROUNDED = ("timedelta64[ns]", "datetime64[ns, ")
+"""Types of pandas whose nanoseconds DuckDB rounds."""
+_CLOCKS = ("date", "datetime", "time", "timedelta")
 _UNREAD = ("interval", "period", "complex", "Sparse")
 
 
@@ -119,10 +124,11 @@ def _with_columns(frame: Any, names: list[str]) -> tuple[Any, list[str]]:
 
 
 def _refuse_long(schema: Any, label: str) -> None:
-    """Refuse decimals of 256 bits where columns can't be made text before they are read."""
+    """Refuse what DuckDB would round where columns can't be made text before they are read."""
     import pyarrow as pa
 
     for field in schema:
+        _refuse_finer(field, label)
         if pa.types.is_decimal256(field.type):
             raise InputError(
                 f"Column {field.name!r} of {label!r} is a decimal of 256 bits, which is not read; make it text."
@@ -130,20 +136,64 @@ def _refuse_long(schema: Any, label: str) -> None:
 
 
 def _wide_as_text(frame: Any) -> Any:
-    """A frame of polars without the integers of 128 bits, which Arrow does not have."""
+    """A frame of polars without integers of 128 bits, which Arrow does not have, and without nanoseconds of durations.
+
+    Raises:
+        InputError: a list or object with such durations, which DuckDB would round.
+    """
     pl = sys.modules["polars"]
-    wide = [name for name, kind in frame.collect_schema().items() if str(kind) in ("Int128", "UInt128")]
-    return frame.with_columns(pl.col(name).cast(pl.String) for name in wide) if wide else frame
+    schema = frame.collect_schema()
+    wide = [name for name, kind in schema.items() if str(kind) in ("Int128", "UInt128")]
+    for name, kind in schema.items():
+        if kind == pl.Duration("ns"):
+            finer = (pl.col(name).cast(pl.Int64) % 1000 != 0).any()
+            wide += [name] if frame.lazy().select(finer).collect().item() else []
+        elif _FINE in str(kind):
+            raise _finer(name, "the frame")
+    whole = (pl.col(name).cast(pl.Int64) if schema[name] == pl.Duration("ns") else pl.col(name) for name in wide)
+    return frame.with_columns(one.cast(pl.String) for one in whole) if wide else frame
 
 
 def long_as_text(table: Any) -> Any:
-    """An Arrow table without decimals of 256 bits, which DuckDB does not read: exact as texts of one scale."""
+    """An Arrow table without what DuckDB would round: decimals of 256 bits and nanoseconds of durations as texts.
+
+    Raises:
+        InputError: a list or object with such durations.
+    """
     import pyarrow as pa
 
     for i, field in enumerate(table.schema):
+        column = table.column(i)
         if pa.types.is_decimal256(field.type):
-            table = table.set_column(i, field.name, table.column(i).cast(pa.string()))
+            table = table.set_column(i, field.name, column.cast(pa.string()))
+        elif field.type == pa.duration("ns"):
+            if is_finer(column):
+                table = table.set_column(i, field.name, column.cast(pa.int64()).cast(pa.string()))
+        else:
+            _refuse_finer(field, "the frame")
     return table
+
+
+def is_finer(column: Any) -> bool:
+    """Whether a column of nanoseconds has a value that is no whole number of microseconds."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    numbers = column.cast(pa.int64())
+    whole = pc.multiply(pc.divide(numbers, 1000), 1000)
+    return bool(pc.any(pc.not_equal(numbers, whole)).as_py())
+
+
+def _refuse_finer(field: Any, label: str) -> None:
+    if "duration[ns]" in str(field.type):
+        raise _finer(field.name, label)
+
+
+def _finer(name: str, label: str) -> InputError:
+    return InputError(
+        f"Column {name!r} of {label!r} has durations in nanoseconds, which DuckDB would round; make them microseconds, "
+        "or text."
+    )
 
 
 def _pandas(frame: Any) -> tuple[Any, list[str]]:
@@ -162,20 +212,28 @@ def _pandas(frame: Any) -> tuple[Any, list[str]]:
 
 
 def _as_text(column: Any) -> Callable[[Any], str] | None:
-    """How the values of a column of objects become texts; None when DuckDB reads them as they are.
+    """How the values of a column become texts; None when DuckDB reads them as they are.
 
-    Objects of several kinds it would judge by a sample, and fail on the rest. Decimals of more digits than it keeps it
-    would round.
+    Objects of several kinds it would judge by a sample, and fail on the rest, or make midnights of days. Decimals of
+    more digits than it keeps, and nanoseconds, it would round.
     """
+    if str(column.dtype).startswith(_ROUNDED):
+        return str if (column.dropna().astype("int64") % 1000).any() else None
     if str(column.dtype) != "object":
         return None
     import pandas as pd
 
     kind = pd.api.types.infer_dtype(column, skipna=True)
-    if kind.startswith("mixed"):
+    if kind.startswith("mixed") or (kind in _CLOCKS and _is_uneven(column.dropna())):
         return str
     if kind == "decimal" and not exact_numbers.fit(column.dropna()):
         return exact_numbers.plain
     if kind == "integer" and not all(-(2**127) < value < 2**127 for value in column.dropna()):
         return str
     return None
+
+
+def _is_uneven(values: Any) -> bool:
+    """Whether objects are days and moments, have zones and none, or are finer than microseconds."""
+    kinds = {(isinstance(one, datetime), getattr(one, "tzinfo", None) is None) for one in values}
+    return len(kinds) > 1 or any(getattr(one, "nanosecond", 0) or getattr(one, "nanoseconds", 0) for one in values)

@@ -2,7 +2,8 @@
 
 The reader makes a DOUBLE of every number with a point, and of whole numbers from 2^64 on, whatever type is asked for.
 So the file is looked through once for numbers that a DOUBLE changes. Where there is one, every record is read as it
-stands in the file, and columns that their type would change are text.
+stands in the file, and columns that their type would change are text; so are dates and times that are written in
+several ways.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from sqlaudit.base.sql import Raw, expression
 from sqlaudit.engines.duckdb.calls import called, hive
 from sqlaudit.engines.duckdb.paths import Files
 from sqlaudit.engines.duckdb.session import DIALECT, DuckDBSession
+from sqlaudit.engines.duckdb.times import is_time, made_equal
 
 _WHOLE = 32_000_000
 _NESTED = ("STRUCT(", "MAP(", "JSON", "[")
@@ -41,30 +43,44 @@ def json_source(
         arguments["columns"] = {row[0]: "VARCHAR" for row in described}
     records = called("read_json_objects", files.texts, hive(()))
     long = session.fetch(expression("engines/duckdb/read_json_long.sql", DIALECT, source=Raw(records)), step)[0][0]
-    if long or not whole:
-        changed = _changed(session, files, described, names, records)
+    if long or not whole or any(is_time(row[1]) for row in described):
+        changed = _changed(session, files, described, names, records, numbers=bool(long or not whole))
         if any(changed) or (long and (options.all_text or not whole)):
             return _exactly(files, options, described, names, folders, changed), names
     return called("read_json", files.texts, {**arguments, **hive(folders)}), names
 
 
 def _changed(
-    session: DuckDBSession, files: Files, described: Sequence[Row], names: Sequence[str], records: str
+    session: DuckDBSession, files: Files, described: Sequence[Row], names: Sequence[str], records: str, *, numbers: bool
 ) -> tuple[bool, ...]:
-    """Which columns have a number, or a time, that their type would change.
+    """Which columns have a number, or a time, that their type would change, or texts that are one date or time.
+
+    Args:
+        numbers: whether there may be numbers of so many digits.
 
     Raises:
-        InputError: there are numbers of so many digits, and records that are no objects with keys.
+        InputError: there are such numbers or times, and records that are no objects with keys.
     """
     columns = [(_key(name), row[1], not _is_nested(row[1])) for name, row in zip(names, described, strict=True)]
     statement = expression("engines/duckdb/read_json_changed.sql", DIALECT, source=Raw(records), columns=columns)
     alone, *changed = session.fetch(statement, "open " + files.label)[0]
-    if alone:
+    if alone and numbers:
         raise InputError(
             f"{files.label!r} has numbers with more digits than DuckDB keeps in JSON, so different ones would become "
             "equal; write them in quotation marks, or as values of objects."
         )
-    return tuple(changed)
+    times = [
+        (name, f"coalesce(json_extract_string(json, {_key(name)}), json_extract_string(json, '$'))", row[1], "")
+        for name, row in zip(names, described, strict=True)
+        if is_time(row[1])
+    ]
+    equal = made_equal(session, records, times, "open " + files.label)
+    if alone and equal:
+        raise InputError(
+            f"{files.label!r} has dates or times that are written in several ways, and equal ones would become one; "
+            "write them in one way, or as values of objects."
+        )
+    return tuple(one or name in equal for name, one in zip(names, changed, strict=True))
 
 
 def _exactly(

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from sqlaudit.base.errors import InputError
-from sqlaudit.engines.duckdb.frames import long_as_text, scannable
+from sqlaudit.engines.duckdb.frames import is_finer, long_as_text, scannable
 
 
 def arrow_table(frame: Any) -> Any:
@@ -30,7 +30,7 @@ def arrow_table(frame: Any) -> Any:
         found = found.to_arrow()
     elif hasattr(found, "to_table"):
         found = found.to_table()
-    columns = [_decoded(column) for column in found.columns]
+    columns = [_in_microseconds(_decoded(column)) for column in found.columns]
     return pa.Table.from_arrays(columns, names=names)
 
 
@@ -42,6 +42,15 @@ def _with_wide_integers(frame: Any) -> Any:
             frame = frame.copy(deep=False)
             frame.isetitem(i, column.where(column.notna(), None).map(Decimal, na_action="ignore"))
     return frame
+
+
+def _in_microseconds(column: Any) -> Any:
+    """A column whose times Spark holds, as texts where it would round one."""
+    import pyarrow as pa
+
+    kind = column.type
+    fine = (pa.types.is_timestamp(kind) or pa.types.is_time64(kind)) and kind.unit == "ns"
+    return column.cast(pa.string()) if fine and is_finer(column) else column
 
 
 def _decoded(column: Any) -> Any:

@@ -11,7 +11,7 @@ texts AS (
     SELECT place, kind, text, CASE WHEN kind = 'nested' THEN CAST(try_cast(text AS DOUBLE) AS STRING) ELSE typed END AS typed
     FROM `values` LATERAL VIEW explode(texts) AS text
 ),
-compared AS (
+differing AS (
     SELECT place, kind, text, named_struct(
     'sign', regexp_extract(text, '^([+-]?)([0-9]*)[.]?([0-9]*)(?:[eE]([+-]?[0-9]{1,9}))?$', 1),
     'part', regexp_extract(text, '^([+-]?)([0-9]*)[.]?([0-9]*)(?:[eE]([+-]?[0-9]{1,9}))?$', 3),
@@ -25,14 +25,15 @@ compared AS (
 ) AS v
     FROM texts
     WHERE text IS NOT NULL AND NOT text <=> typed
-)
-SELECT collect_set(place) AS places
-FROM compared
-WHERE CASE
-    WHEN kind = 'time' THEN text RLIKE '[0-9][.,][0-9]{6}[0-9]*[1-9]'
-    WHEN kind = 'whole' AND text RLIKE '^[+-]?0[0-9]' THEN TRUE
-    WHEN kind <> 'whole' AND lower(text) RLIKE '^[+-]?(inf|infinity|nan)$' THEN FALSE
-    ELSE coalesce(CASE
+),
+compared AS (
+    SELECT
+        place,
+        CASE
+            WHEN kind = 'time' THEN text RLIKE '[0-9][.,][0-9]{6}[0-9]*[1-9]'
+            WHEN kind = 'whole' AND text RLIKE '^[+-]?0[0-9]' THEN TRUE
+            WHEN kind <> 'whole' AND lower(text) RLIKE '^[+-]?(inf|infinity|nan)$' THEN FALSE
+            ELSE coalesce(CASE
     WHEN t.digits = '' THEN NULL
     WHEN trim(BOTH '0' FROM t.digits) = '' THEN '0'
     ELSE concat(
@@ -49,4 +50,12 @@ END <> CASE
             + length(v.digits) - length(trim(TRAILING '0' FROM v.digits))
     )
 END, TRUE)
-END
+        END AS is_changed
+    FROM differing
+)
+SELECT collect_set(place) AS places
+FROM (
+    SELECT place FROM compared WHERE is_changed
+    UNION ALL
+    SELECT place FROM texts WHERE kind = 'time' AND typed IS NOT NULL GROUP BY place, typed HAVING min(text) <> max(text)
+) AS found
