@@ -50,6 +50,8 @@ def settled(test: GateTest, before: Accepted | None) -> GateTest:
         said = "It has no accepted state." if test.outcome in (Outcome.FAIL, Outcome.WARN) else ""
         return replace(test, change=Change(Drift.NEW, said))
     worse, better = list(_moves(test, before, now, worse=True)), list(_moves(test, before, now, worse=False))
+    if test.outcome is Outcome.FAIL and not before.falls_short and not worse:
+        worse = ["it held, and does not hold now"]  # whatever its figures say or leave open
     drift = Drift.WORSE if worse else Drift.BETTER if better else Drift.SAME
     said = _sentence(worse or better)
     tolerated = test.outcome in (Outcome.FAIL, Outcome.WARN) and drift is not Drift.WORSE

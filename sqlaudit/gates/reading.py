@@ -154,6 +154,8 @@ def _filled(
     places = _role_places(found)
     tests = _tests(found, defaults, common, roles, node, mistakes)
     tests += coverage_tests(roles, places, place_of(node), named=_named(found, defaults, mistakes))
+    if not tests and not mistakes:
+        mistakes.append(Mistake(place_of(node), "nothing is required of this table; write for instance [k=5]."))
     derived = attempt(texts("derived_from"), chosen(found, "derived_from"), NO_TEXTS)
     name = attempt(text("name"), found.get("name"), "") or extra.get("name", "") or (target.name if target else "")
     return TableEntry(

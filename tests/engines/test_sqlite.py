@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -125,6 +127,24 @@ def test_a_file_that_was_not_closed_is_refused_and_nothing_is_made_beside_it(cli
     with pytest.raises(InputError, match=r"copy\.sqlite' was not closed by who wrote it last"):
         connect(str(left / "copy.sqlite"))
     assert sorted(file.name for file in left.iterdir()) == ["copy.sqlite", "copy.sqlite-wal"]
+
+
+def test_a_file_that_was_left_half_written_is_refused(clinic: Path, tmp_path: Path) -> None:
+    killed = (
+        "import os, sqlite3; c = sqlite3.connect('half.sqlite', isolation_level=None);"
+        "c.execute('PRAGMA cache_size=1');c.execute('CREATE TABLE t (a TEXT)'); c.execute('BEGIN');"
+        "c.executemany('INSERT INTO t VALUES (?)', [(str(i) * 500,) for i in range(99)]); c.execute('COMMIT');"
+        "c.execute('BEGIN'); c.execute('UPDATE t SET a = 0'); os._exit(1)"
+    )
+    subprocess.run([sys.executable, "-c", killed], cwd=tmp_path, check=False)
+    for mode in (b"\x01\x01", b"\x02\x02"):  # also where the header already says that there is a log
+        with (tmp_path / "half.sqlite").open("r+b") as file:
+            file.seek(18)
+            file.write(mode)
+        before = sorted(file.name for file in tmp_path.iterdir())
+        with pytest.raises(InputError, match=r"'half\.sqlite' is half written: 'half\.sqlite-journal' has"):
+            sqlaudit.audit("t", db="half.sqlite", qi="a")
+        assert sorted(file.name for file in tmp_path.iterdir()) == before
 
 
 def test_texts_that_a_collation_takes_for_equal_are_refused(clinic: Path) -> None:

@@ -46,6 +46,13 @@ def test_levels_come_back_exactly(level: Number) -> None:
     ("before", "now", "drift", "outcome", "said"),
     [
         (result(3, 10), result(3, 10), Drift.SAME, Outcome.ACCEPTED, ""),
+        (
+            result(None, 0, outcome=Outcome.PASS),
+            result(None, 0),
+            Drift.WORSE,
+            Outcome.FAIL,
+            "It held, and does not hold now.",
+        ),
         (result(3, 10), result(2, 10), Drift.WORSE, Outcome.FAIL, "The level was 3 and is 2."),
         (result(3, 10), result(3, 11), Drift.WORSE, Outcome.FAIL, "10 rows fell short and 11 do."),
         (

@@ -156,6 +156,11 @@ MISTAKES = [
         4,
         "t: 'k=5' needs quasi-identifiers; name them under 'quasi_identifiers'.",
     ),
+    (
+        HEAD + "  - {table: t, quasi_identifiers: [a], requirements: []}",
+        4,
+        "nothing is required of this table; write for instance [k=5].",
+    ),
     (HEAD + "  - {table: t, quasi_identifiers: [a]}", 4, "this table has no 'requirements'; write for instance [k=5]."),
     (
         HEAD + "  - {table: t, quasi_identifiers: [a], requirements: k=5}",

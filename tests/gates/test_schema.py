@@ -30,6 +30,7 @@ SEEN_ONLY_BY_THE_READER = {
     "sensitive",
     "'k=5' needs quasi",
     "has no 'requirements'",
+    "nothing is required",
     "a name",
     "no connection 'mian'",
     "every column one role",

@@ -53,6 +53,8 @@ _SAID: dict[int | None, tuple[type[SqlauditError], str]] = {
     sqlite3.SQLITE_CANTOPEN: (EngineError, _CLOSED),
     sqlite3.SQLITE_READONLY: (EngineError, _CLOSED),
 }
+_PLAIN = 0xFF
+"""The part of an error's number that says what it is; the rest says where it came from."""
 _STEPS = 100_000
 """Steps of SQLite between two looks at the clock."""
 
@@ -71,6 +73,8 @@ class SqliteFile:
     def __init__(self, path: Path, label: str, alias: str, session: DuckDBSession) -> None:
         self._path, self._label, self._session = path, label, session
         self._before = stamp(path) if _is_unlogged(path) else None
+        if self._before and _is_filled(Path(f"{path}-journal")):
+            raise _half_written(label)
         if not self._before and _is_left_open(path):
             raise InputError(
                 f"{label!r} was not closed by who wrote it last: {label + '-wal'!r} has changes that SQLite can only "
@@ -186,7 +190,9 @@ class SqliteFile:
             return Interrupted(f"Stopped while {name} was read.")
         if "UTF-8" in str(error):
             return InputError(f"{name} has a text that is not UTF-8.")
-        kind, said = _SAID.get(code, (EngineError, _ELSE))
+        if code == sqlite3.SQLITE_READONLY_ROLLBACK:
+            return _half_written(self._label)
+        kind, said = _SAID.get(code and code & _PLAIN, (EngineError, _ELSE))
         return kind(f"{name} {said}")
 
 
@@ -211,5 +217,16 @@ def _is_in_wal_mode(path: Path) -> bool:
 
 
 def _has_log(path: Path) -> bool:
-    log = Path(f"{path}-wal")
-    return is_file(log) and log.stat().st_size > 0
+    return _is_filled(Path(f"{path}-wal"))
+
+
+def _is_filled(path: Path) -> bool:
+    return is_file(path) and path.stat().st_size > 0
+
+
+def _half_written(label: str) -> InputError:
+    """For a file whose last writer was killed: what it holds is no state that ever was."""
+    return InputError(
+        f"{label!r} is half written: {label + '-journal'!r} has what it was before, and SQLite can only undo that by "
+        "writing. Open the file once with the program that made it, or audit a copy that was opened so."
+    )
