@@ -36,7 +36,16 @@ def test_code_templates_and_tests_have_the_same_rooms() -> None:
     templates = {path.name for path in (REPOSITORY / "sql_templates").iterdir()} - {"dbt", "__pycache__"}
     assert templates <= set(ROOMS)
     tests = {path.name for path in (REPOSITORY / "tests").iterdir() if path.is_dir()} - {"__pycache__"}
-    assert tests - set(ROOMS) == {"agents", "browser", "dbt", "orchestrators", "pages", "security", "servers", "warehouses"}
+    assert tests - set(ROOMS) == {
+        "agents",
+        "browser",
+        "dbt",
+        "orchestrators",
+        "pages",
+        "security",
+        "servers",
+        "warehouses",
+    }
 
 
 def test_a_class_of_the_page_is_where_it_says() -> None:

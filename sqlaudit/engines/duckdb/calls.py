@@ -1,4 +1,4 @@
-"""Calls of DuckDB's table functions, written out."""
+"""Calls of DuckDB's table functions, written out, and what its types are."""
 
 from __future__ import annotations
 
@@ -23,3 +23,8 @@ def called(function: str, source: str | list[str], arguments: Mapping[str, Any])
 def hive(folders: Sequence[str]) -> dict[str, Any]:
     """The arguments that read folders named `column=value`, or keep DuckDB from doing so by itself."""
     return {"hive_partitioning": True, "hive_types_autocast": False} if folders else {"hive_partitioning": False}
+
+
+def is_time(type_name: str) -> bool:
+    """Whether a type is one of dates or times."""
+    return type_name.startswith(("DATE", "TIME")) and "[" not in type_name

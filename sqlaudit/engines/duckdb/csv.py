@@ -21,10 +21,9 @@ from sqlaudit.base.relation import Remark, Row
 from sqlaudit.base.spec import ReadOptions
 from sqlaudit.base.sql import Raw, expression
 from sqlaudit.base.words import spelled
-from sqlaudit.engines.duckdb.calls import called, hive
+from sqlaudit.engines.duckdb.calls import called, hive, is_time
 from sqlaudit.engines.duckdb.paths import Files
 from sqlaudit.engines.duckdb.session import DIALECT, DuckDBSession
-from sqlaudit.engines.duckdb.times import is_time, made_equal
 
 _DELIMITERS = ",;\t|"
 _FORMATS = {"DATE": "dateformat", "TIMESTAMP": "timestampformat", "TIMESTAMP WITH TIME ZONE": "timestampformat"}
@@ -258,19 +257,23 @@ def _changed(session: DuckDBSession, files: Files, shape: Shape, common: dict[st
         return set()
     texts = {name: "VARCHAR" for name, _ in shape.columns}
     call = called("read_csv", files.texts, {"auto_detect": False, **shape.arguments(), **common, "columns": texts})
+    step, formats = "open " + files.label, dict(shape.formats)
     columns = [(quote(name, DIALECT), type_name) for name, type_name in typed]
-    statement = expression("engines/duckdb/read_changed.sql", DIALECT, source=Raw(call), columns=columns)
-    step = "open " + files.label
-    found = session.fetch(statement, step)[0]
-    formats = dict(shape.formats)
     times = [
         (name, quote(name, DIALECT), type_name, formats.get(_FORMATS.get(type_name, ""), ""))
         for name, type_name in typed
         if is_time(type_name)
     ]
-    return {name for (name, _), changed in zip(typed, found, strict=True) if changed} | made_equal(
-        session, call, times, step
-    )
+    asked: list[tuple[str, str, str]] = []
+    if times:
+        from sqlaudit.engines.duckdb.times import described, made_equal
+
+        asked = described(times)
+    template = "engines/duckdb/read_changed.sql"
+    found = session.fetch(expression(template, DIALECT, source=Raw(call), columns=columns, times=asked), step)[0]
+    changed = {name for (name, _), differ in zip(typed, found, strict=False) if differ}
+    odd = [column for column, differ in zip(times, found[len(typed) :], strict=True) if differ]
+    return changed | made_equal(session, call, odd, step) if odd else changed
 
 
 def _guess_told(

@@ -16,10 +16,9 @@ from sqlaudit.base.names import literal, quote
 from sqlaudit.base.relation import Row
 from sqlaudit.base.spec import ReadOptions
 from sqlaudit.base.sql import Raw, expression
-from sqlaudit.engines.duckdb.calls import called, hive
+from sqlaudit.engines.duckdb.calls import called, hive, is_time
 from sqlaudit.engines.duckdb.paths import Files
 from sqlaudit.engines.duckdb.session import DIALECT, DuckDBSession
-from sqlaudit.engines.duckdb.times import is_time, made_equal
 
 _WHOLE = 32_000_000
 _NESTED = ("STRUCT(", "MAP(", "JSON", "[")
@@ -74,7 +73,12 @@ def _changed(
         for name, row in zip(names, described, strict=True)
         if is_time(row[1])
     ]
-    equal = made_equal(session, records, times, "open " + files.label)
+    equal: set[str] = set()
+    if times:
+        from sqlaudit.engines.duckdb.times import made_equal, odd_times
+
+        step = "open " + files.label
+        equal = made_equal(session, records, odd_times(session, records, times, step), step)
     if alone and equal:
         raise InputError(
             f"{files.label!r} has dates or times that are written in several ways, and equal ones would become one; "

@@ -2,33 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from sqlaudit.base.names import literal
 from sqlaudit.base.sql import Raw, expression
 from sqlaudit.engines.duckdb.session import DIALECT, DuckDBSession
 
-_TIMES = ("DATE", "TIME")
-
 Texts = tuple[str, str, str, str]
 """Of a column of texts its name, its SQL, the type that it is read as, and the format of its dates (empty = ISO's)."""
 
 
-def is_time(type_name: str) -> bool:
-    """Whether a type is one of dates or times."""
-    return type_name.startswith(_TIMES) and "[" not in type_name
-
-
-def made_equal(session: DuckDBSession, source: str, columns: Iterable[Texts], step: str) -> set[str]:
-    """The names of columns in which several texts become one date or time.
-
-    Texts that are written as DuckDB writes their values are as many as these. Where some are not, all are counted.
+def odd_times(session: DuckDBSession, source: str, columns: Sequence[Texts], step: str) -> Sequence[Texts]:
+    """The columns in which a date or time is not written as DuckDB writes it; in others, texts are as many as values.
 
     Args:
         source: a FROM item with the texts. columns: those that are read as dates or times. step: what is being done.
     """
-    odd = _asked(session, source, list(columns), step, counted=False)
-    return {name for name, *_ in _asked(session, source, odd, step, counted=True)}
+    return _asked(session, source, columns, step, counted=False)
+
+
+def made_equal(session: DuckDBSession, source: str, columns: Sequence[Texts], step: str) -> set[str]:
+    """The names of columns in which several texts become one date or time; all texts are counted.
+
+    Args:
+        source: a FROM item with the texts. columns: those where that may be. step: what is being done.
+    """
+    return {name for name, *_ in _asked(session, source, columns, step, counted=True)}
+
+
+def described(columns: Sequence[Texts]) -> list[tuple[str, str, str]]:
+    """Columns as the templates take them."""
+    return [(text, type_name, literal(form, DIALECT) if form else "") for _, text, type_name, form in columns]
 
 
 def _asked(
@@ -36,9 +40,8 @@ def _asked(
 ) -> Sequence[Texts]:
     if not columns:
         return ()
-    described = [(text, type_name, literal(form, DIALECT) if form else "") for _, text, type_name, form in columns]
     statement = expression(
-        "engines/duckdb/read_times.sql", DIALECT, source=Raw(source), columns=described, counted=counted
+        "engines/duckdb/read_times.sql", DIALECT, source=Raw(source), columns=described(columns), counted=counted
     )
     found = session.fetch(statement, step)[0]
     return [column for column, differ in zip(columns, found, strict=True) if differ]

@@ -132,15 +132,18 @@ def shuffled(rows: Sequence[tuple[Any, ...]], seed: int) -> tuple[float, float]:
 
 def _agree(fits: NDArray[np.bool_], left: NDArray[Any], orders: NDArray[Any]) -> NDArray[Any]:
     """Positions that agree, of each order."""
-    return fits[left, orders].sum(axis=1)
+    found: NDArray[Any] = fits[left, orders].sum(axis=1)
+    return found
 
 
 def _alike(cells: NDArray[Any], orders: NDArray[Any], size: int) -> NDArray[Any]:
     """Pairs of positions that are alike on both sides, of each order: Σ n² over the cells of both columns, less Σ n."""
     numbered = cells + orders + np.arange(len(orders))[:, None] * size
     if size <= 4 * orders.shape[1]:
-        squares = (np.bincount(numbered.ravel(), minlength=len(orders) * size).reshape(-1, size) ** 2).sum(axis=1)
+        counted = np.bincount(numbered.ravel(), minlength=len(orders) * size).reshape(-1, size)
+        squares: NDArray[Any] = (counted**2).sum(axis=1)
     else:
         values, counts = np.unique(numbered, return_counts=True)
         squares = np.bincount(values // size, weights=counts.astype(float) ** 2).astype(np.int64)
-    return (squares - orders.shape[1]) // 2
+    pairs: NDArray[Any] = (squares - orders.shape[1]) // 2
+    return pairs

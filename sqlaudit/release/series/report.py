@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlaudit.base.result import MEANING
-from sqlaudit.models.phrases import listing, required_sentence, verdict_of
+from sqlaudit.models.phrases import required_sentence, verdict_of
 from sqlaudit.release.series.result import AttributeFigures, ReleasesResult
 from sqlaudit.reports.document import About, Bullets, Column, Document, Facts, Section, Table, Toned, Words, section
-from sqlaudit.reports.figures import count, part, plural
+from sqlaudit.reports.figures import count, listing, part, plural
 from sqlaudit.reports.moments import made
 from sqlaudit.reports.statements import statements_code
 

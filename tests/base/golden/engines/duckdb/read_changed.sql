@@ -1,5 +1,5 @@
 /* sqlaudit: read_changed */
--- which columns of a text file have a value that the column's type would change
+-- which columns of a text file have a value that the column's type would change; which dates and times are written otherwise
 SELECT
     coalesce(bool_or((TRY_CAST("a" AS BIGINT) IS NOT NULL AND CASE
     WHEN CAST(TRY_CAST("a" AS BIGINT) AS VARCHAR) = "a" THEN FALSE
@@ -21,5 +21,7 @@ SELECT
             || (coalesce(TRY_CAST(m.power AS BIGINT), 0) - length(m.part)
                 + length(m.whole || m.part) - length(rtrim(m.whole || m.part, '0')))
     END)[1], TRUE)
-END)), FALSE)
+END)), FALSE),
+    coalesce(bool_or(coalesce(regexp_matches("b", ':'), FALSE)), FALSE),
+    coalesce(bool_or("b" <> CAST(TRY_CAST("b" AS DATE) AS VARCHAR)), FALSE)
 FROM patients
