@@ -8,7 +8,7 @@ from pathlib import Path
 
 import yaml
 
-from tests.dbt.conftest import ROOT, run_dbt
+from tests.dbt.conftest import ROOT, VERSION, in_words_of, run_dbt
 
 PROJECT = {"name": "shop", "profile": "shop"}
 PROFILE = {"shop": {"target": "dev", "outputs": {"dev": {"type": "duckdb", "path": "shop.duckdb"}}}}
@@ -42,7 +42,7 @@ def test_from_git_with_a_subdirectory(tmp_path: Path) -> None:
         ("dbt_project.yml", PROJECT),
         ("profiles.yml", PROFILE),
         ("packages.yml", packages),
-        ("models/schema.yml", SCHEMA),
+        ("models/schema.yml", in_words_of(VERSION, SCHEMA)),
     ]:
         (shop / name).write_text(yaml.safe_dump(content), encoding="utf-8")
     (shop / "models" / "orders.sql").write_text(ORDERS, encoding="utf-8")
