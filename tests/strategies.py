@@ -41,8 +41,9 @@ USUALLY_ONE_IN = 4
 AT_LEAST = 5
 AT_MOST_ON_SPARK = 3
 FEWER_ON_POSTGRES = 3
+AT_LEAST_ON_POSTGRES = 3
 """A body that runs on DuckDB with all of its cases meets every rule there. PostgreSQL may differ in its SQL, whose
-spelling takes longer than the answer: it gets the first third of the same cases, never fewer than `AT_LEAST`."""
+spelling takes longer than the answer: it gets the first third of the same cases, never fewer than so many."""
 
 
 def on_spark() -> bool:
@@ -63,7 +64,9 @@ def fewer_on(engine: str, of: settings) -> settings:
     """The settings of a test on one engine of several: the same cases, of which the slower ones get the first."""
     if engine != "postgres" or os.environ.get("SQLAUDIT_CASES") == "all":
         return of
-    return settings(of, max_examples=min(of.max_examples, max(AT_LEAST, of.max_examples // FEWER_ON_POSTGRES)))
+    return settings(
+        of, max_examples=min(of.max_examples, max(AT_LEAST_ON_POSTGRES, of.max_examples // FEWER_ON_POSTGRES))
+    )
 
 
 def run(number: int) -> settings:
