@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import signal
 import tempfile
 from collections import Counter
@@ -166,22 +167,22 @@ def pytest_unconfigure() -> None:
     gc.unfreeze()
 
 
+SHARED_OUT = re.compile(r"/test_(docs|stories|\w+_oracle|evaluate|search_large)\.py::")
+"""Modules of few and long tests. They would come last as a whole, and one process would wait minutes for the other."""
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """A module runs in one process, but for the pages: the minutes of their commands are shared among all of them."""
+    """A module runs in one process, but for those of few and long tests, which are shared among all."""
     if config.getoption("dist") != "loadscope":
         return None
     from xdist.scheduler import LoadScopeScheduling
 
-    class PagesApart(LoadScopeScheduling):  # type: ignore[misc]
+    class LongOnesApart(LoadScopeScheduling):  # type: ignore[misc]
         def _split_scope(self, nodeid: str) -> str:
-            return (
-                nodeid
-                if "/test_docs.py::" in nodeid or "/test_stories.py::" in nodeid
-                else super()._split_scope(nodeid)
-            )
+            return nodeid if SHARED_OUT.search(nodeid) else super()._split_scope(nodeid)
 
-    return PagesApart(config, log)
+    return LongOnesApart(config, log)
 
 
 def _thinned(items: list[pytest.Item]) -> list[pytest.Item]:
