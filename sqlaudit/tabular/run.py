@@ -55,7 +55,7 @@ def find_unsafe_cells(
         >>> found.unsafe_cells, found.totals, found.contributors
         (1, ('region',), 9)
     """
-    if before and not request.requirements:
+    if before and not any(rule_of(one).of_changes for one in request.requirements):
         raise UsageError(f"Say what the change of a cell must hold with {spelled('require', 'threshold=5')}.")
     if linked:
         _check_linked(request, before)
