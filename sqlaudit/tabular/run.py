@@ -55,10 +55,10 @@ def find_unsafe_cells(
         >>> found.unsafe_cells, found.totals, found.contributors
         (1, ('region',), 9)
     """
-    if before and not any(rule_of(one).of_changes for one in request.requirements):
-        raise UsageError(f"Say what the change of a cell must hold with {spelled('require', 'threshold=5')}.")
     if linked:
         _check_linked(request, before)
+    if before and not any(rule_of(one).of_changes for one in request.requirements):
+        raise UsageError(f"Say what the change of a cell must hold with {spelled('require', 'threshold=5')}.")
     already = len(engine.executed)
     relation = engine.open(target) if isinstance(target, Target) else target
     if request.protect:

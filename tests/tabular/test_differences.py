@@ -242,5 +242,5 @@ def test_a_pattern_names_one_release_in_each_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("require", [[], ["no_unpickable_cell=3"], ["full_cell=any", "no_unpickable_cell=3"]])
 def test_releases_are_compared_by_a_rule_on_changes_or_refused(require: list[str]) -> None:
-    with pytest.raises(UsageError, match="Say what the change of a cell must hold with require=.*threshold=5"):
+    with pytest.raises(UsageError, match="Say what the change of a cell must hold with"):
         sqlaudit.aggregates(MONTHS[1], by=["region"], count="n", before=MONTHS[:1], require=require)
