@@ -51,6 +51,13 @@ ranked AS NOT MATERIALIZED (
         AND measured.n = places.n
         AND measured.people = places.people
 ),
+{% if kept_cells is defined and kept_cells %}
+unfolded AS NOT MATERIALIZED (
+    SELECT ranked.id, place, size, n, classes, table_rows, lane * {{ 2 ** 40 }} + c AS cell
+    FROM {{ kept_cells }} AS kept
+    JOIN ranked ON kept.id = ranked.id
+),
+{% else %}
 listed AS NOT MATERIALIZED (
     SELECT ranked.id, place, ranked.size, ranked.n, ranked.classes, ranked.table_rows, {{ listed }}cell_list
     FROM class
@@ -60,6 +67,7 @@ unfolded AS NOT MATERIALIZED (
     SELECT id, place, size, n, classes, table_rows, {{ listed }}UNNEST(cell_list) AS cell
     FROM listed
 ),
+{% endif %}
 written AS NOT MATERIALIZED (
     SELECT id, place, size, n, classes, table_rows, {{ listed }}ARRAY_AGG(cell ORDER BY cell) AS vector
     FROM unfolded

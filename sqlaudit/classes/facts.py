@@ -78,8 +78,8 @@ class Frame:
 
     `solo`: a row with a NULL in its key is a class of its own. `collated`: whether each key is a column of text.
     `hashed`: whether each key is a column whose equal values have one hash: no text, which a collation may compare.
-    `sensitive` is the sensitive attribute's expression, None when there is none; `weights` that of the people
-    whom a row stands for.
+    `whole`: whether each key is a column of whole numbers. `sensitive` is the sensitive attribute's expression, None
+    when there is none; `weights` that of the people whom a row stands for.
     """
 
     source: str
@@ -90,6 +90,7 @@ class Frame:
     sensitive: str | None = None
     weights: str | None = None
     hashed: tuple[bool, ...] = ()
+    whole: tuple[bool, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -112,6 +113,8 @@ class ClassHistogram:
     kept: str = ""
     """A FROM item of facts that are kept, each with the id of its class; empty where none are."""
     kept_facts: tuple[Fact, ...] = ()
+    cells: str = ""
+    """A FROM item of cells (id, lane, c) that are kept one by one; `classes` then makes their lists when it is read."""
 
     @property
     def lane_count(self) -> int:
@@ -132,6 +135,7 @@ class ClassHistogram:
             totals=Raw(self.totals) if self.totals else "",
             facts=list(facts),
             kept_facts=Raw(self.kept) if known else "",
+            kept_cells=Raw(self.cells) if self.cells else "",
             lane_totals=totals,
             form="packed" if packed else "cells",
             total=self.table.total if self.table else 0,

@@ -11,6 +11,7 @@ from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.relation import Statement
 from sqlaudit.base.spec import NullPolicy
 from sqlaudit.base.sql import Raw, render
+from sqlaudit.classes.coded import classes_of_cells, coded_cells, coding_of, with_facts
 from sqlaudit.classes.facts import ClassHistogram, Fact, Frame, SensitiveTable
 from sqlaudit.classes.parts import Share, shares_of
 from sqlaudit.engines.contract import Engine
@@ -111,6 +112,9 @@ class HistogramBuilder:
             totals = self._relation(self._name("totals"), self._totals_statement(sensitive, table.text))
         if wildcard:
             return ClassHistogram(self.engine, table, self._wildcard_relation(sensitive, table), totals, "wildcard")
+        coded = None if packed or keep_keys else self._coded(table, totals)
+        if coded is not None:
+            return coded
         if packed:
             classes = self._packed_relation(sensitive, table, keep_keys)
         else:
@@ -121,6 +125,8 @@ class HistogramBuilder:
         """The histogram with facts that several statements read, computed once where that unfolds lists of cells."""
         if histogram.form != "cells" or not self.engine.numbers_rows:
             return histogram
+        if histogram.cells:
+            return with_facts(histogram, facts, self._name("facts"))
         statement = histogram.statement("classes/facts.sql", facts, "facts of classes", once=True)
         return replace(histogram, kept=self._relation(self._name("facts"), statement), kept_facts=tuple(facts))
 
@@ -136,6 +142,17 @@ class HistogramBuilder:
         return ClassHistogram(
             self.engine, table, _inlined(self._cells(sensitive, table, True, number=True)), totals, "cells"
         )
+
+    def _coded(self, table: SensitiveTable | None, totals: str) -> ClassHistogram | None:
+        """The classes as cells under one number each; None where the key has no such numbers, or the memory no room."""
+        if table is None or not self.engine.can_materialize or shares_of(self.engine, self.frame, table.total):
+            return None
+        coding = coding_of(self.engine, self.frame, table)
+        cells = coding and coded_cells(self.engine, self.frame, table, coding, totals, self._name("cells"))
+        if not cells:
+            return None
+        classes = classes_of_cells(self.engine, cells)
+        return ClassHistogram(self.engine, table, classes, totals, "cells", cells=cells)
 
     def _wildcard_relation(self, sensitive: str | None, table: SensitiveTable | None) -> str:
         """What each pattern of keys matches, with its key; kept even where lists of cells are not: dear to make."""

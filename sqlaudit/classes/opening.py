@@ -110,6 +110,7 @@ def frame_of(relation: Relation, roles: ResolvedRoles, attribute: Resolved | Non
         keys += [other.sql for other in roles.sensitive if other != attribute]
     entity = roles.entity.sql if roles.entity else None
     hashed = {q.sql for q in (*roles.quasi_identifiers, *roles.sensitive) if q.column and q.kind in _HASHED}
+    whole = {q.sql for q in (*roles.quasi_identifiers, *roles.sensitive) if q.column and q.kind is Kind.INTEGER}
     collated = {q.sql for q in (*roles.quasi_identifiers, *roles.sensitive) if q.collated}
     return Frame(
         relation.sql,
@@ -120,6 +121,7 @@ def frame_of(relation: Relation, roles: ResolvedRoles, attribute: Resolved | Non
         attribute.sql if attribute else None,
         roles.weights.sql if roles.weights else None,
         tuple(key in hashed for key in keys),
+        tuple(key in whole for key in keys),
     )
 
 

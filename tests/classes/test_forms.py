@@ -6,6 +6,7 @@ import random
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import pandas as pd
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 import sqlaudit
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.dialects import spoken
+from sqlaudit.classes import coded as coded_cells
 from sqlaudit.classes import histogram
 from sqlaudit.classes.facts import ClassHistogram, Fact, SensitiveTable
 from sqlaudit.classes.histogram import HistogramBuilder, Packing
@@ -232,9 +234,10 @@ def test_the_forms_agree_whatever_overflows(shape: str) -> None:
     def compare(values: int, seed: int, guess: int, nulls: str, persons: bool) -> None:
         table = shaped(values, shape, seed)
         results = []
-        for most, width in [(10**6, None), (10**6, guess), (0, None)]:
+        for most, width, coded in [(10**6, None, 10**6), (10**6, guess, 10**6), (0, None, 10**6), (0, None, 0)]:
             with pytest.MonkeyPatch.context() as patch, connect() as engine:
                 patch.setattr(histogram, "PACKED_VALUES", most)
+                patch.setattr(coded_cells, "CODED_ROWS", coded)
                 if width:
                     patch.setattr(histogram, "spoken", lambda dialect: replace(spoken(dialect), word_bits=40))
                     patch.setattr(HistogramBuilder, "_guess", lambda *_, width=width: width)
@@ -252,6 +255,7 @@ def test_the_forms_agree_whatever_overflows(shape: str) -> None:
                 )
         assert_same(results[0], results[2])
         assert_same(results[1], results[2])
+        assert_same(results[3], results[2])
 
     compare()
 
@@ -289,3 +293,104 @@ def test_facts_that_are_kept_change_nothing(
     anew, other_steps = told()
     assert kept == anew
     assert steps - other_steps == {"facts of classes"}
+
+
+@pytest.fixture
+def coded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(histogram, "PACKED_VALUES", 0)
+    monkeypatch.setattr(coded_cells, "CODED_ROWS", 0)
+
+
+def shown_of(result: AuditResult) -> dict[str, Any]:
+    document = result.to_dict()
+    return {name: value for name, value in document.items() if name not in ("time", "statements")}
+
+
+def alike(one: Any, other: Any) -> bool:
+    """Equal, but for the last digits of floats."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return list(one) == list(other) and all(alike(one[name], other[name]) for name in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(alike, one, other))
+    return bool(one == (pytest.approx(other, rel=1e-12) if isinstance(one, float) else other))
+
+
+def steps_of(result: AuditResult) -> set[str]:
+    return {statement["name"] for statement in result.to_dict()["statements"]}
+
+
+KEYS_OF_A_KIND = {
+    "whole": [-(2**31), None, 0, 2**31 - 1],
+    "wide": [-(2**60), 2**60, None, 5],
+    "text": ["a", "A", "", None, "ä"],
+    "float": [0.0, -0.0, float("nan"), float("inf"), None, 1e-300],
+    "flag": [True, None, False],
+    "day": [pd.Timestamp("2020-02-29"), pd.Timestamp("1900-01-01"), None],
+    "one": [7],
+}
+
+
+@pytest.mark.parametrize("kind", sorted(KEYS_OF_A_KIND))
+def test_one_number_a_cell_changes_nothing_for_any_kind_of_key(monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    """Every figure, the classes that fall short and the worst ones, with NULLs in the key and in the values."""
+    draw = random.Random(kind)
+    values = KEYS_OF_A_KIND[kind]
+    rows = [
+        (draw.choice(values), draw.choice([1, 2, None]), draw.choice([None, *range(60)]) if draw.random() < 0.7 else 3)
+        for _ in range(500)
+    ]
+    columns = {"a": pd.Series([row[0] for row in rows], dtype={"whole": "Int64", "wide": "Int64"}.get(kind))}
+    columns |= {name: pd.Series([row[place] for row in rows], dtype="Int64") for place, name in [(1, "b"), (2, "s")]}
+    request = {"qi": ["a", "b"], "sensitive": "s", "worst_classes": 3, "failing_classes": None}
+    found = []
+    for rows_at_least in (10**6, 0):
+        monkeypatch.setattr(coded_cells, "CODED_ROWS", rows_at_least)
+        for required in ([], ANY_ORDER):
+            result = sqlaudit.audit(pd.DataFrame(columns), **request, require=required)
+            found.append(result)
+    one, other = [shown_of(result) for result in found[:2]], [shown_of(result) for result in found[2:]]
+    assert alike(one, other)
+    assert ["cells found" in steps_of(result) for result in found] == [False, False, kind != "wide", kind != "wide"]
+
+
+def test_a_distance_that_every_value_of_a_class_adds_to_is_exact(coded: None) -> None:
+    """Classes of one to 40 rows: in some every value is over-represented, in some one is exactly as frequent."""
+    rows = [(size, number % 10) for size in range(1, 41) for number in range(size)] + [(50, s) for s in range(60)]
+    known = oracle.table_of([{"a": a, "s": s} for a, s in rows], ["a"], "s")
+    result = sqlaudit.audit(
+        pd.DataFrame(rows, columns=["a", "s"]), qi=["a"], sensitive="s", require=["t=0.5", "enhanced_beta=3"]
+    )
+    assert {"facts of classes", "facts of classes apart"} <= steps_of(result)
+    for check, (model, parameters) in zip(
+        result.checks, [("t_closeness", {"t": Fraction(1, 2)}), ("enhanced_beta_likeness", {"beta": 3})], strict=True
+    ):
+        expected = oracle.MODELS[model](known, **parameters)
+        assert check.failing_rows == expected.failing_rows
+        assert float(check.level or 0) == pytest.approx(float(expected.level), rel=1e-12)
+
+
+def test_rows_without_a_code_are_counted_the_other_way(coded: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a dictionary or a range turns out too small, nobody is merged with somebody else."""
+    table = pd.DataFrame([(n % 7, f"x{n % 40}", n % 55) for n in range(900)], columns=["a", "b", "s"])
+    request = {"qi": ["a", "b"], "sensitive": "s", "require": ["k=2", "l=3"]}
+    right = shown_of(sqlaudit.audit(table, **request))
+    for narrow in (lambda place, *_: (place, 2, 0, False), lambda place, *_: (place, 2, None, False)):
+        with monkeypatch.context() as patch:
+            texts_or_numbers = coded_cells._code
+            patch.setattr(
+                coded_cells,
+                "_code",
+                lambda place, whole, *rest, narrow=narrow, known=texts_or_numbers: (
+                    narrow(place) if whole == (narrow(1)[2] is not None) else known(place, whole, *rest)
+                ),
+            )
+            result = sqlaudit.audit(table, **request)
+        assert shown_of(result) == right
+        steps = [statement["name"] for statement in result.to_dict()["statements"]]
+        assert steps.count("equivalence classes") == 2
+
+
+def test_a_column_of_many_texts_is_not_coded(coded: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(coded_cells, "MOST_LISTED", 5)
+    table = pd.DataFrame([(f"x{n % 40}", n % 55) for n in range(900)], columns=["b", "s"])
+    assert "cells found" not in steps_of(sqlaudit.audit(table, qi=["b"], sensitive="s", require=["k=2"]))

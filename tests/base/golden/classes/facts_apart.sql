@@ -1,0 +1,28 @@
+/* sqlaudit: facts_apart */
+WITH class AS NOT MATERIALIZED (
+    SELECT id, CAST(n AS BIGINT) AS n
+    FROM known AS known
+    WHERE n >= 7
+),
+long AS NOT MATERIALIZED (
+    SELECT cells.id, class.n, class.n AS size, 1 AS classes, class.n AS table_rows, cells.lane, cells.c
+    FROM patients AS cells
+    JOIN class ON cells.id = class.id
+),
+all_lanes AS MATERIALIZED (
+    SELECT lane, total FROM totals AS seen
+),
+cells AS NOT MATERIALIZED (
+    SELECT long.*, all_lanes.total AS t
+    FROM long
+    JOIN all_lanes ON long.lane = all_lanes.lane
+),
+folded AS NOT MATERIALIZED (
+    SELECT
+        long.id
+        , (CAST(n AS HUGEINT) * 40 + COALESCE(SUM((ABS(CAST(c AS HUGEINT) * 40 - CAST(n AS HUGEINT) * t) - CAST(n AS HUGEINT) * t)), 0)) AS equal_distance
+    FROM cells AS long
+    GROUP BY long.id, long.n
+)
+SELECT *
+FROM folded
