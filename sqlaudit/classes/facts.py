@@ -25,6 +25,10 @@ Verdicts: TypeAlias = "Sequence[tuple[str, str, str]]"
 """(name, predicate of failing classes, predicate of classes too close to the limit to tell)."""
 
 
+FEW_ROWS = 10_000
+"""Of a table of so many rows or fewer, signatures come as rows: arrays cost a driver more to prepare than to fill."""
+
+
 @dataclass(frozen=True)
 class Fact:
     """A fact of a class: a macro of `_facts.sql` with whole-number arguments, under a column name of its own.
@@ -194,8 +198,9 @@ class ClassHistogram:
             return Signatures.from_rows([], knowledge)
         statement = self.signatures_statement(knowledge)
         absent = knowledge + 1 - min(knowledge + 1, self.lane_count)
-        if statement.sql in self.answers:
-            rows = self.answers[statement.sql]
+        few = self.table is not None and self.table.total <= FEW_ROWS
+        if few or statement.sql in self.answers:
+            rows = self.ask(statement)
             return Signatures.from_rows([(*row[:-1], *[0] * absent, row[-1]) for row in rows], knowledge)
         n, *counts, classes = self.engine.columns_as_arrays(statement).values()
         return Signatures.from_columns([n, *counts, *[n * 0] * absent, classes])

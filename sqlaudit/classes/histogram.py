@@ -11,7 +11,6 @@ from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.relation import Statement
 from sqlaudit.base.spec import NullPolicy
 from sqlaudit.base.sql import Raw, render
-from sqlaudit.classes.coded import classes_of_cells, coded_cells, coding_of, with_facts
 from sqlaudit.classes.facts import ClassHistogram, Fact, Frame, SensitiveTable
 from sqlaudit.classes.parts import Share, shares_of
 from sqlaudit.engines.contract import Engine
@@ -126,6 +125,8 @@ class HistogramBuilder:
         if histogram.form != "cells" or not self.engine.numbers_rows:
             return histogram
         if histogram.cells:
+            from sqlaudit.classes.coded import with_facts
+
             return with_facts(histogram, facts, self._name("facts"))
         statement = histogram.statement("classes/facts.sql", facts, "facts of classes", once=True)
         return replace(histogram, kept=self._relation(self._name("facts"), statement), kept_facts=tuple(facts))
@@ -147,6 +148,8 @@ class HistogramBuilder:
         """The classes as cells under one number each; None where the key has no such numbers, or the memory no room."""
         if table is None or not self.engine.can_materialize or shares_of(self.engine, self.frame, table.total):
             return None
+        from sqlaudit.classes.coded import classes_of_cells, coded_cells, coding_of
+
         coding = coding_of(self.engine, self.frame, table)
         cells = coding and coded_cells(self.engine, self.frame, table, coding, totals, self._name("cells"))
         if not cells:
