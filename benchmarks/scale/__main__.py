@@ -46,6 +46,13 @@ def incremented(given: argparse.Namespace) -> None:
     increments(given.folder, given.rows)
 
 
+def fingerprinted(given: argparse.Namespace) -> None:
+    """Proofs that nothing changed against counting again."""
+    from benchmarks.scale.fingerprints import fingerprints
+
+    fingerprints(given.folder, given.rows)
+
+
 def costed(given: argparse.Namespace) -> None:
     """The fitted constants, and what they predict."""
     from benchmarks.scale.forecast import lines
@@ -72,6 +79,7 @@ COMMANDS = {
     "run": measured,
     "screen": screened,
     "increments": incremented,
+    "fingerprints": fingerprinted,
     "cost": costed,
     "tables": tabled,
     "plot": plotted,
@@ -97,7 +105,7 @@ def arguments() -> argparse.ArgumentParser:
             sub.add_argument("--qis", type=int, default=4)
             sub.add_argument("--values", type=int, default=14)
             sub.add_argument("--skew", action="store_true")
-        if name in ("generate", "screen", "increments", "cost"):
+        if name in ("generate", "screen", "increments", "fingerprints", "cost"):
             sub.add_argument("--rows", type=int, default=10_000_000_000 if name == "cost" else 10_000_000)
         if name in ("generate", "cost"):
             sub.add_argument("--classes", type=int)
