@@ -44,6 +44,13 @@ _show = in_section("Showing the work")
     help="Connect to nothing; judge what a warehouse answered to the statements of 'compile -f' (.json, .jsonl, .csv; "
     "dbt's run_results.json).",
 )
+@_what(
+    "--db",
+    metavar="DATABASE",
+    help="Ask one database behind an ADBC driver by compiled SELECTs, in the place of the policy's connections: "
+    "adbc:sqlite:///clinic.db, adbc:postgresql://host/db, adbc:flightsql:grpc://host:port.",
+)
+@_what("--dialect", metavar="NAME", help="With --db: the SQL that it speaks, where its driver does not say that.")
 @_what("--run", metavar="NAME", help="With --results: only answers to statements that were compiled for this --run.")
 @_hold("--baseline", type=click.Path(path_type=Path), metavar="FILE", help="Fail only on what got worse since then.")
 @_class(
@@ -63,6 +70,8 @@ def command(
     list_only: bool,
     results: tuple[Path, ...],
     run: str | None,
+    db: str | None,
+    dialect: str | None,
     baseline: Path | None,
     store_failures: Path | None,
     show_values: bool,
@@ -91,6 +100,8 @@ def command(
         )
     if run is not None and not results:
         raise click.UsageError("--run belongs to --results.")
+    if db is not None and (show_sql or limits != Limits(timeout=limits.timeout)):
+        raise click.UsageError("--db runs what 'compile -f' writes: leave out --show-sql, and limits but --timeout.")
     request = GateRequest(
         which.file,
         which.dbt_project,
@@ -103,10 +114,15 @@ def command(
         limits=limits,
         results=results,
         run=run or "",
+        db=db or "",
+        dialect=dialect or "",
     )
     if list_only:
         return _list(request.read(), select)
-    result = run_gate(request, Opener(show_sql), output.files, say)
+    from sqlaudit.cli.last_resort import LastResort
+
+    with LastResort(limits.timeout if db else None):
+        result = run_gate(request, Opener(show_sql), output.files, say)
     output.emit(result)
     return worst(*result.exit_codes)
 

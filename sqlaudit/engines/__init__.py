@@ -85,6 +85,11 @@ def opened(db: Database, limits: Limits | Mapping[str, Any] | None, *targets: Ta
 
 def _refuse_others(place: Whereabouts) -> None:
     """What is no file and names neither PostgreSQL nor Spark; none of its words is said, as any may be secret."""
+    if place.text.startswith("adbc:"):
+        raise UsageError(
+            f"{place.source} is behind an ADBC driver, which answers the tests of a policy and nothing else: "
+            "sqlaudit test, with this database and the policy."
+        )
     if "://" in place.text or (place.file is None and looks_like_connection(place.text)):
         raise UsageError(
             f"{place.source} names no database that sqlaudit knows: write a DuckDB file, a PostgreSQL URL "

@@ -38,15 +38,26 @@ class WarehouseAnswers:
     Args:
         rows: by the names of their statements. run: the text that was part of every name. used: names that some test
             asked for.
+        wording: how the statements were written, where that is known and not to be seen from their names.
+        failed: what is to be said of statements that were run and not answered, by their names.
+        told: where the rows come from.
     """
 
     rows: Mapping[str, Sequence[WarehouseRow]]
     run: str = ""
     used: set[str] = field(default_factory=set)
+    wording: Wording | None = None
+    failed: dict[str, str] = field(default_factory=dict)
+    told: str = (
+        "Judged from what a file says that a warehouse answered: nothing was connected, and nobody looked for columns "
+        "without a role."
+    )
 
     @cached_property
     def wordings(self) -> tuple[Wording, ...]:
         """How the statements were written, by their names; a policy is asked in the same words."""
+        if self.wording is not None:
+            return (self.wording,)
         return tuple(dict.fromkeys(one for name in self.rows if (one := wording_of(name, self.run)) is not None))
 
     def of_table(self, table: TableEntry, today: datetime.date) -> list[GateTest]:
@@ -71,6 +82,8 @@ class WarehouseAnswers:
         found: dict[str, tuple[Check, WarehouseRow]] = {}
         for one in made:
             rows = self.rows.get(one.test_id, ())
+            if one.test_id in self.failed:
+                return replace(_error(table, spec, self.failed[one.test_id]), sensitive=one.sensitive)
             if wrong := _wrong(one, rows):
                 return replace(_error(table, spec, wrong), sensitive=one.sensitive)
             found[one.compiled.known_rows] = _check(one, rows[0]), rows[0]

@@ -9,25 +9,24 @@ from pathlib import Path
 from typing import Any
 
 from sqlaudit.base.annotated import wrong_types_told
-from sqlaudit.base.errors import SqlauditError
+from sqlaudit.base.errors import SqlauditError, UsageError
 from sqlaudit.base.options import made
 from sqlaudit.base.spec import Limits
+from sqlaudit.base.words import spelled
+from sqlaudit.engines.adbc.places import AdbcPlace
 from sqlaudit.engines.overwriting import refuse_overwriting
 from sqlaudit.gates.answered import read_answers
 from sqlaudit.gates.dbt_manifest import load_dbt_policy
 from sqlaudit.gates.drift import Accepted, settled
 from sqlaudit.gates.history import History, Key
+from sqlaudit.gates.over_adbc import asked_over_adbc, place_of_answers
 from sqlaudit.gates.reading import DEFAULT_POLICY, load_policy
 from sqlaudit.gates.result import Drift, GateResult, GateTest, Outcome
 from sqlaudit.gates.run import OpenEngine, RunOptions, files_of, open_engine, run_policy
+from sqlaudit.gates.selection import select
 from sqlaudit.gates.spec import Policy
 from sqlaudit.gates.stored import FailureStore
 from sqlaudit.reports.figures import plural
-
-_ANSWERED = (
-    "Judged from what a file says that a warehouse answered: nothing was connected, and nobody looked for columns "
-    "without a role."
-)
 
 
 @dataclass(frozen=True)
@@ -42,6 +41,8 @@ class GateRequest:
         limits: time, memory and threads. today: what exceptions are compared with; None = today, in UTC.
         results: files with what a warehouse answered to the statements of `sqlaudit compile`; with these nothing is
             connected. run: the text that was given to `compile` to tell this run from others.
+        db: a database behind an ADBC driver, `adbc:driver:uri`, that is asked by compiled SELECTs in the place of the
+            policy's connections. dialect: what it speaks, empty = what its driver says.
     """
 
     policy: str | Path = DEFAULT_POLICY
@@ -57,6 +58,8 @@ class GateRequest:
     today: datetime.date | None = None
     results: Sequence[str | Path] = ()
     run: str = ""
+    db: str = field(default="", repr=False)
+    dialect: str = ""
 
     def read(self) -> Policy:
         """The policy that is asked for.
@@ -85,6 +88,8 @@ def gate(
     today: datetime.date | None = None,
     results: Sequence[str | Path] = (),
     run: str = "",
+    db: str = "",
+    dialect: str = "",
 ) -> GateResult:
     """Run the tests of a policy and return what was found.
 
@@ -121,6 +126,8 @@ def gate(
         today,
         results,
         run,
+        db,
+        dialect,
     )
     return run_gate(request)
 
@@ -143,8 +150,13 @@ def run_gate(
     """
     policy = request.read()
     files = [Path(one) for one in request.results]
+    place = _place(request)
+    if place is not None and place.file is not None:
+        refuse_overwriting([request.baseline, request.store_failures, *written], [place.file])
     refuse_overwriting([request.baseline, request.store_failures, *written], [*files_of(policy), *files])
     answers = read_answers(files, request.run) if files else None
+    if place is not None:
+        answers = asked_over_adbc(place, request.dialect, select(policy.tables, request.select), request.limits)
     history = History(Path(request.baseline)) if request.baseline is not None else None
     known = history.accepted() if history is not None and not request.accept else {}
     store = FailureStore(Path(request.store_failures)) if request.store_failures is not None else None
@@ -167,12 +179,30 @@ def run_gate(
         options = replace(options, today=request.today)
     result = run_policy(policy, options)
     notes = [] if store is None else [_stored(store, request.show_values)]
-    notes += [] if answers is None else [_ANSWERED, *answers.unused()]
+    notes += [] if answers is None else [answers.told, *answers.unused()]
     if history is None:
         return replace(result, notes=tuple(notes))
     gone = [] if request.accept or request.select else _gone(known, result)
     notes += _recorded(history, result, accept=request.accept)
     return replace(result, baseline=str(history.path), gone=tuple(gone), notes=tuple(notes))
+
+
+def _place(request: GateRequest) -> AdbcPlace | None:
+    """The database that is asked instead of the policy's, if there is one.
+
+    Raises:
+        UsageError: it is named beside what it has no use for.
+    """
+    if not request.db:
+        if request.dialect:
+            raise UsageError(f"{spelled('dialect')} belongs to {spelled('db')}.")
+        return None
+    if request.results or request.store_failures is not None:
+        raise UsageError(
+            f"{spelled('db')} asks for verdicts and figures alone: leave out {spelled('results')} and "
+            f"{spelled('store_failures')}."
+        )
+    return place_of_answers(request.db)
 
 
 def _stored(store: FailureStore, show_values: bool) -> str:

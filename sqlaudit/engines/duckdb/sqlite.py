@@ -202,15 +202,16 @@ def _quoted(name: str) -> str:
 
 def _is_unlogged(path: Path) -> bool:
     """Whether a file in the mode of write-ahead logging has no log: SQLite would make one beside it to read it."""
-    return _is_in_wal_mode(path) and not _has_log(path)
+    return is_in_wal_mode(path) and not _has_log(path)
 
 
 def _is_left_open(path: Path) -> bool:
     """Whether there is a log that no program has in use: SQLite would make the index of it anew, beside the file."""
-    return _is_in_wal_mode(path) and _has_log(path) and not is_file(Path(f"{path}-shm"))
+    return is_in_wal_mode(path) and _has_log(path) and not is_file(Path(f"{path}-shm"))
 
 
-def _is_in_wal_mode(path: Path) -> bool:
+def is_in_wal_mode(path: Path) -> bool:
+    """Whether an SQLite file keeps a log beside it, of which SQLite makes an index to read it."""
     with path.open("rb") as file:
         header = file.read(20)
     return header[18:20] == bytes((_WAL, _WAL))

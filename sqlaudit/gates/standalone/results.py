@@ -81,7 +81,7 @@ def _json_or_dbt(text: str, name: str) -> list[WarehouseRow]:
     if not is_artefact(found):
         return _json_rows(found, name)
     return [
-        WarehouseRow(row["test_id"], wrong=wrong) if wrong else replace(_row(row), ran=ran)
+        WarehouseRow(row["test_id"], wrong=wrong) if wrong else replace(read_row(row), ran=ran)
         for row, ran, wrong in answers_in(found, name)
     ]
 
@@ -90,13 +90,13 @@ def _json_rows(found: Any, name: str) -> list[WarehouseRow]:
     if isinstance(found, dict):
         listed = [value for key, value in found.items() if key.lower() in ("rows", "data") and isinstance(value, list)]
         found = listed[0] if len(listed) == 1 else [found]
-    return [_row(one) for one in _objects(found, name)]
+    return [read_row(one) for one in _objects(found, name)]
 
 
 def _line_rows(text: str, name: str) -> list[WarehouseRow]:
     lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
     found = [_parsed(line, f"{name}, line {number}") for number, line in lines]
-    return [_row(one) for one in _objects(found, name)]
+    return [read_row(one) for one in _objects(found, name)]
 
 
 def _parsed(text: str, name: str) -> Any:
@@ -141,10 +141,16 @@ def _csv_rows(text: str, name: str) -> list[WarehouseRow]:
         raise InputError(f"{name}: its first line should name the columns {', '.join(ROW_COLUMNS)}, each once.")
     if any(len(line) != len(header) for line in lines):
         raise InputError(f"{name}: a line has more or fewer cells than the header.")
-    return [_row(dict(zip(header, line, strict=True))) for line in lines[1:]]
+    return [read_row(dict(zip(header, line, strict=True))) for line in lines[1:]]
 
 
-def _row(found: Mapping[str, Any]) -> WarehouseRow:
+def read_row(found: Mapping[str, Any]) -> WarehouseRow:
+    """The row of a statement from its cells by name; `wrong` says what of it cannot be read.
+
+    Example:
+        >>> read_row({"test_id": "a", "level": "2"}).wrong[:32]
+        'lacks classes and table_rows and'
+    """
     given = {key.lower(): value for key, value in found.items()}
     test_id = given.get("test_id")
     named = test_id.strip() if isinstance(test_id, str) else ""
