@@ -186,7 +186,7 @@ def test_the_attack_finds_who_made_the_finer_node_unsafe(engine: Engine) -> None
     assert steps["sex"]["prior"] == Fraction(2, 5)
     assert steps["sex"]["posterior"] == 1
     assert (
-        "raises the chance of a value of d from 40% to 100% for somebody, and makes 2 of 9 people (22%) certain."
+        "raises the chance of a value of d from 40.0% to 100% for somebody, and makes 2 of 9 people (22.2%) certain."
         in (found.sentence)
     )
     assert "HIV" not in str(found.to_dict())

@@ -342,3 +342,14 @@ def test_axes_group_thousands_as_sentences_do(monkeypatch: pytest.MonkeyPatch) -
             texts = [one.text or "" for one in ET.fromstring(pictures.drawn(Picture(kind, "", data))).iter()]
             assert wanted in texts
             assert [text for text in texts if re.search(r"\d{4}|e\+", text)] == []
+
+
+def test_what_is_counted_in_whole_numbers_has_whole_numbers_at_its_axis(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ("exposed: fewer than 5 share them", "singled out by the most telling")
+    curves = {name: [[1, 0.1], [2, 0.9], [3, 1]] for name in names}
+    picture = Picture("curves", "", {"curves": curves, "x": "known events", "y": "share"})
+    for plain in (False, True):
+        monkeypatch.setattr(pictures, "can_draw", lambda plain=plain: not plain)
+        texts = [one.text or "" for one in ET.fromstring(pictures.drawn(picture)).iter()]
+        assert {*names, "1", "2", "3"} <= set(texts)
+        assert [text for text in texts if re.fullmatch(r"[12]\.[1-9]+", text.strip())] == []

@@ -54,6 +54,20 @@ _NAMES = {
     "chance_of_alike": "So many alike in",
     "finer_in_other": "Finer in other",
     "chance_unsafe": "Unsafe in",
+    "matched": "People who fit some row",
+    "unique": "People who fit a single row",
+    "below_k": "People who fit fewer than k rows",
+    "one_to_one": "One person and one row, fitting nobody else",
+    "expected_right": "Right guesses to expect",
+    "rows_matched": "Rows that fit somebody",
+    "rows_of_one_person": "Rows that fit a single person",
+    "rows_below_k": "Rows that fit fewer than k people",
+    "in_release": "People in the release, by the key",
+    "confirmed": "Their row is among those that fit",
+    "confirmed_unique": "The single row is theirs",
+    "confirmed_below_k": "Theirs is among fewer than k",
+    "wrong_unique": "The single row is somebody else's",
+    "without_identity": "Learned without being identified",
 }
 _MOST_WORST = 3
 

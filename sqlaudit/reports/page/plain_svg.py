@@ -124,7 +124,7 @@ def _curves(data: Mapping[str, Any]) -> tuple[float, list[str]]:
     for step in range(5):
         y = at(10**low if logarithmic else low, most * step / 4)[1]
         parts += [_line(_LEFT, y, WIDTH - _RIGHT, y), _text(_LEFT - 6, y + 4, _number(most * step / 4), at="end")]
-    for x in _ticks(low, high, logarithmic):
+    for x in _ticks(low, high, logarithmic, all(x.is_integer() for x in xs)):
         parts.append(_text(at(x, 0)[0], bottom + 16, _number(x), at="middle"))
     if data.get("limit") is not None:
         y = at(10**low if logarithmic else low, float(data["limit"]))[1]
@@ -151,13 +151,14 @@ def _stroke(number: int) -> str:
     return _DASHES[(number + number // 4) % 4]
 
 
-def _ticks(low: float, high: float, logarithmic: bool) -> list[float]:
+def _ticks(low: float, high: float, logarithmic: bool, whole: bool = False) -> list[float]:
     if logarithmic:
         powers = range(math.floor(low), math.floor(high + 1e-9) + 1)
         ticks = [times * 10.0**power for power in powers for times in ((1, 2, 5) if high - low < 3 else (1,))]
         return [one for one in ticks if low - 1e-9 <= math.log10(one) <= high + 1e-9]
     step = 10 ** math.floor(math.log10(high - low))
     step *= next(times for times in (0.2, 0.5, 1, 2) if (high - low) / (step * times) <= 10)
+    step = max(step, 1) if whole else step  # there is no event and a half
     first = math.ceil(low / step - 1e-9)
     return [number * step for number in range(first, math.floor(high / step + 1e-9) + 1)]
 
@@ -252,7 +253,7 @@ def _graph(data: Mapping[str, Any]) -> tuple[float, list[str]]:
 
 def _legend(names: Sequence[str], y: float) -> Iterator[str]:
     """Colours and strokes by name, when there are several."""
-    room = 205.0 if len(names) < 4 else 155.0
+    room = (WIDTH - 20) / min(4, max(1, len(names)))
     for number, name in enumerate(names if len(names) > 1 else ()):
         x, line = 20 + number % 4 * room, y + number // 4 * 18
         yield _line(x, line - 4, x + 20, line - 4, SERIES[number % 4], _stroke(number), 3)
