@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from sqlaudit.gates.proposal import ProposedTable
 
 MOST_TABLES = 50
+_OPEN = (
+    "no column is one that others are likely to know. If persons are in it, name the roles and take the # away; no "
+    "test looks until then."
+)
 _where = in_section("Where the tables are")
 _out = in_section("Output")
 _PATH = click.Path(path_type=Path)
@@ -61,7 +65,7 @@ def command(
     """
     from sqlaudit.base.files import write_text
     from sqlaudit.cli.session import session
-    from sqlaudit.gates.proposal import proposed_policy
+    from sqlaudit.gates.proposal import is_judged, proposed_policy
     from sqlaudit.gates.schema import policy_schema
     from sqlaudit.reports.figures import plural
     from sqlaudit.reports.formats import render_json
@@ -85,6 +89,9 @@ def command(
         told = f"wrote {str(output)!r} with {plural(len(tables), 'table')}"
         if left:
             told += f", {len(left)} of them as comments, since they do not seem to be about people ({', '.join(left)})"
+        open_ones = [one.written for one in tables if not one.things and not is_judged(one)]
+        if open_ones:
+            tell(f"nothing is required yet of {', '.join(open_ones)}: {_OPEN}")
         tell(f"{told}. Check the roles, then run: sqlaudit test")
     return ExitCode.OK
 

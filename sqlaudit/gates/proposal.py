@@ -94,14 +94,15 @@ def _lines(connection: tuple[str, str] | None, tables: Sequence[ProposedTable], 
     yield "  # tags: [release]"
     yield ""
     yield "tables:"
-    if not any(_known(table) for table in tables):
+    if not any(is_judged(table) for table in tables):
         yield "  [] # no table has columns that others are likely to know; name its roles, and take the # away"
     for table in tables:
         lines = [f"  {line}" if line else "" for line in _table(table)]
-        yield from lines if _known(table) else (f"  # {line.strip()}" if line.strip() else "" for line in lines)
+        yield from lines if is_judged(table) else (f"  # {line.strip()}" if line.strip() else "" for line in lines)
 
 
-def _known(table: ProposedTable) -> bool:
+def is_judged(table: ProposedTable) -> bool:
+    """Whether the policy requires something of a table; else it stands there as a comment."""
     named = any(not column.proposal.by_sets for column in _of(table, Role.QUASI_IDENTIFIER))
     return table.profile.cells is not None or (named and not table.things)
 
@@ -117,7 +118,7 @@ def _table(table: ProposedTable) -> Iterator[str]:
         return
     if table.things:
         yield f"  # it does not seem to be about people ({_printable(table.things)}); if it is, take the # away"
-    elif not _known(table):
+    elif not is_judged(table):
         yield "  # no column here is one that others are likely to know"
     if not table.profile.rows:
         yield "  severity: warn # it has no rows yet, which would be red; an error as soon as it has some"
