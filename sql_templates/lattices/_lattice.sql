@@ -70,3 +70,14 @@ failing AS (
     WHERE {{ any_of(any) }}
 )
 {%- endmacro %}
+
+{# The finest classes in every node, with their own key and that of the class (c0, c1, …) that they fall into. #}
+{% macro finest_in_nodes(base, nodes, key) -%}
+SELECT
+        nodes.id, base.n
+    {% for word in key %}
+        , base.{{ word }}, base.{{ word }} & nodes.m{{ loop.index0 }} AS c{{ loop.index0 }}
+    {% endfor %}
+    FROM {{ base }} AS base
+    CROSS JOIN {{ nodes }} AS nodes
+{%- endmacro %}

@@ -4,13 +4,7 @@
 WITH {{ parts.judged(grouped, blocks, key | join(", ")) }},
 {{ parts.failing_keys(blocks, any, key | join(", ")) }},
 finest AS MATERIALIZED (
-    SELECT
-        nodes.id, base.n
-    {% for word in key %}
-        , base.{{ word }}, base.{{ word }} & nodes.m{{ loop.index0 }} AS c{{ loop.index0 }}
-    {% endfor %}
-    FROM {{ base }} AS base
-    CROSS JOIN {{ nodes }} AS nodes
+    {{ parts.finest_in_nodes(base, nodes, key) }}
 ),
 inside AS MATERIALIZED (
     SELECT finest.id, finest.n{% for word in key %}, finest.{{ word }}{% endfor %}
