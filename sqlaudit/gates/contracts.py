@@ -22,7 +22,9 @@ ENGINE = "sqlaudit"
 KIND = "DataContract"
 ELSEWHERE = "server"
 """The kind of a connection to what sqlaudit does not connect to."""
-_POSTGRES = ("postgres", "postgresql")
+_POSTGRES = ("host", "port", "database", "schema")
+_NEEDED = {"duckdb": ("database",), "postgres": _POSTGRES, "postgresql": _POSTGRES}
+"""What a server says at least, by the types that sqlaudit connects to."""
 _GENTLE = ("warn", "warning", "info")
 _BLOCK = "a quality block"
 
@@ -45,7 +47,7 @@ def read_contract(root: Node, path: str | Path) -> Policy:
     if not version.removeprefix("v").startswith("3."):
         raise found.get("apiVersion", root).fail("this sqlaudit reads data contracts of 'apiVersion' v3.0 and later.")
     servers = _servers(found.get("servers"), mistakes)
-    connections = {name: _connection(name, node, file.parent) for name, node in servers.items()}
+    connections = {name: _connection(name, node, file.parent, mistakes) for name, node in servers.items()}
     objects = mistakes.attempt(lambda node: tuple(node.items("'schema'")), found.get("schema"), NO_NODES)
     tables = [
         _table(one, block, servers, file.parent) for one in objects for block in _blocks(one, "quality", mistakes)
@@ -89,14 +91,19 @@ def _servers(node: Node | None, mistakes: Mistakes) -> dict[str, Node]:
     return servers
 
 
-def _connection(name: str, node: Node, folder: Path) -> Connection:
-    """Where a server's tables are; users and passwords are what libpq finds, for a contract has none."""
+def _connection(name: str, node: Node, folder: Path, mistakes: Mistakes) -> Connection:
+    """Where a server's tables are; users and passwords are what libpq finds, for a contract has none.
+
+    What the standard requires has to be there: libpq would find another database in the environment.
+    """
     found = {key: _plain(value) for key, value in _children(node).items()}
     kind, place = found.get("type", ""), place_of(node)
-    if kind == "duckdb" and found.get("database"):
+    if missing := [key for key in _NEEDED.get(kind, ()) if not found.get(key)]:
+        mistakes.append(Mistake(place, f"server {name!r} of type {kind} needs {' and '.join(map(repr, missing))}."))
+    elif kind == "duckdb":
         return Connection(name, "duckdb", found["database"], place, folder)
-    if kind in _POSTGRES:
-        given = {"host": found.get("host"), "port": found.get("port"), "dbname": found.get("database")}
+    elif kind in _NEEDED:
+        given = {"host": found["host"], "port": found["port"], "dbname": found["database"]}
         return Connection(name, "url", conninfo(given), place, folder)
     return Connection(name, ELSEWHERE, kind or "a server without a type", place, folder)
 

@@ -153,6 +153,12 @@ def test_a_server_of_postgresql_is_where_libpq_finds_it(folder: Path) -> None:
         ("name: patients by age", "name: [", 27, "the text of 'implementation' is not YAML."),
         ("sensitive: [ill]", "server: nowhere", 22, "the contract has no server 'nowhere'."),
         ("          name: patients by age\n", "", 27, "two policies for one table"),
+        (
+            "duckdb, database: warehouse.duckdb",
+            "postgres, host: db, port: 5432",
+            7,
+            "of type postgres needs 'database'.",
+        ),
         ("schema: clinic}", "schema: clinic}\n  - {server: here, type: duckdb}", 8, "two servers 'here'"),
         ("schema: clinic}", "schema: clinic}\n  - {server: b, type: duckdb}", 17, "has several 'servers'"),
     ],
