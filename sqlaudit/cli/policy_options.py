@@ -173,6 +173,11 @@ select_option = _what(
 )
 
 
+def _by_ending(file: Path) -> str:
+    lineage = file.name.lower().endswith(_OPENLINEAGE)
+    return "openlineage" if lineage else format_by_ending(file, _BY_ENDING, OR_SAID)
+
+
 def _output(*, output_format: str | None, output_file: Path | None, report: tuple[Path, ...]) -> dict[str, Any]:
     from sqlaudit.base.files import TABLE_SUFFIXES, check_destination
 
@@ -182,10 +187,7 @@ def _output(*, output_format: str | None, output_file: Path | None, report: tupl
             format_of(path)
     if output_file is not None and str(output_file) != "-":
         check_destination(output_file)
-        lineage = output_file.name.lower().endswith(_OPENLINEAGE)
-        ended = "openlineage" if lineage else format_by_ending(output_file, _BY_ENDING, OR_SAID)
-        chosen = output_format or ended
-        return {"output": GateOutput(Output(chosen, output_file), report)}
+        return {"output": GateOutput(Output(output_format or _by_ending(output_file), output_file), report)}
     return {"output": GateOutput(Output(output_format or "text"), report)}
 
 
