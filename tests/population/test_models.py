@@ -149,7 +149,7 @@ def test_figures_stand_side_by_side() -> None:
     result = sqlaudit.audit(pd.DataFrame(rows_of()), qi=["zip"], sampling_fraction="10%")
     text = render_text(audit_document(result))
     assert "The table is a sample of 10.0% of its population." in text
-    assert "unique people, by pitman" in text
+    assert "unique people (estimator: pitman)" in text
     assert {check.model for check in result.checks} >= {"population_uniqueness", "population_k", "sample_uniqueness"}
     alone = sqlaudit.audit(pd.DataFrame(rows_of()), qi=["zip"])
     assert "population_uniqueness" not in {check.model for check in alone.checks}

@@ -32,11 +32,14 @@ def test_postgres(load: Loader) -> None:
     make_folded(load)
 
     def fill(rows: Sequence[tuple[str, str]]) -> Callable[[str], Any]:
-        load.execute("DROP TABLE IF EXISTS people; CREATE TEMPORARY TABLE people (name folded, ill folded)")
+        load.execute("DROP TABLE IF EXISTS pg_temp.people; CREATE TEMPORARY TABLE people (name folded, ill folded)")
         load.connection.cursor().executemany("INSERT INTO people VALUES (%s, %s)", rows)
         return lambda sql: load.connection.execute(sql).fetchone()
 
-    refuses_what_is_folded(fill, "postgres")
+    try:
+        refuses_what_is_folded(fill, "postgres")
+    finally:
+        load.execute("DROP TABLE IF EXISTS pg_temp.people")
 
 
 @pytest.mark.spark
