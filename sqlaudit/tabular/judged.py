@@ -66,6 +66,9 @@ class JudgedCells:
         """Everything that was asked, without where it comes from."""
         cells = self.cells
         rules, unsafe = self._rules()
+        problems = tuple(replace(problem, keys=self._shown(keys)) for problem, keys in self._problems())
+        if any(problem.is_mistake for problem in problems):  # then nothing that cells say holds for certain
+            rules = tuple(replace(one, status=_not_certain(one.status)) for one in rules)
         return AggregatesResult(
             target=label,
             by=self.listed.names,
@@ -84,7 +87,7 @@ class JudgedCells:
             small_counts_hidden=only_small_ones(cells),
             rounded=() if self.request.microdata else tuple(rounded(cells)),
             drawn=self._drawn(),
-            problems=tuple(replace(problem, keys=self._shown(keys)) for problem, keys in self._problems()),
+            problems=problems,
         )
 
     def difference(self, before: str, after: str) -> ReleaseDifference:
@@ -301,3 +304,7 @@ def _status(requirement: Requirement, unsafe: int, undecided: int) -> Status:
     if unsafe:
         return Status.WARN if requirement.severity == "warn" else Status.FAIL
     return Status.UNDETERMINED if undecided else Status.PASS
+
+
+def _not_certain(status: Status) -> Status:
+    return Status.UNDETERMINED if status is Status.PASS else status

@@ -140,6 +140,8 @@ def _sentence(result: AggregatesResult, one: RuleFound) -> str:
         return f"{opening}. {_of(result, one.cells)} {'is' if one.cells == 1 else 'are'} unsafe."
     if one.undecided:
         return f"{opening}. {_of(result, one.undecided)} cannot be judged."
+    if one.status is Status.UNDETERMINED:
+        return f"{opening}. What is said of the table above leaves it open."
     return f"{opening}, in {plural(one.judged, 'published cell')}."
 
 

@@ -51,6 +51,11 @@ class TableProblem(Documented):
     message: str
     keys: tuple[Mapping[str, str | None], ...] = field(default=(), metadata=IF_ANY)
 
+    @property
+    def is_mistake(self) -> bool:
+        """Whether nothing that the table says holds for certain."""
+        return self.code != MISSING_TOTALS
+
 
 @dataclass(frozen=True)
 class LinkedTable(Documented):
@@ -219,7 +224,7 @@ class AggregatesResult(MeasuredResult, Shown):
     @property
     def mistakes(self) -> tuple[TableProblem, ...]:
         """What is wrong with the table, so that nothing it says holds for certain."""
-        return tuple(one for one in self.problems if one.code != MISSING_TOTALS)
+        return tuple(one for one in self.problems if one.is_mistake)
 
     @property
     def passed(self) -> bool:

@@ -18,6 +18,8 @@ from sqlaudit.base.spec import Target
 from sqlaudit.engines.contract import Engine
 from sqlaudit.models.registry import CELL_RULES
 from sqlaudit.models.requirements import requirements
+from sqlaudit.reports.text import render_text
+from sqlaudit.tabular.report import aggregates_document
 from sqlaudit.tabular.request import AggregatesRequest
 from sqlaudit.tabular.run import find_unsafe_cells
 from tests.audit_values import values_query
@@ -251,6 +253,16 @@ def test_unnamed_totals_in_any_dimension_are_no_pass(rows: list[tuple[str, str, 
     found = asked(rows, require=["no_unpickable_cell=3"])
     assert [one.code for one in found.mistakes] == ["unclear_totals"]
     assert found.status.value == "undetermined"
+
+
+def test_no_rule_holds_by_itself_where_the_table_is_not_clear() -> None:
+    rows = [("a", "s", 12), ("a", "t", None), ("a", "every s", 15), ("b", "s", 9), ("b", "t", 20), ("b", "every s", 29)]
+    found = asked(rows, require=["threshold=5", "no_unpickable_cell=5"])
+    assert [problem.code for problem in found.problems] == ["unclear_totals"]
+    assert [one.status.value for one in (found, *found.rules)] == ["undetermined"] * 3
+    said = " ".join(render_text(aggregates_document(found)).split())
+    assert "Undetermined: threshold=5. What is said of the table above leaves it open." in said
+    assert "Holds" not in said
 
 
 def test_a_value_that_is_somewhere_less_than_others_is_no_total() -> None:
