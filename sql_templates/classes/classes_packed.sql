@@ -1,7 +1,8 @@
 {# Equivalence classes as count vectors. Every sensitive value has a lane of some bits in one of a few integer words;
    one GROUP BY sums the words, a second one merges classes with equal vectors. With `keep_keys` the classes stay
    apart and carry their keys. With `counted` only classes above a size are made; the smaller ones are there already.
-   With `share` only some of the classes are made, so that they fit the memory. #}
+   With `share` only some of the classes are made, so that they fit the memory. Spark takes what is made of a table for
+   as large as the table, and would send its rows to the weights; the limit, far above the number of lanes, says better. #}
 {% import "classes/_rows.sql" as rows %}
 {% import "classes/_target.sql" as parts with context %}
 {% set key = rows.key_columns(keys, solo) %}
@@ -16,6 +17,9 @@ weights AS MATERIALIZED (
     {% endfor %}
     FROM lanes
     WHERE s IS NOT NULL
+    {% if dialect == "spark" %}
+    LIMIT 10000
+    {% endif %}
 ),
 {% endif %}
 {% set source_rows = "shared" if share else "target" %}

@@ -321,3 +321,17 @@ def test_one_class_with_half_of_the_rows_is_added_up_where_its_rows_are(
     assert "partial_count" in plan
     windows = [line for line in plan.splitlines() if "Window (" in line]
     assert len(windows) == (0 if sensitive is None else 1)  # over the different sensitive values, to number them
+
+
+def test_the_weights_of_values_go_to_the_rows_and_no_row_to_them(plain: SparkEngine) -> None:
+    plain._session.conf.set("spark.sql.autoBroadcastJoinThreshold", "2MB")
+    seen: list[str] = []
+    plain.tracer = lambda done: seen.append(done.sql) if "keep" not in done.name else None
+    query = "SELECT id % 7 AS a, id % 5 AS s FROM range(0, 400000, 1, 2)"
+    result = sqlaudit.audit(query=query, db=plain, qi=["a"], sensitive="s", require=["l=5"])
+    plain.tracer = None
+    assert [check.level for check in result.checks] == [5]
+    made = next(sql for sql in seen if "sqlaudit: equivalence classes" in sql)
+    plan = plain.explain(Statement("plan", made))
+    assert "BroadcastHashJoin" in plan
+    assert not any(other in plan for other in ("SortMergeJoin", "ShuffledHashJoin"))
