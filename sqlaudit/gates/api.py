@@ -178,7 +178,7 @@ def run_gate(
     if request.today is not None:
         options = replace(options, today=request.today)
     result = run_policy(policy, options)
-    notes = [] if store is None else [_stored(store, request.show_values)]
+    notes = [*policy.notes, *([] if store is None else [_stored(store, request.show_values)])]
     notes += [] if answers is None else [answers.told, *answers.unused()]
     if history is None:
         return replace(result, notes=tuple(notes))

@@ -17,10 +17,14 @@ from sqlaudit.gates.nodes import place_of
 from sqlaudit.gates.reading import once, table_of, with_originals
 from sqlaudit.gates.result import Mistake, Place
 from sqlaudit.gates.spec import Connection, Policy, TableEntry
+from sqlaudit.reports.figures import count
 
 KEY = "sqlaudit"
 CONNECTION = "dbt"
 _KINDS = {"model": "models", "seed": "seeds", "snapshot": "snapshots", "source": "sources"}
+_SOURCES = {"model-paths": "models", "seed-paths": "seeds", "snapshot-paths": "snapshots", "macro-paths": "macros"}
+"""Folders that dbt makes a manifest of, by the key that names others than these."""
+_READ = (".sql", ".yml", ".yaml")
 _ROLES = {
     "quasi_identifier": "quasi_identifiers",
     "sensitive": "sensitive",
@@ -42,7 +46,7 @@ def load_dbt_policy(project: str | Path, target: str = "") -> Policy:
         UsageError: no table of the project has requirements.
     """
     folder = Path(project)
-    profile, target_path = _project(folder)
+    profile, target_path, sources = _project(folder)
     file = folder / target_path / "manifest.json"
     manifest = _manifest(file)
     nodes = {**manifest.get("nodes", {}), **manifest.get("sources", {})}
@@ -54,11 +58,12 @@ def load_dbt_policy(project: str | Path, target: str = "") -> Policy:
     tables = [_table(name, node, wanted, nodes, folder, lines, mistakes) for name, node in wanted.items()]
     place = Place(str(folder / "dbt_project.yml"))
     connection = Connection(CONNECTION, "dbt_profile", profile, place, folder, target=target)
-    return Policy(str(file), {CONNECTION: connection}, tuple(with_originals(once(tables))), tuple(mistakes))
+    tests = tuple(with_originals(once(tables)))
+    return Policy(str(file), {CONNECTION: connection}, tests, tuple(mistakes), tuple(_stale(folder, file, sources)))
 
 
-def _project(folder: Path) -> tuple[str, str]:
-    """The project's profile, and the folder that dbt writes into."""
+def _project(folder: Path) -> tuple[str, str, list[str]]:
+    """The project's profile, the folder that dbt writes into, and those that it reads."""
     file = folder / "dbt_project.yml"
     root = load_nodes(file)
     if root is None:
@@ -67,7 +72,12 @@ def _project(folder: Path) -> tuple[str, str]:
     if "profile" not in found:
         raise UsageError(f"{file}: names no profile.")
     written = found["target-path"].text("target-path") if "target-path" in found else "target"
-    return found["profile"].text("profile"), os.environ.get("DBT_TARGET_PATH") or written
+    read = [
+        named.text(key)
+        for key, usual in _SOURCES.items()
+        for named in (found[key].items(key) if key in found else [nodes_of(usual)])
+    ]
+    return found["profile"].text("profile"), os.environ.get("DBT_TARGET_PATH") or written, read
 
 
 def _manifest(file: Path) -> Mapping[str, Any]:
@@ -80,6 +90,20 @@ def _manifest(file: Path) -> Mapping[str, Any]:
     if not isinstance(found, dict) or not isinstance(found.get("nodes"), dict):
         raise InputError(f"{file}: is no manifest of dbt; `dbt parse` writes it anew.")
     return found
+
+
+def _stale(folder: Path, manifest: Path, sources: Sequence[str]) -> Iterator[str]:
+    """Whether files of the project were changed after the manifest was written, so that it may lack requirements."""
+    written = manifest.stat().st_mtime_ns
+    inside = (path for source in sources for path in sorted((folder / source).rglob("*")))
+    files = [folder / "dbt_project.yml", *(path for path in inside if path.suffix in _READ and path.is_file())]
+    newer = [path for path in files if path.stat().st_mtime_ns > written]
+    if newer:
+        others = f" and {count(len(newer) - 1)} more" if len(newer) > 1 else ""
+        yield (
+            f"{manifest} is older than {os.path.relpath(newer[0], folder)}{others}: what was changed since is not "
+            "tested. `dbt parse` writes it anew."
+        )
 
 
 def _meta(node: Mapping[str, Any]) -> dict[str, Any]:

@@ -239,9 +239,11 @@ class Policy:
 
     Args:
         file: as the user named it. mistakes: those that belong to no table.
+        notes: what a reader of its results should know of the file.
     """
 
     file: str
     connections: Mapping[str, Connection]
     tables: tuple[TableEntry, ...]
     mistakes: tuple[Mistake, ...] = ()
+    notes: tuple[str, ...] = ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -221,3 +222,23 @@ def test_projects_that_cannot_be_read(tmp_path: Path) -> None:
     (folder / "target" / "manifest.json").unlink()
     with pytest.raises(InputError, match="cannot be read; `dbt parse` writes it"):
         load_dbt_policy(folder)
+
+
+def test_a_manifest_that_is_older_than_a_file_is_told(tmp_path: Path) -> None:
+    folder = project(tmp_path, manifest())
+    written = (folder / "target" / "manifest.json").stat().st_mtime_ns
+    for path in folder.rglob("*"):
+        os.utime(path, ns=(written, written))
+    assert sqlaudit.gate(dbt_project=folder).notes == ()
+    (folder / "target" / "compiled.sql").write_text("SELECT 1")
+    (folder / "packages.yml").write_text("packages: []")
+    assert sqlaudit.gate(dbt_project=folder).notes == ()
+    os.utime(folder / "models" / "schema.yml", ns=(written + 10**9, written + 10**9))
+    told = "is older than models/schema.yml: what was changed since is not tested. `dbt parse` writes it anew."
+    assert sqlaudit.gate(dbt_project=folder).notes == (f"{folder / 'target' / 'manifest.json'} {told}",)
+    os.utime(folder / "dbt_project.yml", ns=(written + 10**9, written + 10**9))
+    [note] = sqlaudit.gate(dbt_project=folder).notes
+    assert "is older than dbt_project.yml and 1 more: " in note
+    (folder / "dbt_project.yml").write_text("name: clinic\nprofile: clinic\nmodel-paths: [marts]\n", encoding="utf-8")
+    os.utime(folder / "dbt_project.yml", ns=(written, written))
+    assert sqlaudit.gate(dbt_project=folder).notes == ()

@@ -86,6 +86,20 @@ def _wait_for(server: subprocess.Popen[bytes], socket: Path) -> None:
 
 
 @contextmanager
+def snowflake() -> Iterator[Any]:
+    """A connection to fakesnow, an emulator of Snowflake: sqlglot makes its SQL that of DuckDB.
+
+    Needs `fakesnow` and `snowflake-connector-python<4`, in an environment of its own: it wants an older sqlglot. It
+    escapes no single quote in the name of a column.
+    """
+    import fakesnow
+    import snowflake.connector
+
+    with fakesnow.patch():
+        yield snowflake.connector.connect(database="clinic", schema="odd")
+
+
+@contextmanager
 def spark() -> Iterator[Any]:
     """A Spark session in ANSI mode, for tables of a few rows."""
     from pyspark.sql import SparkSession

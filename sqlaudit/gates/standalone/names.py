@@ -80,7 +80,15 @@ DIALECTS = {
         assumed=(_OVERFLOW, _CAST, "FNV_HASH tells texts apart that a case-insensitive collation takes for equal"),
         letters="FNV_HASH(?)",
     ),
-    "snowflake": Dialect("Snowflake", assumed=(_OVERFLOW, _CAST), letters="TO_BINARY(CAST(? AS VARCHAR), 'UTF-8')"),
+    "snowflake": Dialect(
+        "Snowflake",
+        assumed=(
+            _OVERFLOW,
+            _CAST,
+            "run by hand on an emulator, fakesnow over DuckDB: 1,353 tests of 100 random policies said what a run says",
+        ),
+        letters="TO_BINARY(CAST(? AS VARCHAR), 'UTF-8')",
+    ),
     "spark": Dialect(
         "Spark",
         "Spark in ANSI mode",

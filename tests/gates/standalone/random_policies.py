@@ -158,3 +158,19 @@ def in_clickhouse(rows: Cells, session: Any) -> Execute:
         return names, [[row[name] for name in names] for row in found["data"]]
 
     return execute
+
+
+def in_snowflake(rows: Cells, connection: Any) -> Execute:
+    """The table in Snowflake, or what stands for it, over a connection of its connector."""
+    cursor = connection.cursor()
+    types = {"INTEGER": "INT", "VARCHAR": "VARCHAR", "DATE": "DATE"}
+    described = ", ".join(f"{quote(name, 'snowflake')} {types[kind]}" for name, kind in KINDS.items())
+    cursor.execute(f"CREATE OR REPLACE TABLE visits ({described})")
+    for row in rows:
+        cursor.execute(f"INSERT INTO visits VALUES ({', '.join('%s' for _ in KINDS)})", row)
+
+    def execute(sql: str) -> tuple[Sequence[str], Sequence[Sequence[Any]]]:
+        cursor.execute(sql)
+        return [column[0] for column in cursor.description], cursor.fetchall()
+
+    return execute
