@@ -88,7 +88,6 @@ AuditOn = Callable[..., AuditResult]
 
 
 ENGINES = ("duckdb", "postgres", "spark")
-MANY_CASES = 4
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -107,6 +106,9 @@ def pytest_configure(config: pytest.Config) -> None:
         config.addinivalue_line("filterwarnings", "ignore:unclosed <socket:ResourceWarning")
         config.addinivalue_line("filterwarnings", "ignore:.*unclosed <socket")
         config.addinivalue_line("filterwarnings", "ignore:PySpark does not yet fully support pandas:FutureWarning")
+        from tests.spark_choice import Complete
+
+        config.pluginmanager.register(Complete(config))
 
 
 OF_THEIR_OWN = ("agents", "browser", "dbt", "orchestrators", "servers", "warehouses")
@@ -134,18 +136,23 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     chosen = _engines(config)
     if config.getoption("--engines"):
         kept = [item for item in items if _runs_on(item, chosen)]
-        kept = kept if config.getoption("--cases") == "all" else _thinned(kept)
     else:
         kept = [item for item in items if not item.get_closest_marker("spark")]
-    config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
+    if config.getoption("--cases") != "all":
+        kept = _usual(kept)
+        if "spark" in chosen:
+            from tests.spark_choice import chosen as chosen_on_spark
+
+            kept = chosen_on_spark(kept)
+    staying = set(kept)
+    config.hook.pytest_deselected(items=[item for item in items if item not in staying])
     items[:] = kept
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Iterator[Any]:
     """A randomized body that runs on several engines gets fewer of its cases where each takes longer."""
-    called = getattr(item, "callspec", None)
-    engine_name = called.params.get("engine_name") if called is not None else None
+    engine_name = _engine_of(item)
     body = getattr(item, "obj", None)
     if engine_name is None or not getattr(body, "is_hypothesis_test", False) or _chooses_engines(item):
         return (yield)
@@ -185,17 +192,18 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return LongOnesApart(config, log)
 
 
-def _thinned(items: list[pytest.Item]) -> list[pytest.Item]:
-    """On Spark, where each takes seconds, what asks Spark for something new; of many cases of one test every third."""
-    items = [item for item in items if "spark" not in item.name or not item.get_closest_marker("not_on_spark")]
-    many = Counter(_without_case(item) for item in items)
+def _usual(items: list[pytest.Item]) -> list[pytest.Item]:
+    """No case marked `all_cases`; on PostgreSQL the first of the cases of a test marked `few_on_postgres`."""
     kept, seen = [], Counter[str]()
     for item in items:
-        name = _without_case(item)
-        seen[name] += 1
-        all_of_them = many[name] < MANY_CASES or "spark" not in item.name or item.get_closest_marker("all_on_spark")
-        if all_of_them or seen[name] % 3 == 1:
-            kept.append(item)
+        few = item.get_closest_marker("few_on_postgres")
+        if item.get_closest_marker("all_cases"):
+            continue
+        if few is not None and _engine_of(item) == "postgres":
+            seen[_without_case(item)] += 1
+            if seen[_without_case(item)] > few.args[0]:
+                continue
+        kept.append(item)
     return kept
 
 
@@ -213,9 +221,13 @@ def _engines(config: pytest.Config) -> list[str]:
     return given.split(",") if given else ["duckdb", "postgres"]
 
 
-def _runs_on(item: pytest.Item, engines: Sequence[str]) -> bool:
+def _engine_of(item: pytest.Item) -> str | None:
     called = getattr(item, "callspec", None)
-    named = called.params.get("engine_name") if called is not None else None
+    return called.params.get("engine_name") if called is not None else None
+
+
+def _runs_on(item: pytest.Item, engines: Sequence[str]) -> bool:
+    named = _engine_of(item)
     return named in engines if named is not None else any(item.get_closest_marker(name) for name in engines)
 
 

@@ -6,16 +6,16 @@
 {% for column in columns %}{{ column ~ " AS " if said }}{{ letter }}{{ loop.index }}{{ ", " if not loop.last }}{% endfor %}
 {%- endmacro %}
 WITH cells AS (
-    SELECT {{ lettered(keys, "k", true) }}, {{ lettered(others, "o", true) }}, {{ lettered(sensitive, "s", true) }}, COUNT(*) AS c
+    SELECT {{ lettered(keys, "k", true) ~ ", " if keys }}{{ lettered(others, "o", true) }}, {{ lettered(sensitive, "s", true) }}, COUNT(*) AS c
     FROM {{ source }} AS listed
     GROUP BY {{ (keys + others + sensitive) | join(", ") }}
 ),
 counted AS (
     SELECT
         c,
-        CAST(SUM(c) OVER (PARTITION BY {{ lettered(keys, "k") }}) AS BIGINT) AS n,
-        CAST(SUM(c) OVER (PARTITION BY {{ lettered(keys, "k") }}, {{ lettered(others, "o") }}) AS BIGINT) AS n_other,
-        CAST(SUM(c) OVER (PARTITION BY {{ lettered(keys, "k") }}, {{ lettered(sensitive, "s") }}) AS BIGINT) AS n_value
+        CAST(SUM(c) OVER ({{ "PARTITION BY " ~ lettered(keys, "k") if keys }}) AS BIGINT) AS n,
+        CAST(SUM(c) OVER (PARTITION BY {{ lettered(keys, "k") ~ ", " if keys }}{{ lettered(others, "o") }}) AS BIGINT) AS n_other,
+        CAST(SUM(c) OVER (PARTITION BY {{ lettered(keys, "k") ~ ", " if keys }}{{ lettered(sensitive, "s") }}) AS BIGINT) AS n_value
     FROM cells
 ),
 rooted AS (

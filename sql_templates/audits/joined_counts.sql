@@ -21,8 +21,10 @@ classes AS (
         COUNT(*) AS distinct_values,
         SUM(CASE WHEN low = high AND low >= 1 AND known = n THEN 0 ELSE 1 END) AS unlike
     FROM values_of
+    {% if keys %}
     GROUP BY {% for _ in keys %}k{{ loop.index }}{{ ", " if not loop.last }}{% endfor %}
 
+    {% endif %}
 )
 SELECT
     COUNT(CASE WHEN unlike = 0 AND fewest = most AND fewest = persons THEN NULL ELSE 1 END) AS odd,

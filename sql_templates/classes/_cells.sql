@@ -5,13 +5,29 @@
 
 {# One aggregate over the rows of a class (of all lanes, or of the given ones) from what each contributes. #}
 {% macro fold(operation, lanes=none) -%}
-{% set cell = caller("c", "t", "long.lane") %}
+{% set cell = occurring(caller("c", "t", "long.lane")) %}
 {% if lanes is not none and not lanes -%}
 0
+{%- elif operation == "sum" and lanes is none and cell == "1" -%}
+COUNT(*)
 {%- elif operation == "min" -%}
 MIN({{ only(lanes, cell) }})
 {%- else -%}
 COALESCE({{ "MAX" if operation == "max" else "SUM" }}({{ only(lanes, cell) }}), 0)
+{%- endif %}
+{%- endmacro %}
+{# What a cell contributes, without asking whether its value occurs where only those that do have cells (`all_occur`). #}
+{% macro occurring(cell) -%}
+{% set asked = "CASE WHEN c > 0 THEN " %}
+{% set rest = cell[asked | length:] %}
+{% if all_occur is not defined or not all_occur or cell[:asked | length] != asked -%}
+{{ cell }}
+{%- elif rest[-13:] == " ELSE 0.0 END" -%}
+{{ rest[:-13] }}
+{%- elif rest[-11:] == " ELSE 0 END" -%}
+{{ rest[:-11] }}
+{%- else -%}
+{{ rest[:-4] }}
 {%- endif %}
 {%- endmacro %}
 {% macro only(lanes, cell) %}{{ cell if lanes is none else "CASE WHEN long.lane IN (" ~ lanes | join(", ") ~ ") THEN " ~ cell ~ " END" }}{% endmacro %}

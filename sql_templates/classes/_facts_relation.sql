@@ -23,7 +23,7 @@ facts AS MATERIALIZED (
     SELECT
         {{ keep ~ "," if keep }} classes, table_rows, size, n
     {% for fact in facts %}
-        , {{ macros[fact.macro](**fact.arguments) }} AS {{ fact.name }}
+        , {{ widened(fact, macros[fact.macro](**fact.arguments)) }} AS {{ fact.name }}
     {% endfor %}
     FROM {{ classes }} AS class
 )
@@ -51,7 +51,7 @@ long AS NOT MATERIALIZED (
         MAX(long.classes) AS classes,
         MAX(long.table_rows) AS table_rows
     {% for fact in facts %}
-        , {{ macros[fact.macro](**fact.arguments) }} AS {{ fact.name }}
+        , {{ widened(fact, macros[fact.macro](**fact.arguments)) }} AS {{ fact.name }}
     {% endfor %}
     FROM {{ cells.source() }}
     GROUP BY long.id, long.n
@@ -65,3 +65,8 @@ facts AS MATERIALIZED (
 {%- endif %}
 {%- endif %}
 {% endmacro %}
+
+{# A fact in the type in which predicates multiply it, where it was made in a narrower one (`wider`). #}
+{% macro widened(fact, made) -%}
+{{ "CAST(" ~ made ~ " AS " ~ wider ~ ")" if wider is defined and wider and fact.macro in ("wide_n", "equal_distance", "grouped_distance", "ordered_distance") else made }}
+{%- endmacro %}

@@ -29,17 +29,31 @@ lanes AS NOT MATERIALIZED (
 {%- endmacro %}
 
 {# Every sensitive value with its lane (its rank; NULL is last) and its total: rows, or persons with it. Text is
-   ranked by code point on every engine. #}
-{% macro lanes(entity, text) %}
+   ranked by code point on every engine. Where rows are `counted`, how many have NULL, and how many no entity, too; of
+   `most` values at most, as they come. #}
+{% macro lanes(entity, text, counted=false, most=none) %}
 lanes AS MATERIALIZED (
     SELECT
         s,
         total,
+        {% if counted %}
+        null_rows,
+        rows_without_entity,
+        {% endif %}
         ROW_NUMBER() OVER (ORDER BY s{{ ' COLLATE "C"' if text and dialect == "postgres" }} NULLS LAST) - 1 AS lane
     FROM (
-        SELECT s, {{ "COUNT(DISTINCT e)" if entity is not none else "COUNT(*)" }} AS total
+        SELECT
+            s,
+            {{ "COUNT(DISTINCT e)" if entity is not none else "COUNT(*)" }} AS total
+        {% if counted %}
+            , SUM(CASE WHEN s IS NULL THEN 1 ELSE 0 END) AS null_rows
+            , {{ "SUM(CASE WHEN e IS NULL THEN 1 ELSE 0 END)" if entity is not none else "0" }} AS rows_without_entity
+        {% endif %}
         FROM target
         GROUP BY s
+        {% if most is not none %}
+        LIMIT {{ most }}
+        {% endif %}
     ) AS seen
 )
 {%- endmacro %}

@@ -4,7 +4,7 @@
 {% import "classes/_target.sql" as parts with context %}
 {% set key = rows.key_columns(keys, solo) %}
 WITH {{ parts.target(source, keys, sensitive, entity, solo) }},
-{{ parts.known_lanes(kept_lanes) if share else parts.lanes(entity, text) }},
+{{ parts.known_lanes(kept_lanes) if kept_lanes else parts.lanes(entity, text) }},
 {% set source_rows = "shared" if share else "target" %}
 {% if share %}
 {{ parts.shared(share) }},

@@ -8,7 +8,7 @@
 {% set key = rows.key_columns(keys, solo) %}
 WITH {{ parts.target(source, keys, sensitive, entity, solo) }},
 {% if words %}
-{{ parts.known_lanes(kept_lanes) if share else parts.lanes(entity, text) }},
+{{ parts.known_lanes(kept_lanes) if kept_lanes else parts.lanes(entity, text) }},
 weights AS MATERIALIZED (
     SELECT
         s

@@ -1,6 +1,7 @@
 {# Facts for which every cell has to know the size of its class, of the classes that a condition names. #}
 {% import "classes/_facts.sql" as macros with context %}
 {% import "classes/_cells.sql" as listed with context %}
+{% import "classes/_facts_relation.sql" as relation with context %}
 WITH class AS NOT MATERIALIZED (
     SELECT id, CAST(n AS BIGINT) AS n
     FROM {{ known }} AS known
@@ -16,7 +17,7 @@ folded AS NOT MATERIALIZED (
     SELECT
         long.id
     {% for fact in facts %}
-        , {{ macros[fact.macro](**fact.arguments) }} AS {{ fact.name }}
+        , {{ relation.widened(fact, macros[fact.macro](**fact.arguments)) }} AS {{ fact.name }}
     {% endfor %}
     FROM {{ listed.source() }}
     GROUP BY long.id, long.n

@@ -1,7 +1,7 @@
 {# The agree sets of pairs of rows that are equal on some key columns: which columns are equal in both, as bits in words
-   of 62. Each different set once; pairs that are equal everywhere are left out. With `stride` only every n-th row is
-   compared with the rows after it (`sampled`: both rows are every n-th). Where codes are kept and all pairs are wanted,
-   only rows that share their key with another one are joined. #}
+   of 62. Each different set once, that of pairs which are equal everywhere among them. With `stride` only every n-th row
+   is compared with the rows after it (`sampled`: both rows are every n-th). Where the keys that rows share are kept
+   (`shared`), only rows that have one are joined, on the packed key. #}
 {% import "column_sets/_columns_source.sql" as parts with context %}
 {% if columns is not none %}
 WITH people AS MATERIALIZED (
@@ -17,21 +17,29 @@ WITH people AS MATERIALIZED (
     ) AS listed
 )
 {% endif %}
-{% set shared = columns is none and key and stride == 1 %}
-{% if shared %}
+{% if shared is not none %}
 WITH repeated AS MATERIALIZED (
+    SELECT *
+    FROM (
+        SELECT
+            coded.rowid AS number,
+        {% for part in packed %}
+            {{ parts.packed(part) }} AS k{{ loop.index0 }},
+        {% endfor %}
+            coded.*
+        FROM {{ source }} AS coded
+    ) AS listed
+    SEMI JOIN {{ shared }} AS keys USING ({{ key | join(", ") }})
+)
+{% elif coded and sampled %}
+WITH drawn AS MATERIALIZED (
     SELECT coded.rowid AS number, coded.*
     FROM {{ source }} AS coded
-    SEMI JOIN (
-        SELECT {{ key | join(", ") }}
-        FROM {{ source }}
-        GROUP BY {{ key | join(", ") }}
-        HAVING COUNT(*) > 1
-    ) AS keys USING ({{ key | join(", ") }})
+    WHERE coded.rowid % {{ stride }} = 0
 )
 {% endif %}
-{% set table = "people" if columns is not none else "repeated" if shared else source %}
-{% set number = "rowid" if columns is none and not shared else "number" %}
+{% set table = "people" if columns is not none else "repeated" if shared is not none else "drawn" if sampled else source %}
+{% set number = "rowid" if table == source else "number" %}
 SELECT DISTINCT {% for word in words %}w{{ loop.index0 }}{{ ", " if not loop.last }}{% endfor %}
 
 FROM (
@@ -45,4 +53,3 @@ FROM (
     WHERE 1 = 1{{ " AND a." ~ number ~ " % " ~ stride ~ " = 0" if stride > 1 }}{{ " AND b." ~ number ~ " % " ~ stride ~ " = 0" if stride > 1 and sampled }}{% for name in key if name in solo_columns and coded %} AND a.{{ name }} <> 0{% endfor %}
 
 ) AS pairs
-WHERE NOT ({% for full in full_words %}w{{ loop.index0 }} = {{ full }}{{ " AND " if not loop.last }}{% endfor %})

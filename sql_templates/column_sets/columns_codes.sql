@@ -1,5 +1,6 @@
 {# Every column as small whole numbers: NULL is 0, values are 1, 2, … Equal values have equal codes and nothing else is
-   promised. Whole numbers in a narrow range keep their distance from the smallest one, others get a dictionary; what is kept stays. #}
+   promised. Whole numbers in a narrow range keep their distance from the smallest one (`wide`: in numbers of more than
+   64 bits), others get a dictionary; what is kept stays. #}
 WITH lows AS (
     SELECT
     {% for column in columns if column.offset %}
@@ -20,7 +21,7 @@ SELECT
 {% endfor %}
 {% for column in columns %}
     {% if column.offset %}
-    CAST(COALESCE(CAST(source.{{ column.name }} AS HUGEINT) - low_{{ column.name }} + 1, 0) AS INTEGER) AS {{ column.name }}{{ "," if not loop.last }}
+    CAST(COALESCE(CAST(source.{{ column.name }} AS {{ "HUGEINT" if column.wide else "BIGINT" }}) - low_{{ column.name }} + 1, 0) AS INTEGER) AS {{ column.name }}{{ "," if not loop.last }}
     {% else %}
     CAST(COALESCE(dictionary_{{ column.name }}.code, 0) AS INTEGER) AS {{ column.name }}{{ "," if not loop.last }}
     {% endif %}

@@ -10,7 +10,7 @@ from sqlaudit.base.result import Status
 from sqlaudit.base.words import about, spelled
 from sqlaudit.models.phrases import statement_of
 from sqlaudit.profiles.names import concept_of
-from sqlaudit.reports.document import Toned
+from sqlaudit.reports.blocks import Toned
 from sqlaudit.reports.figures import count, listing, part, plural
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlaudit.audits.part import ClassesWanted, Opened, audit_part
+from sqlaudit.audits.part import ClassesWanted, Opened, Part, audit_part
 from sqlaudit.audits.persons import Combinations, person_statements, persons_told, planned_of_persons
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.relation import Relation, Statement
@@ -61,8 +61,7 @@ class Auditor:
         already = len(self.engine.executed)
         opened, published = self._opened(spec)
         wanted = ClassesWanted(self.failing_classes, self.worst_classes, self.show_values)
-        attributes = opened.roles.sensitive or (None,)
-        parts = [audit_part(opened, attribute, position, wanted) for position, attribute in enumerate(attributes)]
+        parts = [self._part(spec, opened, position, wanted) for position in range(len(opened.roles.sensitive) or 1)]
         judged = parts[0].judged
         odd_sizes = judged.sizes.all_squares or judged.sizes.all_multiples
         if self.relation is None and not self.rows_meant and (odd_sizes or counts_beside(*published)):
@@ -107,6 +106,16 @@ class Auditor:
         combinations = Combinations(self.engine)
         opened = Opened(self.engine, *kept, spec.roles, spec.requirements, known, population, combinations)
         return opened, (relation, roles)
+
+    def _part(self, spec: AuditSpec, opened: Opened, position: int, wanted: ClassesWanted) -> Part:
+        """One sensitive attribute, as its values are written and however they are spelled."""
+        attribute = opened.roles.sensitive[position] if opened.roles.sensitive else None
+        part = audit_part(opened, attribute, position, wanted)
+        if attribute is None or part.table is None or not spec.requirements or not part.table.may_be_respelled:
+            return part
+        from sqlaudit.audits.spellings import with_spellings
+
+        return with_spellings(part, opened, attribute, position)
 
     def _with_sampling(
         self, given: Roles, inputs: Mapping[str, Any], relation: Relation, roles: ResolvedRoles

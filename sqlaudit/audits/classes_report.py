@@ -10,7 +10,7 @@ from typing import Any
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.classes.found import ClassSizes, FailingClass
-from sqlaudit.reports.document import Column, Facts, Table, Toned
+from sqlaudit.reports.blocks import Column, Facts, Table, Toned
 from sqlaudit.reports.figures import count, figure, part, percent
 
 _BANDS = ((1, 1), (2, 2), (3, 4), (5, 10), (11, 19), (20, 99), (100, None))

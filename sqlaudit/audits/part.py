@@ -27,7 +27,7 @@ from sqlaudit.classes.found import FailingClass
 from sqlaudit.classes.histogram import HistogramBuilder
 from sqlaudit.classes.inputs import Stated
 from sqlaudit.classes.listing import Short
-from sqlaudit.classes.opening import ResolvedRoles, frame_of, key_labels, sensitive_table
+from sqlaudit.classes.opening import MAX_VALUES_READ, ResolvedRoles, frame_of, key_labels, sensitive_table
 from sqlaudit.engines.contract import Engine
 from sqlaudit.models.base import Context, Model, Population, StatedPerson
 from sqlaudit.models.diversity import DISTINCT, LARGEST
@@ -109,6 +109,8 @@ def _part(
     """The models over the classes of a frame: that of the rows, or one in which all rows of a person are known."""
     attribute = _in(frame, attribute)
     builder = HistogramBuilder(opened.engine, frame, opened.given.nulls, position)
+    if attribute is not None:
+        builder = builder.with_lanes(attribute.collated, MAX_VALUES_READ + 1)
     table, nulls = sensitive_table(builder, attribute)
     histogram = builder.build(attribute.sql if attribute else None, table)
     context = Context(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from sqlaudit.audits.classes_report import size_bands, unit_of
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.classes.found import ClassSizes
-from sqlaudit.reports.document import Picture
+from sqlaudit.reports.blocks import Picture
 from sqlaudit.reports.figures import figure
 from sqlaudit.reports.text_plots import KNOWLEDGE
 

@@ -10,7 +10,7 @@ from sqlaudit.audits.classes_report import value_text
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.words import spelled
 from sqlaudit.models.check import Check
-from sqlaudit.reports.document import Block, Column, Paragraph, Table, Toned
+from sqlaudit.reports.blocks import Block, Column, Paragraph, Table, Toned
 from sqlaudit.reports.figures import count, figure, part, percent
 
 _ESTIMATED = ("population_uniqueness", "population_k", "expected_reidentifications")

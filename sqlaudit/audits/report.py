@@ -27,24 +27,11 @@ from sqlaudit.models.phrases import (
     short_cell,
     verdict_of,
 )
-from sqlaudit.reports.document import (
-    About,
-    Block,
-    Bullets,
-    Column,
-    Document,
-    Facts,
-    Paragraph,
-    Section,
-    Table,
-    Toned,
-    Words,
-    section,
-)
+from sqlaudit.reports.blocks import Block, Bullets, Column, Facts, Paragraph, Table, Toned, Words
+from sqlaudit.reports.document import About, Document, Section, section
 from sqlaudit.reports.figures import count, figure, listing, plural
-from sqlaudit.reports.moments import made
 from sqlaudit.reports.notices import notice, notices_block
-from sqlaudit.reports.statements import statements_code
+from sqlaudit.reports.ran import made, sql_section
 
 _WORST_FIRST = (Status.FAIL, Status.UNDETERMINED, Status.WARN, Status.PASS, None)
 
@@ -75,7 +62,7 @@ def audit_document(result: AuditResult) -> Document:
             *section("What to look at next", Bullets(next_steps(result)), repeating=True),
             *_how(result),
             *section("What this audit does not say", Bullets(NOT_SAID)),
-            *section("The SQL that ran", *statements_code(result.statements)),
+            *sql_section(result),
         ),
         worst_facts(result),
         about=About(result.target, result.time, checksum=_checksum(result)),
@@ -213,7 +200,7 @@ def _how(result: AuditResult) -> tuple[Section, ...]:
         ("direct identifiers", ", ".join(roles.get("identifiers", ()))),
         ("person column", roles.get("entity") or ""),
         ("missing values", _NULLS.get(str(roles.get("nulls", "")), "")),
-        *made(result.engine, result.time, result.statements, result.versions, result.access),
+        *made(result),
     ]
     return section("How this was computed", Facts(tuple(pair for pair in pairs if pair[1])), repeating=True)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sqlaudit.audits.classes_report import key_text, unit_of, value_text
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.words import spelled
-from sqlaudit.reports.document import Block, Column, Paragraph, Picture, Table, Toned
+from sqlaudit.reports.blocks import Block, Column, Paragraph, Picture, Table, Toned
 from sqlaudit.reports.figures import count, percent, plural
 
 if TYPE_CHECKING:

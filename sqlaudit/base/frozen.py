@@ -1,15 +1,17 @@
-"""Frozen dataclasses that cost little to define.
+"""Frozen dataclasses that cost nothing until the first one is made.
 
-The standard library compiles six methods for each frozen dataclass, most of a millisecond; an audit imports some two
-hundred of them, which was a fifth of what a small audit cost. Here one method is compiled, `__init__`, and the others
-are plain functions that read the fields. What a class does is the same, and the standard library takes it for one of
-its own.
+The standard library looks at every field and compiles six methods when a frozen dataclass is defined, most of a
+millisecond; an audit imports some two hundred of them, and uses half. Here all of that waits until somebody makes one,
+or asks for the fields; then one method is compiled, `__init__`, and the others are plain functions that read the
+fields. What a class does is the same, and the standard library takes it for one of its own. What it would refuse of a
+definition (a list as a default) is refused when the first one is made.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import inspect
+import threading
 from collections.abc import Callable, Iterator
 from operator import attrgetter
 from reprlib import recursive_repr
@@ -24,63 +26,133 @@ else:
         dataclass."""
         if cls is not None:
             return dataclasses.dataclass(cls)
-        return lambda given: _quick(given) if _is_plain(given, options) else dataclasses.dataclass(given, **options)
+        return lambda given: (
+            _quick(given, options.get("eq") is False)
+            if _is_plain(given, options)
+            else dataclasses.dataclass(given, **options)
+        )
 
 
 __all__ = ["dataclass"]
 
 
-@dataclasses.dataclass(frozen=True)
 class _Standard:
     """What the standard library writes down of a frozen dataclass."""
 
 
+class _StandardByPlace:
+    """The same of one whose instances are equal to themselves alone."""
+
+
+dataclasses.dataclass(frozen=True)(_Standard)
+dataclasses.dataclass(frozen=True, eq=False)(_StandardByPlace)
+_OPTIONS = ({"frozen": True}, {"frozen": True, "eq": False})
 _NOT_GIVEN = object()
+_COMPLETING = threading.RLock()
 
 
 def _is_plain(cls: type, options: dict[str, Any]) -> bool:
     """Whether this module knows everything that such a class may have."""
-    if options != {"frozen": True} or any(hasattr(base, "__dataclass_fields__") for base in cls.__bases__):
+    if options not in _OPTIONS or any("__dataclass_fields__" in above.__dict__ for above in cls.__mro__[1:]):
         return False
     kinds = map(str, inspect.get_annotations(cls).values())
     return not any("InitVar" in kind or "KW_ONLY" in kind for kind in kinds)
 
 
-def _quick(cls: Any) -> Any:
-    dataclasses.dataclass(cls, init=False, repr=False, eq=False)
-    cls.__dataclass_params__ = _Standard.__dataclass_params__  # type: ignore[attr-defined]
-    for name, method in _methods(cls):
-        if cls.__dict__.get(name) is None:
+def _quick(cls: Any, by_place: bool) -> Any:
+    later = _FieldsLater(cls)
+    cls.__dataclass_fields__, cls.__signature__ = later, _Signature(later)
+    cls.__dataclass_params__ = _params(by_place)
+    cls.__setattr__, cls.__delattr__ = _refuse_to_set, _refuse_to_delete
+    for name, method in _methods(cls, later):
+        if not (by_place and name in {"__eq__", "__hash__"}) and cls.__dict__.get(name) is None:
             method.__name__, method.__qualname__ = name, f"{cls.__qualname__}.{name}"
             setattr(cls, name, method)
-    cls.__setattr__, cls.__delattr__ = _refuse_to_set, _refuse_to_delete
     return cls
 
 
-def _methods(cls: Any) -> Iterator[tuple[str, Callable[..., Any]]]:
+def _params(by_place: bool) -> Any:
+    standard: Any = _StandardByPlace if by_place else _Standard
+    return standard.__dataclass_params__
+
+
+class _FieldsLater:
+    """The fields of a class, in their place until somebody asks for them: then the class becomes a whole one."""
+
+    def __init__(self, cls: Any) -> None:
+        self._cls = cls
+
+    def __get__(self, instance: object, owner: type) -> Any:
+        self.complete()
+        return self._cls.__dict__["__dataclass_fields__"]
+
+    def complete(self) -> None:
+        """Do what the standard library does when a class is defined."""
+        cls: Any = self._cls
+        with _COMPLETING:
+            if cls.__dict__["__dataclass_fields__"] is not self:
+                return
+            own, params = cls.__dict__["__init__"], cls.__dataclass_params__
+            del cls.__signature__
+            dataclasses.dataclass(cls, init=False, repr=False, eq=False)
+            cls.__dataclass_params__ = params
+            if hasattr(own, "stands_in"):
+                made = _init(cls)
+                made.__name__, made.__qualname__ = "__init__", f"{cls.__qualname__}.__init__"
+                type.__setattr__(cls, "__init__", made)
+
+
+class _Signature:
+    """What a class takes: with its fields it has a method that says so."""
+
+    def __init__(self, later: _FieldsLater) -> None:
+        self._later = later
+
+    def __get__(self, instance: object, owner: type) -> Any:
+        self._later.complete()
+        raise AttributeError("__signature__")
+
+
+def _methods(cls: Any, later: _FieldsLater) -> Iterator[tuple[str, Callable[..., Any]]]:
     """The methods that are different from class to class, with their names."""
-    compared = _values([each.name for each in dataclasses.fields(cls) if each.compare])
-    hashed = _values([f.name for f in dataclasses.fields(cls) if (f.compare if f.hash is None else f.hash)])
-    shown = [each.name for each in dataclasses.fields(cls) if each.repr]
+    compared = _values(cls, lambda each: each.compare)
+    hashed = _values(cls, lambda each: each.compare if each.hash is None else each.hash)
+
+    def first(self: Any, /, *given: Any, **named: Any) -> None:
+        later.complete()
+        cls.__init__(self, *given, **named)
+
+    first.stands_in = True  # type: ignore[attr-defined]
 
     def equal(self: Any, other: object) -> bool:
-        return compared(self) == compared(other) if other.__class__ is self.__class__ else NotImplemented
+        return compared()(self) == compared()(other) if other.__class__ is self.__class__ else NotImplemented
 
     def hashing(self: Any) -> int:
-        return hash(hashed(self))
+        return hash(hashed()(self))
 
     @recursive_repr()
     def text(self: Any) -> str:
+        shown = [each.name for each in dataclasses.fields(cls) if each.repr]
         return f"{self.__class__.__qualname__}({', '.join(f'{name}={getattr(self, name)!r}' for name in shown)})"
 
-    yield from (("__init__", _init(cls)), ("__eq__", equal), ("__hash__", hashing), ("__repr__", text))
+    yield from (("__init__", first), ("__eq__", equal), ("__hash__", hashing), ("__repr__", text))
 
 
-def _values(names: list[str]) -> Callable[[Any], tuple[Any, ...]]:
-    """What takes the fields of these names as a tuple."""
-    if len(names) > 1:
-        return attrgetter(*names)
-    return lambda of: tuple(getattr(of, name) for name in names)
+def _values(
+    cls: Any, wanted: Callable[[dataclasses.Field[Any]], bool | None]
+) -> Callable[[], Callable[[Any], tuple[Any, ...]]]:
+    """What finds, when it is first needed, what takes the wanted fields of a class as a tuple."""
+    found: list[Callable[[Any], tuple[Any, ...]]] = []
+
+    def taken() -> Callable[[Any], tuple[Any, ...]]:
+        if not found:
+            names = [each.name for each in dataclasses.fields(cls) if wanted(each)]
+            found.append(
+                attrgetter(*names) if len(names) > 1 else lambda of: tuple(getattr(of, name) for name in names)
+            )
+        return found[0]
+
+    return taken
 
 
 def _init(cls: Any) -> Callable[..., None]:

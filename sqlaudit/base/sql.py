@@ -11,13 +11,14 @@ import functools
 import os
 import sys
 from pathlib import Path, PurePosixPath
-from typing import Any
-
-import jinja2
+from typing import TYPE_CHECKING, Any
 
 from sqlaudit.base.dialects import spoken
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.relation import Statement
+
+if TYPE_CHECKING:
+    import jinja2
 
 _HERE = Path(__file__).resolve().parents[1]
 PLACEHOLDER = "sqlaudit_raw_"
@@ -52,6 +53,8 @@ def compile_templates(folder: Path) -> None:
     They are put beside the package's own modules when the wheel is built, so that nobody can change them who cannot
     change the package. Jinja's code is made for the Jinja that wrote it, which a file in the folder names.
     """
+    import jinja2
+
     env = _environment(jinja2.FileSystemLoader(template_folder()))
     env.compile_templates(
         folder, zip=None, filter_func=lambda name: name.endswith(".sql") and not name.startswith("dbt/")
@@ -61,6 +64,8 @@ def compile_templates(folder: Path) -> None:
 
 def _loader(compiled: Path) -> jinja2.BaseLoader:
     """Compiled templates where they are there and this Jinja made them, else their text."""
+    import jinja2
+
     texts = jinja2.FileSystemLoader(template_folder())
     made_by = compiled / _MADE_BY
     if not made_by.is_file() or made_by.read_text(encoding="utf-8") != jinja2.__version__:
@@ -70,6 +75,8 @@ def _loader(compiled: Path) -> jinja2.BaseLoader:
 
 def _kept() -> jinja2.BytecodeCache | None:
     """In a checkout, what Jinja makes of a text is kept beside it, as Python keeps modules; a wheel is compiled."""
+    import jinja2
+
     folder = template_folder()
     if sys.dont_write_bytecode or folder.parent == _HERE or not os.access(folder, os.W_OK):
         return None
@@ -79,6 +86,8 @@ def _kept() -> jinja2.BytecodeCache | None:
 
 
 def _environment(loader: jinja2.BaseLoader, kept: jinja2.BytecodeCache | None = None) -> jinja2.Environment:
+    import jinja2
+
     env = jinja2.Environment(
         loader=loader,
         bytecode_cache=kept,
@@ -110,7 +119,7 @@ def render(template: str, dialect: str, *, step: str = "", plain_order: bool = F
     """
     raws: dict[str, str] = {}
     given = {name: _place(value, dialect, raws) for name, value in parameters.items()}
-    text = environment().get_template(template).render(dialect=dialect, wide=spoken(dialect).wide, **given)
+    text = environment().get_template(template).render(**{"dialect": dialect, "wide": spoken(dialect).wide, **given})
     if dialect != "duckdb":
         from sqlaudit.base.spelling import spell
 

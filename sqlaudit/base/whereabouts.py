@@ -15,10 +15,11 @@ from sqlaudit.base.connection_texts import PARAMETERS, looks_like_connection
 from sqlaudit.base.paths import exists
 from sqlaudit.base.words import about
 
-_PLAIN_FILE = re.compile(r":memory:|(?:[A-Za-z]:[\\/])?[\w./\\~+\-,() ]*")
-_PLAIN_PART = re.compile(r"[\w./+~$-]*")
-_PLAIN_HOST = re.compile(r"[\w./+~$,-]*|\[?[0-9A-Fa-f:.]+(?:%\w+)?\]?")
-_DIGITS = re.compile(r"[\d,]{0,60}")
+# As texts: compiling them takes longer than a command without a database.
+_PLAIN_FILE = r":memory:|(?:[A-Za-z]:[\\/])?[\w./\\~+\-,() ]*"
+_PLAIN_PART = r"[\w./+~$-]*"
+_PLAIN_HOST = r"[\w./+~$,-]*|\[?[0-9A-Fa-f:.]+(?:%\w+)?\]?"
+_DIGITS = r"[\d,]{0,60}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -49,7 +50,7 @@ class Whereabouts:
         """The text where it may be told as the name of a file: nothing secret, and nothing like a connection."""
         if self.secret or looks_like_connection(self.text):
             return None
-        return self.text if exists(self.text) or _PLAIN_FILE.fullmatch(self.text) else None
+        return self.text if exists(self.text) or re.fullmatch(_PLAIN_FILE, self.text) else None
 
     @property
     def label(self) -> str:
@@ -85,8 +86,8 @@ class Whereabouts:
 
 
 def _plain(key: str, value: str) -> bool:
-    kinds: Mapping[str, re.Pattern[str]] = {"host": _PLAIN_HOST, "hostaddr": _PLAIN_HOST, "port": _DIGITS}
-    return kinds.get(key, _PLAIN_PART).fullmatch(value) is not None
+    kinds = {"host": _PLAIN_HOST, "hostaddr": _PLAIN_HOST, "port": _DIGITS}
+    return re.fullmatch(kinds.get(key, _PLAIN_PART), value) is not None
 
 
 def whereabouts(db: str | Whereabouts) -> Whereabouts:

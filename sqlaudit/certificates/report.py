@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from sqlaudit.certificates.result import VerifyResult
-from sqlaudit.reports.document import About, Bullets, Column, Document, Facts, Paragraph, Table, Toned, Words, section
+from sqlaudit.reports.blocks import Bullets, Column, Facts, Paragraph, Table, Toned, Words
+from sqlaudit.reports.document import About, Document, section
 from sqlaudit.reports.figures import count, listing, plural
-from sqlaudit.reports.moments import made, moment
-from sqlaudit.reports.statements import statements_code
+from sqlaudit.reports.ran import made, moment, sql_section
 
 _SHOWN = 40
 _NOT_SAID = (
@@ -25,7 +25,7 @@ def verify_document(result: VerifyResult) -> Document:
             *section("What differs", _table(result)),
             *section("What was certified", _certified(result)),
             *section("What this does not say", Bullets(_NOT_SAID)),
-            *section("The SQL that ran", *statements_code(result.statements)),
+            *sql_section(result),
         ),
         about=About(result.target, result.time),
     )
@@ -66,6 +66,6 @@ def _certified(result: VerifyResult) -> Facts:
         ("quasi-identifiers", ", ".join(roles.get("quasi_identifiers", ()))),
         ("sensitive columns", ", ".join(roles.get("sensitive", ()))),
         ("signed by", result.key),
-        *made(result.engine, result.time, result.statements, result.versions, result.access),
+        *made(result),
     ]
     return Facts(tuple(pair for pair in pairs if pair[1]))

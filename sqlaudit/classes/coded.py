@@ -172,6 +172,7 @@ def facts_of_cells(histogram: ClassHistogram, facts: Sequence[Fact], name: str) 
         name,
         gap=_GAP in asked,
         bound=_BOUND in asked,
+        all_occur=True,
         **width,
         **shared,
     )
@@ -179,7 +180,7 @@ def facts_of_cells(histogram: ClassHistogram, facts: Sequence[Fact], name: str) 
     if asked:
         condition = _condition(histogram, asked)
         needed = [fact for fact in late if fact.macro != "wide_n"]
-        kept = {"known": Raw(known), "condition": condition, **shared}
+        kept = {"known": Raw(known), "condition": condition, **histogram.narrow(needed), **shared}
         apart = _kept(histogram, "facts_apart", needed, "facts of classes apart", f"{name}_apart", **kept)
     joined = histogram.statement(
         "classes/facts_joined.sql",

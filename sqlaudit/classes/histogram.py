@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlaudit.base.dialects import spoken
 from sqlaudit.base.frozen import dataclass
-from sqlaudit.base.relation import Statement
+from sqlaudit.base.relation import Row, Statement
 from sqlaudit.base.spec import NullPolicy
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.classes.facts import ClassHistogram, Fact, Frame, SensitiveTable
@@ -67,6 +67,8 @@ class HistogramBuilder:
     nulls: NullPolicy = NullPolicy.EQUAL
     part: int = 0
     """Which of several histograms of a session this is; each keeps relations of its own."""
+    lanes: str = ""
+    """A FROM item of the sensitive values with their lanes that are kept (`with_lanes`); empty where none are."""
 
     def shape(self, sensitive: str | None) -> tuple[int, int, int, int]:
         """(distinct values, NULL rows, rows, rows without entity) of a sensitive expression."""
@@ -75,10 +77,23 @@ class HistogramBuilder:
         )[0]
         return int(row[0]), int(row[1]), int(row[2]), int(row[3])
 
-    def totals(self, sensitive: str, text: bool) -> tuple[tuple[Any, ...], tuple[int, ...]]:
-        """(values, totals) by rank; NULL last."""
-        rows = self.engine.run(self._totals_statement(sensitive, text))
-        return tuple(row[1] for row in rows), tuple(int(row[2]) for row in rows)
+    def values(self, sensitive: str, text: bool, most: int) -> list[Row]:
+        """(value, total, rows that are NULL, rows without entity) of each value by rank, NULL last; `most` at most."""
+        kept = self.lanes
+        made = (
+            render("classes/values_kept.sql", self.engine.dialect, step="sensitive values", kept_lanes=Raw(kept))
+            if kept
+            else self._values_statement(sensitive, text, most)
+        )
+        return [row[1:] for row in self.engine.run(made)]
+
+    def with_lanes(self, text: bool, most: int) -> HistogramBuilder:
+        """The builder with the sensitive values kept, so that no later statement counts them again; the builder as it
+        is where keeping costs more than counting."""
+        sensitive = self.frame.sensitive
+        if sensitive is None or not self.engine.numbers_rows:
+            return self
+        return replace(self, lanes=self._relation(self._name("totals"), self._values_statement(sensitive, text, most)))
 
     def persons_in_several_places(self, sensitive: str) -> int:
         """How many persons lie in more than one class or have more than one value of a sensitive expression."""
@@ -108,7 +123,8 @@ class HistogramBuilder:
         packed = not wildcard and (table is None or table.distinct <= PACKED_VALUES)
         totals = ""
         if not packed and table is not None and sensitive is not None:
-            totals = self._relation(self._name("totals"), self._totals_statement(sensitive, table.text))
+            made = self._totals_statement(sensitive, table.text)
+            totals = self.lanes or self._relation(self._name("totals"), made)
         if wildcard:
             return ClassHistogram(self.engine, table, self._wildcard_relation(sensitive, table), totals, "wildcard")
         coded = None if packed or keep_keys else self._coded(table, totals)
@@ -255,7 +271,7 @@ class HistogramBuilder:
             counted=Raw(counted[0]) if counted[0] else None,
             most=counted[1],
             share=share,
-            kept_lanes=Raw(share.lanes) if share else None,
+            kept_lanes=self._kept_lanes(share),
             word_type=packing.word_type,
             has_null=has_null,
             null_weights=packing.weights_of(table.distinct - 1) if table and has_null else [],
@@ -283,9 +299,23 @@ class HistogramBuilder:
             keep_keys=keep_keys,
             number=number,
             share=share,
-            kept_lanes=Raw(share.lanes) if share else None,
+            kept_lanes=self._kept_lanes(share),
             **self._target(sensitive),
             **self._key(),
+        )
+
+    def _kept_lanes(self, share: Share | None) -> Raw | None:
+        kept = share.lanes if share else self.lanes
+        return Raw(kept) if kept else None
+
+    def _values_statement(self, sensitive: str, text: bool, most: int) -> Statement:
+        return render(
+            "classes/values_counted.sql",
+            self.engine.dialect,
+            step="sensitive values",
+            text=text,
+            most=most,
+            **self._target(sensitive),
         )
 
     def _totals_statement(self, sensitive: str, text: bool) -> Statement:
@@ -313,7 +343,7 @@ class HistogramBuilder:
         if not shares or table is None or self.frame.sensitive is None:
             return self._relation(name, made(None))
         totals = self._totals_statement(self.frame.sensitive, table.text)
-        lanes = self._relation(f"{name}_lanes", totals)
+        lanes = self.lanes or self._relation(f"{name}_lanes", totals)
         kept = self._relation(name, made(replace(shares[0], lanes=lanes)))
         for share in shares[1:]:
             self.engine.extend(name, made(replace(share, lanes=lanes)))

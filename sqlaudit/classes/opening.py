@@ -91,14 +91,17 @@ def sensitive_table(builder: HistogramBuilder, attribute: Resolved | None) -> tu
             _refuse_missing_entities(builder.shape(None)[3])
         return None, 0
     text = attribute.collated
-    distinct, nulls, _, without_entity = builder.shape(attribute.sql)
-    _refuse_missing_entities(without_entity)
-    if distinct > MAX_VALUES_READ:
+    found = builder.values(attribute.sql, text, MAX_VALUES_READ + 1)
+    if len(found) > MAX_VALUES_READ:
+        distinct, _, _, without_entity = builder.shape(attribute.sql)
+        _refuse_missing_entities(without_entity)
         raise UsageError(
             f"{attribute.label} has {distinct:,} different values; a sensitive attribute may have at most "
             f"{MAX_VALUES_READ:,}. Round or group it first."
         )
-    values, totals = builder.totals(attribute.sql, text)
+    _refuse_missing_entities(sum(int(row[3]) for row in found))
+    values, totals = tuple(row[0] for row in found), tuple(int(row[1]) for row in found)
+    nulls = sum(int(row[2]) for row in found)
     table = SensitiveTable(attribute.label, totals, nulls > 0, attribute.kind.has_natural_order, text, values)
     return table, nulls
 

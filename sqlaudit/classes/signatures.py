@@ -9,16 +9,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.frozen import dataclass
 
-IntArray = NDArray[np.integer[Any]]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
 
+    IntArray: TypeAlias = NDArray[np.integer[Any]]
+
+FEW = 128
+"""Up to so many signatures stay what they came as, rows: importing numpy takes longer than anything that is asked."""
 # Beyond this an integer is no longer exact as a float, and the error bounds of the program would not hold.
 LARGEST_CLASS = 2**53
 
@@ -36,7 +40,8 @@ class Signatures:
     multiplicity:
         Number of classes with that signature, shape (S,), at least 1.
 
-    Any signed integer type will do (ten million signatures take half the memory as int32), in any memory layout.
+    Any signed integer type will do (ten million signatures take half the memory as int32), in any memory layout. A few
+    that come as rows become arrays when these are first used.
 
     Raises
     ------
@@ -54,10 +59,17 @@ class Signatures:
     multiplicity: IntArray
 
     def __post_init__(self) -> None:
-        for name in ("n", "counts", "multiplicity"):
+        for name in _ARRAYS:
             object.__setattr__(self, name, _integers(name, getattr(self, name)))
         _check_shapes(self)
         _check_values(self)
+
+    def __getattr__(self, name: str) -> IntArray:
+        if name not in _ARRAYS or "few" not in self.__dict__:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+        for each, array in zip(_ARRAYS, _arrays(self.__dict__["few"], self.k), strict=True):
+            object.__setattr__(self, each, array)
+        return self.__dict__[name]  # type: ignore[no-any-return]
 
     @classmethod
     def from_classes(cls, classes: Iterable[Sequence[int]], k: int) -> Signatures:
@@ -77,11 +89,11 @@ class Signatures:
         for position, row in enumerate(rows):
             if len(row) != k + 3:
                 raise UsageError(f"signature {position} has {len(row)} columns, for k = {k} it must have {k + 3}")
-        try:
-            table = np.array(rows, dtype=np.int64).reshape(len(rows), k + 3)
-        except (TypeError, ValueError, OverflowError):
-            raise UsageError("the signatures have a value that is missing, not a number or too large") from None
-        return cls(table[:, 0], table[:, 1:-1], table[:, -1])
+        if 0 < len(rows) <= FEW and all(map(_is_sound, rows)):
+            made = cls.__new__(cls)
+            object.__setattr__(made, "few", tuple(map(tuple, rows)))
+            return made
+        return cls(*_arrays(rows, k))
 
     @classmethod
     def from_columns(cls, columns: Sequence[ArrayLike]) -> Signatures:
@@ -91,11 +103,18 @@ class Signatures:
         """
         if len(columns) < 3:
             raise UsageError(f"{len(columns)} columns were given, a signature has at least 3: n, r1, number of classes")
+        import numpy as np
+
         n, *counts, multiplicity = [_whole(column) for column in columns]
         return cls(n, np.stack(counts).T, multiplicity)
 
+    @property
+    def as_rows(self) -> tuple[tuple[int, ...], ...] | None:
+        """n, r1 … r(k+1), number of classes of each, where they are few and came so."""
+        return self.__dict__.get("few")
+
     def __len__(self) -> int:
-        return len(self.n)
+        return len(self.n if self.as_rows is None else self.as_rows)
 
     def padded(self, k: int) -> Signatures:
         """The same for up to `k` pieces of knowledge, where no class has more values than are counted.
@@ -103,26 +122,35 @@ class Signatures:
         >>> Signatures.from_classes([[2, 1]], k=1).padded(2).counts.tolist()
         [[2, 1, 0]]
         """
+        import numpy as np
+
         more = k - self.k
         return self if more <= 0 else Signatures(self.n, np.pad(self.counts, ((0, 0), (0, more))), self.multiplicity)
 
     @property
     def k(self) -> int:
         """The largest number of pieces of knowledge that these signatures can answer for."""
-        return int(self.counts.shape[1]) - 1
+        return int(self.counts.shape[1]) - 1 if self.as_rows is None else len(self.as_rows[0]) - 3
 
     @property
     def classes(self) -> int:
         """Number of equivalence classes."""
-        return int(self.multiplicity.sum(dtype=np.int64))
+        if self.as_rows is not None:
+            return sum(row[-1] for row in self.as_rows)
+        return int(self.multiplicity.sum(dtype="int64"))
 
     @property
     def rows(self) -> int:
         """Number of rows of the table."""
-        return int(np.dot(self.n.astype(np.int64), self.multiplicity.astype(np.int64)))
+        if self.as_rows is not None:
+            return sum(row[0] * row[-1] for row in self.as_rows)
+        return int(self.n.astype("int64").dot(self.multiplicity.astype("int64")))
 
     def signature(self, position: int) -> tuple[int, tuple[int, ...]]:
         """n and the largest counts of one signature, as Python integers."""
+        if self.as_rows is not None:
+            n, *counts, _ = self.as_rows[position]
+            return n, tuple(counts)
         return int(self.n[position]), tuple(self.counts[position].tolist())
 
     def take(self, positions: IntArray) -> Signatures:
@@ -131,12 +159,47 @@ class Signatures:
 
     def fewest_values(self) -> int:
         """The smallest number of distinct sensitive values in a class, or k + 2 if every class has more than k + 1."""
-        left = self.n.astype(np.int64)
+        if self.as_rows is not None:
+            return min(_values(n, counts) for n, *counts, _ in self.as_rows)
+        left = self.n.astype("int64")
         for rank in range(self.k + 1):
             left -= self.counts[:, rank]
             if not left.all():
                 return rank + 1
         return self.k + 2
+
+
+_ARRAYS = ("n", "counts", "multiplicity")
+
+
+def _is_sound(row: Sequence[Any]) -> bool:
+    """Whether a row is a signature, in Python's own integers; what is wrong with another is told of arrays."""
+    if any(type(value) is not int for value in row):
+        return False
+    n, *counts, multiplicity = row
+    total = sum(counts)
+    ordered = all(here >= after for here, after in pairwise(counts))
+    whole = total <= n <= LARGEST_CLASS and (counts[-1] > 0 or total == n)
+    return ordered and whole and counts[0] >= 1 and counts[-1] >= 0 and 1 <= multiplicity <= LARGEST_CLASS
+
+
+def _values(n: int, counts: Sequence[int]) -> int:
+    """The number of distinct values of a class, or one more than there are counts if these do not hold all rows."""
+    for rank, count in enumerate(counts):
+        n -= count
+        if not n:
+            return rank + 1
+    return len(counts) + 1
+
+
+def _arrays(rows: Sequence[Sequence[int]], k: int) -> tuple[IntArray, IntArray, IntArray]:
+    import numpy as np
+
+    try:
+        table = np.array(rows, dtype=np.int64).reshape(len(rows), k + 3)
+    except (TypeError, ValueError, OverflowError):
+        raise UsageError("the signatures have a value that is missing, not a number or too large") from None
+    return table[:, 0], table[:, 1:-1], table[:, -1]
 
 
 def _check_level(k: int) -> None:
@@ -145,6 +208,8 @@ def _check_level(k: int) -> None:
 
 
 def _integers(name: str, values: Any) -> IntArray:
+    import numpy as np
+
     array = np.asarray(values)
     if array.dtype.kind != "i":
         raise UsageError(f"{name} of the signatures is of type {array.dtype}, it must be a signed integer type")
@@ -152,6 +217,8 @@ def _integers(name: str, values: Any) -> IntArray:
 
 
 def _whole(column: ArrayLike) -> IntArray:
+    import numpy as np
+
     if np.ma.is_masked(column):
         raise UsageError("a column of the signatures has a missing value")
     array = np.asarray(column)
@@ -185,7 +252,7 @@ def _check_values(signatures: Signatures) -> None:
         here, after = counts[:, rank], counts[:, rank + 1]
         _refuse(here < after, "has counts out of order: {} is before {}", here, after)
     _refuse(n > LARGEST_CLASS, "has {} rows, more than the supported {}", n, LARGEST_CLASS)
-    total = counts.sum(axis=1, dtype=np.int64)
+    total = counts.sum(axis=1, dtype="int64")
     _refuse(total > n, "has counts that add up to {} but only {} rows", total, n)
     missing = (counts[:, last] == 0) & (total < n)
     _refuse(missing, "has all its counts, but they add up to {} and it has {} rows", total, n)

@@ -20,7 +20,6 @@ from sqlaudit.cli.exits import GIVEN, close_stdout, tell
 from sqlaudit.reports.document import About, Document
 from sqlaudit.reports.escape import in_encoding, visible
 from sqlaudit.reports.formats import BY_ENDING, format_by_ending, laid_out, render_json
-from sqlaudit.reports.stored import to_json as stored_document
 
 PLAIN_WIDTH = 80
 PLOT_SUFFIXES = (".svg", ".png")
@@ -47,6 +46,8 @@ class Output:
             UsageError: the file cannot be written.
         """
         if self.format == "json":
+            from sqlaudit.reports.stored import to_json as stored_document
+
             text = render_json({**data(), "report": stored_document(self._covered(document()))})
         else:
             covered = self._covered(document())

@@ -16,7 +16,8 @@ from sqlaudit.cli.options import cover_options
 from sqlaudit.cli.output import output_for
 from sqlaudit.cli.sections import Sectioned, in_section
 from sqlaudit.engines.overwriting import refuse_overwriting
-from sqlaudit.reports.document import About, Document, Picture
+from sqlaudit.reports.blocks import Picture
+from sqlaudit.reports.document import About, Document
 from sqlaudit.reports.page.pictures import draw_file
 from sqlaudit.reports.stored import from_json
 

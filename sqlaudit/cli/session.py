@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from types import FrameType, TracebackType
+from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, Progress, Task, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-from rich.text import Text
 
 from sqlaudit.base.errors import Interrupted, SqlauditError
 from sqlaudit.base.spec import Limits, Target
@@ -27,8 +26,14 @@ from sqlaudit.engines.overwriting import files_read, refuse_overwriting
 from sqlaudit.reports.escape import in_encoding, visible
 from sqlaudit.reports.figures import listing
 
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress, TaskID
+
 PATIENCE = 0.5
 """Seconds of silence before a progress bar appears."""
+FORCED = ("FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE")
+"""Variables by which rich takes for a terminal what is none."""
 NOT_CANCELLED = (
     "the database did not take the request to cancel, so the running statement may go on there for a while. "
     "Nothing was changed."
@@ -130,19 +135,13 @@ def _what_was_finished(executed: list[Executed], failed: bool) -> str:
     return f"{ENDING.word}; the running statement was cancelled and nothing was changed. {finished}"
 
 
-class _TimeLeft(TimeRemainingColumn):
-    """How long it still takes; nothing where nobody knows."""
-
-    def render(self, task: Task) -> Text:
-        return Text() if task.time_remaining is None else Text("left: ").append_text(super().render(task))
-
-
 class ProgressBar:
     """A bar on stderr, only on a terminal and only when the work takes longer than `PATIENCE`."""
 
     def __init__(self, console: Console | None = None) -> None:
-        self._console = console or Console(stderr=True, highlight=False, markup=False)
-        self._wanted = self._console.is_terminal and not self._console.is_dumb_terminal and not is_quiet()
+        self._console = console or _at_terminal()
+        at_terminal = self._console is not None and self._console.is_terminal and not self._console.is_dumb_terminal
+        self._wanted = at_terminal and not is_quiet()
         self._lock = threading.Lock()
         self._step, self._share, self._known = "starting", 0.0, False
         self._bar: Progress | None = None
@@ -172,10 +171,10 @@ class ProgressBar:
         with self._lock:
             if not self._wanted:
                 return
-            columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), _TimeLeft(compact=True))
-            self._bar = Progress(
-                *columns, console=self._console, transient=True, redirect_stdout=False, redirect_stderr=False
-            )
+            from sqlaudit.cli.bar import bar_on
+
+            assert self._console is not None
+            self._bar = bar_on(self._console)
             self._task = self._bar.add_task(self._step, total=None)
             self._bar.start()
             self._draw()
@@ -184,3 +183,12 @@ class ProgressBar:
         if self._bar is not None and self._task is not None:
             total = 1.0 if self._known else None
             self._bar.update(self._task, description=self._step, total=total, completed=self._share)
+
+
+def _at_terminal() -> Console | None:
+    """Where a bar could be drawn; None where nobody would see it, and nothing that draws is imported."""
+    if not (sys.stderr is not None and sys.stderr.isatty()) and not any(os.environ.get(name) for name in FORCED):
+        return None
+    from rich.console import Console
+
+    return Console(stderr=True, highlight=False, markup=False)

@@ -21,6 +21,7 @@ _ROWS = "sqlaudit_columns_rows"
 _CODES = "sqlaudit_columns_codes"
 _WIDEST_OFFSET = 1 << 21
 """Whole numbers in a range up to this keep their distance from the smallest one, without a dictionary."""
+_IN_64_BITS = ("TINYINT", "SMALLINT", "INT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
 _WORD = 1 << 62
 MOST_CODES = 50_000_000
 """So many codes (rows times columns) go to a workbench: four bytes each on the way, and as many again there."""
@@ -170,15 +171,18 @@ def _codes(
         kept=[Raw(c.sql) for c in kept],
     )
     rows = engine.materialize(_ROWS, read)
-    kinds = [info.kind for info in rows.columns[len(kept) :]]
-    names = [info.name for info in rows.columns[len(kept) :]]
+    infos = rows.columns[len(kept) :]
+    names = [info.name for info in infos]
     values = [info.name for info in rows.columns[: len(kept)]]
     source = Raw(rows.sql)
     persons = _totals(engine, source, Raw("e") if entity else None)[1]
-    profile = [{"name": n, "whole": k is Kind.INTEGER} for n, k in zip(names, kinds, strict=True)]
+    profile = [{"name": info.name, "whole": info.kind is Kind.INTEGER} for info in infos]
     row = engine.run(render("column_sets/columns_profile.sql", engine.dialect, source=source, columns=profile))[0]
     widths = row[2::2]
-    codes = [{"name": n, "offset": _by_offset(w, int(row[0]))} for n, w in zip(names, widths, strict=True)]
+    codes = [
+        {"name": info.name, "offset": _by_offset(width, int(row[0])), "wide": info.type.upper() not in _IN_64_BITS}
+        for info, width in zip(infos, widths, strict=True)
+    ]
     statement = render(
         "column_sets/columns_codes.sql", engine.dialect, source=source, columns=codes, kept=values, ordered=ordered
     )

@@ -116,6 +116,13 @@ class SetCounter:
                 self.known[mask] = self.known[whole]
                 self.derived += 1
 
+    def learn(self, mask: int, figures: Figures) -> None:
+        """Note the figures of a set that somebody else counted."""
+        if mask not in self.known:
+            self.known[mask] = figures
+            self.counted += 1
+            self._learn(mask)
+
     def mixed_classes(self, masks: Sequence[int]) -> list[int]:
         """For several sets: classes with two persons whose rows differ in some other column."""
         sets = [self._set(number, mask) for number, mask in enumerate(masks)]

@@ -7,8 +7,9 @@ every candidate that contains P is proven: a pair that agrees on it would agree 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from itertools import combinations
+
+import numpy as np
 
 from sqlaudit.column_sets.agree_sets import AgreeSets, Words, as_words
 from sqlaudit.column_sets.border import FoundSets, ordered
@@ -20,14 +21,16 @@ from sqlaudit.column_sets.walks import Tell, silent
 
 _PAIRS = 2_000_000
 """Row pairs that one self-join may produce."""
-_SAMPLED_PAIRS = 100_000
-_SAMPLED_COLUMNS = 6
 _KEY_COLUMNS = 12
 _KEY_SIZE = 5
 _ROWS_A_PAIR = 4
 """A self-join costs about as much for so many rows as for one pair that it finds."""
 _ROUND = 5000
+_FEW = 500
+"""So few open candidates are found again after every key; for more of them several keys are read first."""
 _KEYS_A_ROUND = 4
+_AT_ONCE = 256
+"""Candidates that are compared with all keys at once."""
 
 
 def identifying_sets(
@@ -39,19 +42,19 @@ def identifying_sets(
         The sets with the maximal agree sets as their proof; when the budget ends first, the sets proven so far.
     """
     width = len(counter.coded.missing)
-    whole = counter.figures([(1 << width) - 1])[0]
-    agree = AgreeSets(counter.engine, counter.coded, counter.nulls, width, (whole.classes or 0) < counter.coded.rows)
+    agree = AgreeSets(counter, width)
     try:
         try:
             if stop():
                 raise BudgetSpent
             agree.sample()
             search = _CoverSearch(counter, agree, width, max_size, stop)
-            search.sample_selective()
         except STOPPED as why:
             return FoundSets((), ordered(agree.maximal()), False, 0, None, 1, by_hand(why)), agree.read
         found = search.run(tell)
-        counter.identifies_all(found.minimal, (1 << width) - 1)
+        if found.minimal:
+            counter.figures([agree.everything])
+            counter.identifies_all(found.minimal, agree.everything)
         return found, agree.read
     finally:
         agree.close()
@@ -59,23 +62,20 @@ def identifying_sets(
 
 class _CoverSearch:
     def __init__(self, counter: SetCounter, agree: AgreeSets, width: int, max_size: int | None, stop: Stop) -> None:
-        self.counter = counter
         self.agree = agree
         self.width = width
-        self.everything = (1 << width) - 1
         self.max_size = max_size
         self.stop = stop
-        self.keys: list[int] = []
-        self.single = [f.pairs or 0 for f in counter.figures([1 << column for column in range(width)])]
-        self.selective = sorted(range(width), key=self.single.__getitem__)[:_KEY_COLUMNS]
+        self.rows = counter.coded.rows
+        self.read: list[int] = []
+        """Keys above which all pairs were read."""
+        single = [figures.pairs or 0 for figures in counter.figures([1 << column for column in range(width)])]
+        selective = sorted(range(width), key=single.__getitem__)[:_KEY_COLUMNS]
+        self.keys = [mask_of(some) for size in range(1, _KEY_SIZE + 1) for some in combinations(selective, size)]
+        self.words = as_words(self.keys, width)
+        self.pairs = np.array([_if_independent(key, single, self.rows) for key in self.keys])
+        """Of each key the pairs of rows that agree on it, estimated or counted."""
         self.decided = 0
-
-    def sample_selective(self) -> None:
-        """Read agree sets of some pairs equal on a selective column: the wide ones that a plain sample misses."""
-        for column in self.selective[:_SAMPLED_COLUMNS]:
-            pairs = self.single[column] // 2
-            if pairs and not self.stop():
-                self.agree.above(1 << column, max(1, pairs // _SAMPLED_PAIRS))
 
     def run(self, tell: Tell) -> FoundSets:
         """Read agree sets until every candidate contains a key that is read."""
@@ -102,7 +102,7 @@ class _CoverSearch:
         """Hitting sets of the complements; at most a round's worth as long as some of them are open."""
         found: list[int] = []
         is_open = False
-        edges = [self.everything & ~safe for safe in self.agree.maximal()]
+        edges = [self.agree.everything & ~safe for safe in self.agree.maximal()]
         try:
             for mask in minimal_hitting_sets(edges, self.max_size, are_minimal=True, stop=self.stop):
                 found.append(mask)
@@ -114,54 +114,56 @@ class _CoverSearch:
         return found, True
 
     def _is_proven(self, mask: int) -> bool:
-        return any(key & mask == key for key in self.keys)
+        return any(key & mask == key for key in self.read)
 
     def _read_above(self, waiting: list[int]) -> None:
-        """Read all agree sets above keys that together lie in every waiting candidate (or in many of them)."""
+        """Read all agree sets above keys that lie in many waiting candidates."""
         left = as_words(waiting, self.width)
-        keys = [(key, as_words([key], self.width)[0]) for key in self._keys()]
-        for _ in range(_KEYS_A_ROUND):
+        for _ in range(1 if len(waiting) <= _FEW else _KEYS_A_ROUND):
             if self.stop():
                 return
-            key, words = self._best_key(keys, left)
+            key, words = self._best_key(left)
             if not key:
                 key, words = waiting[0], as_words(waiting[:1], self.width)[0]
-            pairs = (self.counter.figures([key])[0].pairs or 0) // 2
-            stride = max(1, pairs // _PAIRS)
-            if stride > 1 and key not in waiting:
-                continue  # correlated columns; from now on the estimate is the count
-            self.agree.above(key, stride)
-            if stride == 1:
-                self.keys.append(key)
+            if not self._read_key(key, wanted=key in waiting):
+                continue
             left = left[((left & words) != words).any(axis=1)]
             if not len(left):
                 return
 
-    def _best_key(self, keys: Sequence[tuple[int, Words]], waiting: Words) -> tuple[int, Words]:
+    def _read_key(self, key: int, *, wanted: bool) -> bool:
+        """Read the pairs that agree on a key, or some of them where there are too many and the key is `wanted`; else it
+        is left with what was counted."""
+        pairs = self.agree.count(key) if key else 0
+        if not key or pairs > _PAIRS:  # rows that are equal everywhere may be among them
+            self.agree.settle()
+            pairs = self.agree.count(key)
+        if key in self.keys:
+            self.pairs[self.keys.index(key)] = pairs
+        stride = max(1, -(-pairs // _PAIRS))
+        if stride > 1 and not wanted:
+            return False  # correlated columns
+        if stride > 1 and self.agree.above(key, stride):
+            return True
+        self.agree.above(key)
+        self.read.append(key)
+        return True
+
+    def _best_key(self, waiting: Words) -> tuple[int, Words]:
         """The key that lies in most candidates for the work it makes; 0 when none is cheap enough."""
-        best, gain = (0, waiting[0]), 0.0
-        for key, words in keys:
-            pairs = self._estimate(key)
-            if pairs > _PAIRS:
-                continue
-            covered = int(((waiting & words) == words).all(axis=1).sum())
-            score = covered / (self.counter.coded.rows / _ROWS_A_PAIR + pairs)
-            if score > gain:
-                best, gain = (key, words), score
-        return best
+        covered = np.zeros(len(self.keys), dtype=np.int64)
+        for begin in range(0, len(waiting), _AT_ONCE):
+            some = waiting[begin : begin + _AT_ONCE, None, :]
+            covered += ((some & self.words) == self.words).all(axis=2).sum(axis=0)
+        score = np.where(self.pairs <= _PAIRS, covered / (self.rows / _ROWS_A_PAIR + self.pairs + 1), 0.0)
+        best = int(score.argmax()) if len(score) else 0
+        return (self.keys[best], self.words[best]) if len(score) and score[best] > 0 else (0, waiting[0])
 
-    def _keys(self) -> Iterable[int]:
-        for size in range(1, _KEY_SIZE + 1):
-            for chosen in combinations(self.selective, size):
-                yield mask_of(chosen)
 
-    def _estimate(self, key: int) -> float:
-        """Pairs of rows equal on the key as if columns were independent, or as counted."""
-        if key in self.counter.known:
-            return (self.counter.known[key].pairs or 0) / 2
-        rows = self.counter.coded.rows
-        every = max(1.0, float(rows) * (rows - 1))
-        share = every
-        for column in bits(key):
-            share *= self.single[column] / every
-        return share / 2
+def _if_independent(key: int, single: list[int], rows: int) -> float:
+    """Pairs of rows equal on a key if columns were independent; `single` are the ordered pairs of each column."""
+    every = max(1.0, float(rows) * (rows - 1))
+    share = every
+    for column in bits(key):
+        share *= single[column] / every
+    return share / 2

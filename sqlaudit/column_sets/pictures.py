@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sqlaudit.column_sets.result import ColumnSets
-from sqlaudit.reports.document import Picture
+from sqlaudit.reports.blocks import Picture
 from sqlaudit.reports.figures import count, percent
 
 MOST_SETS = 24

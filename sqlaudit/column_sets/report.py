@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from sqlaudit.base.words import spelled
 from sqlaudit.column_sets.pictures import sets_picture
 from sqlaudit.column_sets.result import ColumnSet, ColumnSets, Sampled
-from sqlaudit.reports.document import About, Bullets, Column, Document, Facts, Picture, Table, Toned, Words, section
+from sqlaudit.reports.blocks import Bullets, Column, Facts, Picture, Table, Toned, Words
+from sqlaudit.reports.document import About, Document, section
 from sqlaudit.reports.figures import count, limit, listing, percent, plural
-from sqlaudit.reports.moments import made
-from sqlaudit.reports.statements import statements_code
+from sqlaudit.reports.ran import made, sql_section
 
 _SHOWN = 40
 """So many sets are listed one by one; the JSON has all that were asked for."""
@@ -36,7 +36,7 @@ def columns_document(result: ColumnSets) -> Document:
             *section("Column sets", *_found(result)),
             *section("What each column adds", Bullets(tuple(_effects(result)))),
             *section("How it was measured", _how(result)),
-            *section("The SQL that ran", *statements_code(result.statements)),
+            *sql_section(result),
         ),
         about=About(result.target, result.time),
     )
@@ -232,6 +232,6 @@ def _how(result: ColumnSets) -> Facts:
                 f"{count(counts.decided)}; {count(counts.counted)} of them by counting in the database",
             ),
             ("missing values", READS[result.nulls]),
-            *made(result.engine, result.time, result.statements, result.versions, result.access),
+            *made(result),
         )
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sqlaudit.events.result import PersonsResult
-from sqlaudit.reports.document import Picture
+from sqlaudit.reports.blocks import Picture
 
 
 def curve_picture(result: PersonsResult) -> Picture | None:

@@ -8,10 +8,10 @@ from sqlaudit.events.pictures import curve_picture
 from sqlaudit.events.result import Coherence, Drawn, Learnt, PersonAtRisk, PersonsResult, WithoutColumn
 from sqlaudit.events.sentences import among, events, headline, lead
 from sqlaudit.models.phrases import required_sentence, verdict_of
-from sqlaudit.reports.document import About, Bullets, Column, Document, Facts, Paragraph, Table, Toned, section
+from sqlaudit.reports.blocks import Bullets, Column, Facts, Paragraph, Table, Toned
+from sqlaudit.reports.document import About, Document, section
 from sqlaudit.reports.figures import count, part, percent, plural
-from sqlaudit.reports.moments import made
-from sqlaudit.reports.statements import statements_code
+from sqlaudit.reports.ran import made, sql_section
 
 _MOST_NUMBERS = 12
 MISSING, NOBODY = "(missing)", "–"
@@ -50,7 +50,7 @@ def persons_document(result: PersonsResult) -> Document:
             *section("Persons most at risk", _most_at_risk(result)),
             *section("How many events persons have", _numbers(result)),
             *section("How it was measured", _how(result)),
-            *section("The SQL that ran", *statements_code(result.statements)),
+            *sql_section(result),
             *section("What this does not say", Bullets(NOT_SAID[1:] if result.tolerance else NOT_SAID)),
         ),
         about=About(result.target, result.time),
@@ -267,6 +267,6 @@ def _how(result: PersonsResult) -> Facts:
             *static,
             (f"different events{' by what is known besides' if static else ''}", count(result.events)),
             ("missing values", _MISSING[result.nulls]),
-            *made(result.engine, result.time, result.statements, result.versions, result.access),
+            *made(result),
         )
     )

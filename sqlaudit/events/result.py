@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import ClassVar
 
-from sqlaudit.base.documents import IF_ANY, LEFT_OUT, OR_NULL, Documented, exactly, key, objects, shown, told
-from sqlaudit.base.result import MeasuredResult, Status
-from sqlaudit.models.check import Check
+from sqlaudit.base.documents import IF_ANY, LEFT_OUT, OR_NULL, Documented, exactly, key, objects, shown
+from sqlaudit.base.result import MeasuredResult
+from sqlaudit.models.check import Check, WithVerdict
 from sqlaudit.reports.notebook import Shown
 
 
@@ -197,15 +197,12 @@ class PersonAtRisk(Documented):
     telling: tuple[tuple[str | None, ...], ...]
 
 
-_WORST = (Status.FAIL, Status.UNDETERMINED, Status.WARN, Status.PASS)
-
-
 def _by_number(found: Mapping[int, int]) -> list[dict[str, int]]:
     return [{"events": events, "persons": persons} for events, persons in found.items()]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class PersonsResult(MeasuredResult, Shown):
+class PersonsResult(WithVerdict, MeasuredResult, Shown):
     """How easily persons are found by their events.
 
     Args:
@@ -262,18 +259,6 @@ class PersonsResult(MeasuredResult, Shown):
     def by_hand(self) -> bool:
         """Whether somebody stopped the search."""
         return self._by_hand
-
-    @property
-    @told("checks", IF_ANY)
-    def status(self) -> Status | None:
-        """The worst verdict among the requirements, None when nothing was required."""
-        verdicts = {check.status for check in self.checks}
-        return next((one for one in _WORST if one in verdicts), None)
-
-    @property
-    def passed(self) -> bool:
-        """True when no requirement failed or stayed undetermined."""
-        return self.status in (None, Status.PASS, Status.WARN)
 
     @property
     def near(self) -> bool:

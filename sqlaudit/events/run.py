@@ -65,6 +65,7 @@ def find_persons(engine: Engine, target: Target | Relation, request: PersonsRequ
     begun = time.monotonic()
     asked = _asked(request)
     source = source_of(engine, target, request)
+    _refuse_spellings(engine, source, asked)
     within = tolerated(source.chosen, source.events, request.tolerance)
     stop = until(begun, request.time_budget)
     ends = None if request.time_budget is None else begun + request.time_budget
@@ -97,6 +98,22 @@ def plan_persons(
     statements = [reading(engine, source.relation, source.chosen, source.person)]
     statements += [span_statement(engine, source.relation, source.chosen[place], one) for place, one in within.items()]
     return source.relation.tables, statements
+
+
+def _refuse_spellings(engine: Engine, source: EventSource, asked: Sequence[Asked]) -> None:
+    """What is required of sensitive values must not be found in spellings of one.
+
+    Raises:
+        UsageError: it may be.
+    """
+    required = [item.requirement.text for item in asked if item.model.needs_sensitive]
+    if not required:
+        return
+    from sqlaudit.classes.spellings import TEXTS, refuse_spellings
+
+    for one in source.chosen[source.quasi : source.told]:
+        if one.kind in TEXTS:
+            refuse_spellings(engine, one.name, [(source.relation.sql, one.sql)], required[0])
 
 
 def _asked(request: PersonsRequest) -> list[Asked]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlaudit.events.result import Coherence, Known, Learnt, PersonsResult
-from sqlaudit.reports.document import Toned, Words
+from sqlaudit.reports.blocks import Toned, Words
 from sqlaudit.reports.figures import count, part, percent, plural
 
 

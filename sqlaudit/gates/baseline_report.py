@@ -7,7 +7,8 @@ from typing import Any
 
 from sqlaudit.gates.report import notices_of, told_line
 from sqlaudit.gates.result import GateResult, GateTest, Moment, Outcome
-from sqlaudit.reports.document import Bullets, Column, Document, Paragraph, Table, Toned, Words, section
+from sqlaudit.reports.blocks import Bullets, Column, Paragraph, Table, Toned, Words
+from sqlaudit.reports.document import Document, section
 from sqlaudit.reports.figures import count, figure, plural
 
 SCHEMA = "sqlaudit-history/1"

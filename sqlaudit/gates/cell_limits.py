@@ -13,6 +13,7 @@ from sqlaudit.base.nodes import Node
 from sqlaudit.base.options import options_of, request_from
 from sqlaudit.base.paths import exists
 from sqlaudit.base.spec import Target
+from sqlaudit.gates.keys import TEXT_OR_TEXTS, YES_OR_NO, Keys, described, key_of
 from sqlaudit.gates.nodes import NO_TEXTS, Mistakes, flag, mistake_of, place_of, text, texts
 from sqlaudit.gates.result import Mistake
 from sqlaudit.gates.spec import CellLimit
@@ -26,7 +27,13 @@ OPTIONS = {one.name: one for _, one in options_of(AggregatesRequest) if one.sect
 SHOWN = "show_cells"
 OTHERS = "before", "linked"
 """Further tables."""
-KEYS = (*OPTIONS, *OTHERS, SHOWN, "require")
+KEYS: Keys = {
+    **{name: key_of(one) for name, one in OPTIONS.items()},
+    "before": described("Older releases: of the same connection, or files.", TEXT_OR_TEXTS),
+    "linked": described("Further tables of the same people, judged together with this one.", TEXT_OR_TEXTS),
+    SHOWN: described("Name unsafe cells by their dimensions in what is told.", YES_OR_NO),
+    "require": described(f"Rules for cells: {', '.join(CELL_RULES)}.", TEXT_OR_TEXTS),
+}
 
 
 def read_cells(node: Node, mistakes: Mistakes, connection: str, folder: Path) -> tuple[CellLimit, ...]:

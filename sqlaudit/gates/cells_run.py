@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import datetime
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from sqlaudit.base.errors import Interrupted, SqlauditError
 from sqlaudit.base.result import Status
-from sqlaudit.base.spec import ReadOptions
-from sqlaudit.engines.contract import Engine
-from sqlaudit.gates.judging import errored, judged
+from sqlaudit.gates.judging import judged
 from sqlaudit.gates.result import GateTest, Outcome
+from sqlaudit.gates.shared_runs import SharedRuns, read_alike
 from sqlaudit.gates.spec import CellLimit, TableEntry, TestSpec
 from sqlaudit.models.check import Check
 from sqlaudit.models.registry import CELL_RULES
@@ -20,54 +17,33 @@ from sqlaudit.tabular.result import AggregatesResult, RuleFound
 _OUTSIDERS = "Hidden cells are judged for outsiders, and not for contributors, who know their own part."
 
 
-@dataclass
-class CellTests:
-    """Runs the tests on the cells of one table.
+class CellTests(SharedRuns[CellLimit, AggregatesResult]):
+    """Runs the tests on the cells of one table, one for each rule."""
 
-    Args:
-        engine: an open engine. today: the day that exceptions are compared with.
-    """
+    def _limit(self, spec: TestSpec) -> CellLimit | None:
+        return spec.cells
 
-    engine: Engine
-    today: datetime.date
-    _found: dict[CellLimit, AggregatesResult] = field(default_factory=dict)
+    def _question(self, limit: CellLimit) -> CellLimit:
+        return replace(limit, request=replace(limit.request, requirements=()))
 
-    def run(self, entry: TableEntry, spec: TestSpec, limit: CellLimit) -> list[GateTest]:
-        """The test of a rule.
+    def _find(self, entry: TableEntry, alike: Sequence[CellLimit]) -> AggregatesResult:
+        from sqlaudit.tabular.run import find_unsafe_cells
 
-        Raises:
-            Interrupted: somebody pressed Ctrl-C.
-        """
-        try:
-            result = self._result(entry, limit)
-        except Interrupted:
-            raise
-        except SqlauditError as error:
-            return [errored(entry, spec, error)]
+        assert entry.target is not None
+        rules = tuple(one for other in alike for one in other.request.requirements)
+        before, linked = (read_alike(entry, some) for some in (alike[0].before, alike[0].linked))
+        request = replace(alike[0].request, requirements=rules)
+        return find_unsafe_cells(self.engine, entry.target, request, before, linked)
+
+    def _tests(
+        self, entry: TableEntry, spec: TestSpec, limit: CellLimit, result: AggregatesResult
+    ) -> Iterator[GateTest]:
         test = judged(entry, spec, _check(result, spec, limit), result.cells, None, self.today)
         rule = CELL_RULES[limit.request.requirements[0].model]
         if result.outsiders_only and test.outcome is Outcome.PASS and rule.of_hidden:
             test = replace(test, message=f"{test.message} {_OUTSIDERS}".strip())
         shown = "; ".join(_keys(result, limit)) if limit.request.show_values else ""
-        return [replace(test, message=f"{test.message} Cells: {shown}.".strip()) if shown else test]
-
-    def _result(self, entry: TableEntry, limit: CellLimit) -> AggregatesResult:
-        """What answers a rule and all others over the same cells."""
-        from sqlaudit.tabular.run import find_unsafe_cells
-
-        asked = _cells(limit)
-        if asked not in self._found:
-            assert entry.target is not None
-            alike = [test.cells for test in entry.tests if test.cells is not None and _cells(test.cells) == asked]
-            rules = tuple(one for other in alike for one in other.request.requirements)
-            read = entry.target.read
-            before, linked = (
-                [replace(one, read=read) if one.read == ReadOptions() else one for one in some]
-                for some in (limit.before, limit.linked)
-            )
-            request = replace(limit.request, requirements=rules)
-            self._found[asked] = find_unsafe_cells(self.engine, entry.target, request, before, linked)
-        return self._found[asked]
+        yield replace(test, message=f"{test.message} Cells: {shown}.".strip()) if shown else test
 
 
 def _keys(result: AggregatesResult, limit: CellLimit) -> Iterator[str]:
@@ -77,11 +53,6 @@ def _keys(result: AggregatesResult, limit: CellLimit) -> Iterator[str]:
         if one.text == limit.request.requirements[0].text:
             for key in one.keys:
                 yield ", ".join(f"{name}={'–' if value is None else value}" for name, value in key.items())
-
-
-def _cells(limit: CellLimit) -> CellLimit:
-    """What two rules must have in common to be answered by one reading."""
-    return replace(limit, request=replace(limit.request, requirements=()))
 
 
 def _check(result: AggregatesResult, spec: TestSpec, limit: CellLimit) -> Check:

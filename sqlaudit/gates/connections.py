@@ -13,13 +13,27 @@ from sqlaudit.base.nodes import Node
 from sqlaudit.base.paths import exists, expanded
 from sqlaudit.base.whereabouts import Whereabouts
 from sqlaudit.gates.dbt_profiles import load_profile
+from sqlaudit.gates.keys import TEXT, Keys, described
 from sqlaudit.gates.nodes import NO_PAIRS, Mistakes, place_of, text
 from sqlaudit.gates.result import Mistake
 from sqlaudit.gates.spec import Connection
 
 _SECRET = re.compile(r"(?i)pass(word|wd)?\s*=|\bpwd\s*=|token\s*=|secret\s*=")
-KINDS = ("duckdb", "env", "url", "service", "dbt_profile")
-CONNECTION = (*KINDS, "password_env", "target", "profiles_dir", "description", "namespace")
+KINDS: Keys = {
+    "duckdb": described("A DuckDB file, from the folder of the policy."),
+    "env": described("The environment variable that holds a PostgreSQL URL or the name of a DuckDB file."),
+    "url": described("A PostgreSQL URL without a password; or a Spark: spark:local, spark:yarn, sc://host:15002."),
+    "service": described("A service of PostgreSQL's pg_service.conf."),
+    "dbt_profile": described("A profile of dbt's profiles.yml."),
+}
+KEYS: Keys = {
+    **KINDS,
+    "password_env": described("The environment variable with the password for url or service."),
+    "target": described("The target of the dbt profile."),
+    "profiles_dir": described("The folder of profiles.yml."),
+    "description": TEXT,
+    "namespace": described("What catalogues call the database: postgres://db.example.org:5432."),
+}
 _DBT_ONLY = ("target", "profiles_dir")
 _NEVER = (
     "a password has no place in a policy: put the whole URL into an environment variable and name it under 'env', "
@@ -43,21 +57,21 @@ def _connection(name: str, node: Node, mistakes: Mistakes) -> Connection | None:
     if "password" in written or "pass" in written:
         mistakes.append(Mistake(place_of(node), f"connection {name!r}: {_NEVER}"))
         return None
-    found = own.section(node, "a connection", CONNECTION)
+    found = own.section(node, "a connection", KEYS)
     kinds = [kind for kind in KINDS if kind in found]
     if len(kinds) != 1:
         own.append(Mistake(place_of(node), f"connection {name!r} is said by one of {', '.join(KINDS)}."))
         mistakes += own
         return None
     kind = kinds[0]
-    said = {key: own.attempt(text(key), value, "") for key, value in found.items()}
+    given = {key: own.attempt(text(key), value, "") for key, value in found.items()}
     for key in _DBT_ONLY:
         if key in found and kind != "dbt_profile":
             own.append(Mistake(place_of(found[key]), f"{key!r} belongs to a dbt_profile."))
     if "password_env" in found and kind not in ("url", "service"):
         own.append(Mistake(place_of(found["password_env"]), "'password_env' belongs to a url or service."))
     for key in ("url", "service", "namespace"):
-        if holds_password(said.get(key, "")):
+        if holds_password(given.get(key, "")):
             own.append(Mistake(place_of(found[key]), f"connection {name!r}: {_NEVER}"))
     mistakes += own
     if own:
@@ -66,13 +80,13 @@ def _connection(name: str, node: Node, mistakes: Mistakes) -> Connection | None:
     return Connection(
         name,
         kind,
-        said[kind],
+        given[kind],
         place_of(node),
         folder,
-        said.get("password_env", ""),
-        said.get("target", ""),
-        said.get("profiles_dir", ""),
-        said.get("namespace", ""),
+        given.get("password_env", ""),
+        given.get("target", ""),
+        given.get("profiles_dir", ""),
+        given.get("namespace", ""),
     )
 
 

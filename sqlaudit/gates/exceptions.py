@@ -8,13 +8,26 @@ from collections.abc import Mapping, Sequence
 from sqlaudit.base.errors import SqlauditError
 from sqlaudit.base.names import closest
 from sqlaudit.base.nodes import Node
+from sqlaudit.gates.keys import TEXT, Keys, described
 from sqlaudit.gates.nodes import NO_NODES, Mistakes, chosen, day, place_of, text, up_to
 from sqlaudit.gates.result import Mistake
 from sqlaudit.gates.spec import PolicyException, TestSpec, Threshold
 from sqlaudit.models.coverage import no_identifier
 from sqlaudit.models.requirements import find_model
 
-_EXCEPTION = ("requirement", "identifier", "sensitive", "until", "reason", "up_to")
+KEYS: Keys = {
+    "requirement": TEXT,
+    "identifier": described("A direct identifier that may be in the table for a while."),
+    "sensitive": TEXT,
+    "until": {
+        "type": "string",
+        "format": "date",
+        "pattern": r"^\d{4}-\d{2}-\d{2}$",
+        "description": "The last day on which it holds.",
+    },
+    "reason": TEXT,
+    "up_to": {"type": ["integer", "string"], "description": "How many rows may fall short: 12 or 1%."},
+}
 
 
 def read_exceptions(found: Mapping[str, Node], tests: Sequence[TestSpec], mistakes: Mistakes) -> list[PolicyException]:
@@ -26,7 +39,7 @@ def read_exceptions(found: Mapping[str, Node], tests: Sequence[TestSpec], mistak
 
 def _exception(node: Node, tests: Sequence[TestSpec], mistakes: Mistakes) -> PolicyException | None:
     own = Mistakes()
-    found = own.section(node, "an exception", _EXCEPTION)
+    found = own.section(node, "an exception", KEYS)
     subject = "identifier" if "identifier" in found else "requirement"
     missing = [key for key in (subject, "until", "reason") if key not in found]
     if missing:

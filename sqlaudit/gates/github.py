@@ -8,7 +8,7 @@ from sqlaudit.base.result import MEANING, Warned, is_note
 from sqlaudit.gates.places import relative
 from sqlaudit.gates.report import OUTCOMES, gate_headline, sentence
 from sqlaudit.gates.result import GateResult, Outcome, Place
-from sqlaudit.reports.document import text_of
+from sqlaudit.reports.blocks import text_of
 from sqlaudit.reports.escape import visible
 
 _COMMANDS = {

@@ -9,16 +9,27 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.nodes import Node
 from sqlaudit.base.paths import exists
 from sqlaudit.base.spec import Roles, Target
+from sqlaudit.gates.keys import LIMIT, Keys, described, keys_of
 from sqlaudit.gates.nodes import NO_TEXTS, Mistakes, choice, flag, number, place_of, text, texts
 from sqlaudit.gates.result import Mistake
 from sqlaudit.gates.spec import LossLimit
 from sqlaudit.models.measures import OF_RELEASES
-from sqlaudit.release.compare.request import DISTANCES
+from sqlaudit.release.compare.request import DISTANCES, CompareRequest
 from sqlaudit.reports.figures import limit as exact
 
 LOSS = "loss"
-KEYS = ("original", "measure", "of", "at_most", "at_least", "column", "key", "by_position", "hierarchies", "distance")
 FIGURES = ("value", "mean", "share")
+KEYS: Keys = {
+    "original": described("The table before it was made safe: of the same connection, or a file."),
+    "measure": {"enum": list(OF_RELEASES), "description": "As for sqlaudit compare."},
+    "of": {"enum": list(FIGURES), "description": "The value, its mean, or its share of complete suppression."},
+    "at_most": LIMIT,
+    "at_least": LIMIT,
+    "column": described("Of one quasi-identifier; without it of all together."),
+    **keys_of(CompareRequest, "key", "by_position"),
+    "hierarchies": described("A file or folder; without it those of the inputs."),
+    **keys_of(CompareRequest, "distance"),
+}
 
 
 def read_loss(node: Node, mistakes: Mistakes, connection: str, folder: Path) -> LossLimit | None:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import datetime
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
-from sqlaudit.base.errors import Interrupted, SqlauditError, UsageError
+from sqlaudit.base.errors import UsageError
 from sqlaudit.base.result import Number, Status
-from sqlaudit.base.spec import ReadOptions
-from sqlaudit.engines.contract import Engine
-from sqlaudit.gates.judging import errored, judged
+from sqlaudit.gates.judging import judged
 from sqlaudit.gates.result import GateTest
+from sqlaudit.gates.shared_runs import SharedRuns, read_alike
 from sqlaudit.gates.spec import LossLimit, TableEntry, TestSpec
 from sqlaudit.models.check import Check
 from sqlaudit.models.judge import compares
@@ -25,54 +24,29 @@ _AUDIT = parse_requirement("k=1")
 """A comparison audits the release, too; the policy's own tests do that, so here one cheap model will do."""
 
 
-@dataclass
-class LossTests:
-    """Runs the tests on losses of one table.
+class LossTests(SharedRuns[LossLimit, CompareResult]):
+    """Runs the tests on losses of one table, one for every sensitive attribute that the measure is about, or one."""
 
-    Args:
-        engine: an open engine. today: the day that exceptions are compared with.
-    """
+    def _limit(self, spec: TestSpec) -> LossLimit | None:
+        return spec.loss
 
-    engine: Engine
-    today: datetime.date
-    _compared: dict[LossLimit, CompareResult] = field(default_factory=dict)
+    def _question(self, limit: LossLimit) -> LossLimit:
+        return replace(limit, measure="", limit=Fraction(0), at_least=False, figure="value", column=None)
 
-    def run(self, entry: TableEntry, spec: TestSpec, limit: LossLimit) -> list[GateTest]:
-        """One test for every sensitive attribute that the measure is about, or one.
+    def _find(self, entry: TableEntry, alike: Sequence[LossLimit]) -> CompareResult:
+        return compare_tables(self.engine, _request(entry, alike))
 
-        Raises:
-            Interrupted: somebody pressed Ctrl-C.
-        """
-        try:
-            result = self._compare(entry, limit)
-            losses = _of(result, spec, limit)
-        except Interrupted:
-            raise
-        except SqlauditError as error:
-            return [errored(entry, spec, error)]
-        return [judged(entry, spec, _check(loss, spec, limit), result.released, None, self.today) for loss in losses]
-
-    def _compare(self, entry: TableEntry, limit: LossLimit) -> CompareResult:
-        """The comparison that answers a limit and all that only differ in measure, column or bound."""
-        asked = _question(limit)
-        if asked not in self._compared:
-            alike = [test.loss for test in entry.tests if test.loss is not None and _question(test.loss) == asked]
-            self._compared[asked] = compare_tables(self.engine, _request(entry, alike))
-        return self._compared[asked]
+    def _tests(self, entry: TableEntry, spec: TestSpec, limit: LossLimit, result: CompareResult) -> Iterator[GateTest]:
+        for loss in _of(result, spec, limit):
+            yield judged(entry, spec, _check(loss, spec, limit), result.released, None, self.today)
 
 
-def _question(limit: LossLimit) -> LossLimit:
-    """What two limits must have in common to be answered by one comparison."""
-    return replace(limit, measure="", limit=Fraction(0), at_least=False, figure="value", column=None)
-
-
-def _request(entry: TableEntry, limits: list[LossLimit]) -> CompareRequest:
+def _request(entry: TableEntry, limits: Sequence[LossLimit]) -> CompareRequest:
     assert entry.target is not None
     first = limits[0]
     own = entry.inputs.get("hierarchies")
-    read = first.original.read if first.original.read != ReadOptions() else entry.target.read
     return CompareRequest(
-        original=replace(first.original, read=read),
+        original=read_alike(entry, [first.original])[0],
         release=entry.target,
         qi=entry.roles.quasi_identifiers,
         sensitive=entry.roles.sensitive,

@@ -12,28 +12,21 @@ from sqlaudit.audits.persons import Combinations, persons_told
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.errors import Interrupted, SqlauditError, UsageError
 from sqlaudit.base.relation import Relation
-from sqlaudit.base.result import Status, Warned
+from sqlaudit.base.result import Warned
 from sqlaudit.base.spec import AuditSpec, Coverage, Requirement, Roles, Target
 from sqlaudit.classes.found import FailingClass
 from sqlaudit.classes.opening import resolve_roles
-from sqlaudit.column_sets.request import ColumnRequest, FindSets
-from sqlaudit.column_sets.result import ColumnSet, ColumnSets
-from sqlaudit.column_sets.search import find_columns
 from sqlaudit.engines.contract import Engine
 from sqlaudit.gates.cells_run import CellTests
+from sqlaudit.gates.column_sets_run import ColumnSetTests
 from sqlaudit.gates.judging import blank, errored, judged
 from sqlaudit.gates.losses_run import LossTests
 from sqlaudit.gates.persons import PersonsTables
-from sqlaudit.gates.result import ColumnSetFigures, GateTest, Mistake
+from sqlaudit.gates.result import GateTest, Mistake
 from sqlaudit.gates.series_run import SeriesTests
-from sqlaudit.gates.spec import ColumnLimit, TableEntry, TestSpec
-from sqlaudit.models.check import Check
+from sqlaudit.gates.spec import TableEntry, TestSpec
 from sqlaudit.models.coverage import columns_check, identifier_checks
 from sqlaudit.profiles.warnings import audit_warnings
-from sqlaudit.reports.figures import percent
-
-MOST_SETS = 10_000
-_SETS_SAID = 3
 
 Store = Callable[[str, Iterable[FailingClass]], None]
 """Takes the classes that fall short in a table."""
@@ -109,6 +102,11 @@ class TableTests:
             raise found
         return found
 
+    def _rows(self, entry: TableEntry) -> Relation | Target:
+        """The rows of a table, with those of its persons where they are joined."""
+        assert entry.target is not None
+        return self._with_persons(entry)[1] or entry.target
+
     def _key(self, entry: TableEntry) -> Key | None:
         """What two entries must have in common to share an audit; None where nothing can be audited."""
         try:
@@ -125,12 +123,12 @@ class TableTests:
         of_cells = all(spec.cells is not None for spec in entry.tests)  # no row of it is a person
         known = _Known(()) if of_cells else self._known(entry)
         losses, cells = LossTests(self.engine, self.today), CellTests(self.engine, self.today)
-        series = SeriesTests(self.engine, self.today)
+        series, columns = SeriesTests(self.engine, self.today), ColumnSetTests(self.engine, self.today, self._rows)
         for position, spec in enumerate(entry.tests):
             if spec.mistake:
                 results.append(errored(entry, spec, UsageError(spec.mistake)))
             elif spec.columns is not None:
-                results.append(self._columns(entry, spec, spec.columns))
+                results += columns.run(entry, spec, spec.columns)
             elif spec.loss is not None:
                 results += losses.run(alone, spec, spec.loss)
             elif spec.series is not None:
@@ -228,41 +226,6 @@ class TableTests:
         ]
         return [judged(entry, spec, check, result.rows, result.classes.count, self.today) for check in checks]
 
-    def _columns(self, entry: TableEntry, spec: TestSpec, limit: ColumnLimit) -> GateTest:
-        try:
-            found = self._search(entry, limit)
-        except Interrupted:
-            raise
-        except SqlauditError as error:
-            return errored(entry, spec, error)
-        test = judged(entry, spec, _check_of(spec, limit, found), found.total, None, self.today)
-        sets = tuple(ColumnSetFigures(one.columns, one.rows_at_risk) for one in found.sets)
-        said = " ".join(part for part in (_sets_said(found), test.message) if part)
-        return replace(test, sets=sets, unit=found.unit, message=said)
-
-    def _search(self, entry: TableEntry, limit: ColumnLimit) -> ColumnSets:
-        assert entry.target is not None
-        roles = entry.roles
-        columns: Sequence[str] = () if limit.among == "all" else limit.among
-        if limit.among == "quasi_identifiers":
-            columns = [name for name in roles.quasi_identifiers if name not in limit.exclude]
-        exclude = limit.exclude if columns else (*roles.identifiers, *limit.exclude)
-        if columns:
-            columns, exclude = [name for name in columns if name not in exclude], ()
-        request = ColumnRequest(
-            tuple(columns),
-            exclude,
-            roles.entity,
-            k=limit.k,
-            tolerance=limit.share,
-            max_size=limit.max_size,
-            find=FindSets.ALL,
-            limit=MOST_SETS,
-            nulls=roles.nulls,
-            effects=False,
-        )
-        return find_columns(self.engine, self._with_persons(entry)[1] or entry.target, request)
-
 
 @dataclass(frozen=True)
 class _Known:
@@ -295,42 +258,6 @@ def _key(entry: TableEntry) -> Key:
         entry.insensitive,
         id(inputs) if inputs else 0,
     )
-
-
-def _check_of(spec: TestSpec, limit: ColumnLimit, found: ColumnSets) -> Check:
-    """A limit on column sets as a check: how many minimal sets are beyond it, and the rows of the worst of them."""
-    worst = max((one.rows_at_risk for one in found.sets), default=0)
-    status = Status.FAIL if found.sets_found else Status.PASS if found.complete else Status.UNDETERMINED
-    return Check(
-        model="column_sets",
-        sensitive=None,
-        title="column sets beyond the limit",
-        parameters={"max_size": limit.max_size, "k": limit.k, "share": limit.share},
-        level=found.sets_found,
-        levels={"sets": found.sets_found},
-        operator="<=",
-        required=0,
-        status=status if found.total else Status.UNDETERMINED,
-        failing_rows=worst,
-        failing_share=worst / found.total if found.total else None,
-        text=spec.requirement,
-    )
-
-
-def _sets_said(found: ColumnSets) -> str:
-    """The worst sets in words; column names and counts only."""
-    if not found.sets:
-        return ""
-    ranked = sorted(found.sets, key=lambda one: (-one.rows_at_risk, one.columns))
-    said = "; ".join(_set_said(one, found) for one in ranked[:_SETS_SAID])
-    more = f"; and {len(found.sets) - _SETS_SAID} more" if len(found.sets) > _SETS_SAID else ""
-    return f"{said}{more}."
-
-
-def _set_said(one: ColumnSet, found: ColumnSets) -> str:
-    names = ", ".join(one.columns) or "no column at all"
-    share = percent(one.share_at_risk)
-    return f"{names}: {one.rows_at_risk:,} of {found.total:,} {found.unit} ({share}) in classes below {found.k}"
 
 
 def skipped(entry: TableEntry) -> list[GateTest]:

@@ -12,12 +12,21 @@ from sqlaudit.base.spec import Roles
 from sqlaudit.column_sets.selection import named_column
 from sqlaudit.engines.contract import Engine
 from sqlaudit.events.sources import with_static
+from sqlaudit.gates.keys import TEXT, TEXT_OR_TEXTS, Keys, described
 from sqlaudit.gates.nodes import NO_NODES, NO_TEXTS, Mistakes, chosen, place_of, text, texts
 from sqlaudit.gates.result import Mistake
 from sqlaudit.gates.spec import Connection, PersonsEntry, TableEntry
-from sqlaudit.gates.targets import read_connection, read_target
+from sqlaudit.gates.targets import PLACE, read_connection, read_target
 
-PERSONS = ("table", "file", "query", "connection", "where", "read", "name", "entity", "static", "description")
+KEYS: Keys = {
+    **PLACE,
+    "table": described("A table or view of the connection, with a row a person."),
+    "file": described("A file, from the folder of the policy."),
+    "name": described("What errors call it."),
+    "entity": described("The column that says who somebody is, of the same name in all tables."),
+    "static": described("What is known of a person beside what other tables say.", TEXT_OR_TEXTS),
+    "description": TEXT,
+}
 
 
 def read_persons(
@@ -48,7 +57,7 @@ def _entry(
     folder: Path,
     mistakes: Mistakes,
 ) -> PersonsEntry | None:
-    found = mistakes.section(node, "a table of persons", PERSONS)
+    found = mistakes.section(node, "a table of persons", KEYS)
     connection = read_connection(found, defaults, connections, node, mistakes)
     target = read_target(found, connection, node, folder, mistakes)
     entity = mistakes.attempt(text("entity"), chosen(found, "entity"), "")

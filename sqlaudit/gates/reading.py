@@ -3,19 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.nodes import Node, load_nodes
 from sqlaudit.base.paths import exists
-from sqlaudit.base.spec import SAMPLED_BY, KnownRows, NullPolicy, Roles, Sampling, Target
+from sqlaudit.base.spec import Coverage, KnownRows, NullPolicy, Roles, Sampling, Target
 from sqlaudit.base.words import speaking
 from sqlaudit.classes.inputs import Inputs, inputs_from, load_inputs
 from sqlaudit.gates.connections import read_connections
 from sqlaudit.gates.contracts import is_contract, read_contract
 from sqlaudit.gates.exceptions import read_exceptions
+from sqlaudit.gates.keys import (
+    DERIVED_FROM,
+    OWNER,
+    REQUIREMENTS,
+    SEVERITIES,
+    SEVERITY,
+    TAGS,
+    TEXT,
+    TEXT_OR_TEXTS,
+    YES_OR_NO,
+    Keys,
+    described,
+    keys_of,
+)
 from sqlaudit.gates.nodes import (
     NO_NODES,
     NO_TEXTS,
@@ -32,32 +46,62 @@ from sqlaudit.gates.nodes import (
     texts,
 )
 from sqlaudit.gates.persons import persons_apart, read_persons
-from sqlaudit.gates.requirements import SEVERITIES, Common, read_requirements
+from sqlaudit.gates.requirements import Common, read_requirements
 from sqlaudit.gates.result import Mistake, Place
 from sqlaudit.gates.spec import Connection, Policy, TableEntry, TestSpec
-from sqlaudit.gates.targets import read_connection, read_target
+from sqlaudit.gates.targets import PLACE, read_connection, read_target
 from sqlaudit.models.coverage import ALL_NAMED, no_identifier
 
 DEFAULT_POLICY = "sqlaudit.yml"
 VERSION = "1"
-TOP = ("version", "connections", "defaults", "persons", "tables")
-DEFAULTS = ("connection", "severity", "nulls", "tags", "owner", "requirements", "all_columns_named")
-ROLES = (*(one.name for one in fields(Roles) if one.name != "sampling"), *SAMPLED_BY)
-ABOUT = (
-    "name",
-    "description",
-    "owner",
-    "tags",
-    "severity",
-    "derived_from",
-    "inputs",
-    "requirements",
-    "exceptions",
-    "insensitive",
-    "all_columns_named",
-    "persons",
-)
-TABLE = ("table", "file", "query", "connection", "where", "read", *ROLES, *ABOUT)
+TOP: Keys = {
+    "version": {"const": int(VERSION), "description": "The version of the policy's form."},
+    "connections": {
+        "type": "object",
+        "additionalProperties": {"$ref": "#/$defs/connection"},
+        "description": "Where tables are, by a name of your own. Never with a password.",
+    },
+    "defaults": {"$ref": "#/$defs/defaults"},
+    "persons": {
+        "type": "array",
+        "items": {"$ref": "#/$defs/persons"},
+        "description": "Tables of persons, for every table of their connection that has the persons' column.",
+    },
+    "tables": {"type": "array", "items": {"$ref": "#/$defs/table"}, "description": "What is tested."},
+}
+DEFAULTS: Keys = {
+    "connection": described("The connection of tables that name none."),
+    "severity": SEVERITY,
+    **keys_of(Roles, "nulls"),
+    "tags": TAGS,
+    "owner": OWNER,
+    "requirements": REQUIREMENTS,
+    **keys_of(Coverage, "all_columns_named"),
+}
+COLUMNS = ("quasi_identifiers", "sensitive", "identifiers", "entity")
+ROLES: Keys = {
+    "quasi_identifiers": described("What others may know about a person: columns or SQL expressions.", TEXT_OR_TEXTS),
+    **keys_of(Roles, *COLUMNS[1:], "joint", "nulls", "known_rows"),
+    **keys_of(Sampling),
+}
+_ABOUT: Keys = {
+    "name": described("What reports call it; unique in the policy."),
+    "description": TEXT,
+    "owner": OWNER,
+    "tags": TAGS,
+    "severity": SEVERITY,
+    "derived_from": DERIVED_FROM,
+    "inputs": {"type": ["string", "object"], "description": "What some models need besides: a file, or its content."},
+    "requirements": REQUIREMENTS,
+    "exceptions": {"type": "array", "items": {"$ref": "#/$defs/exception"}},
+    **keys_of(Coverage, "insensitive", "all_columns_named"),
+}
+TABLE: Keys = {
+    **PLACE,
+    **ROLES,
+    **_ABOUT,
+    "persons": described("false: no table under persons is about those of this one.", YES_OR_NO),
+}
 
 
 @speaking(in_a_policy)
@@ -108,7 +152,7 @@ def table_of(node: Node, target: Target, connection: str, folder: Path, extra: M
         extra: fields of `TableEntry` that are known already; tags and roles are added to those of the node.
     """
     mistakes = Mistakes()
-    found = mistakes.section(node, "sqlaudit in 'meta'", (*ROLES, *ABOUT[:-1], "where"))
+    found = mistakes.section(node, "sqlaudit in 'meta'", (*ROLES, *_ABOUT, "where"))
     if "where" in found:
         target = replace(target, where=mistakes.attempt(text("where"), found["where"], ""))
     return _filled(node, found, {}, target, connection, folder, mistakes, extra)
@@ -184,7 +228,7 @@ def _roles(
     attempt, known = mistakes.attempt, known or Roles()
     nulls = attempt(choice("nulls", [one.value for one in NullPolicy]), found.get("nulls", defaults.get("nulls")), "")
     rows = attempt(choice("known_rows", [one.value for one in KnownRows]), found.get("known_rows"), "")
-    lists = [attempt(texts(f"'{role}'"), chosen(found, role), NO_TEXTS) for role in ROLES[:3]]
+    lists = [attempt(texts(f"'{role}'"), chosen(found, role), NO_TEXTS) for role in COLUMNS[:3]]
     try:
         return Roles(
             tuple(dict.fromkeys((*known.quasi_identifiers, *lists[0]))),
@@ -219,7 +263,7 @@ def _sampling(found: Mapping[str, Node], mistakes: Mistakes) -> Sampling:
 def _role_places(found: Mapping[str, Node]) -> dict[str, Any]:
     """Where each column is named, for errors that are only seen in the database."""
     places: dict[str, Any] = {}
-    for role in ROLES[:4]:
+    for role in COLUMNS:
         node = chosen(found, role)
         if node is None or node.is_mapping:
             continue

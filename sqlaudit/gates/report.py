@@ -9,10 +9,11 @@ from sqlaudit.base.result import MEANING, Status
 from sqlaudit.gates.result import Drift, GateResult, GateTest, Outcome
 from sqlaudit.models.check import Check
 from sqlaudit.models.phrases import WORDS, full_title, level_text, limit_text, short_cell, shortfall, statement_of
-from sqlaudit.reports.document import Bullets, Column, Document, Facts, Paragraph, Section, Table, Toned, Words, section
+from sqlaudit.reports.blocks import Bullets, Column, Facts, Paragraph, Table, Toned, Words
+from sqlaudit.reports.document import Document, Section, section
 from sqlaudit.reports.figures import count, figure, limit, percent, plural
-from sqlaudit.reports.moments import moment
 from sqlaudit.reports.notices import notices_block
+from sqlaudit.reports.ran import moment
 
 OUTCOMES: dict[Outcome, Toned] = {
     Outcome.PASS: Toned("holds", "good"),

@@ -14,6 +14,18 @@ from sqlaudit.base.names import closest
 from sqlaudit.base.nodes import Node
 from sqlaudit.base.spec import Requirement, Roles
 from sqlaudit.gates.cell_limits import AGGREGATES, cells_text, read_cells
+from sqlaudit.gates.keys import (
+    OWNER,
+    POSITIVE,
+    SEVERITIES,
+    SEVERITY,
+    TAGS,
+    TEXT,
+    TEXT_OR_TEXTS,
+    TEXTS_OF_IT,
+    Keys,
+    described,
+)
 from sqlaudit.gates.losses import LOSS, check_loss, loss_text, read_loss
 from sqlaudit.gates.nodes import NO_TEXTS, Mistakes, choice, mistake_of, place_of, share, text, texts, threshold, whole
 from sqlaudit.gates.series import M_INVARIANCE, check_series, read_series, series_text
@@ -21,12 +33,33 @@ from sqlaudit.gates.spec import ColumnLimit, TestSpec, Threshold
 from sqlaudit.models.registry import REGISTRY
 from sqlaudit.models.requirements import PRESETS, find_model, parse_requirement, parse_requirements, requirement_from
 
-SEVERITIES = ("error", "warn")
-OPTIONS = ("severity", "warn_if", "error_if", "sensitive", "tags", "owner", "description")
+_CONDITION = {
+    "type": "string",
+    "pattern": r"^\s*(>=|<=|!=|==|=|>|<)\s*[0-9]+(\.[0-9]+)?\s*(%|rows?)?\s*$",
+    "description": "A condition on the rows that fall short: '> 10' or '> 1%'.",
+}
+OPTIONS: Keys = {
+    "severity": SEVERITY,
+    "warn_if": _CONDITION,
+    "error_if": _CONDITION,
+    "sensitive": described("Only for these sensitive columns.", TEXT_OR_TEXTS),
+    "tags": TAGS,
+    "owner": OWNER,
+    "description": TEXT,
+}
 """What may stand beside a requirement; whatever else stands there is the requirement itself."""
 COLUMN_SETS = "column_sets"
-_COLUMN_KEYS = ("max_size", "k", "share", "among", "exclude")
 _AMONG = ("quasi_identifiers", "all")
+COLUMN_KEYS: Keys = {
+    "max_size": described("How many columns an attacker knows at most.", POSITIVE),
+    "k": described("How many must share the values at least.", POSITIVE),
+    "share": {
+        "oneOf": [{"type": "number", "minimum": 0, "exclusiveMaximum": 1}, {"type": "string"}],
+        "description": "A share of the rows: 1% or 0.01.",
+    },
+    "among": {"oneOf": [{"enum": list(_AMONG)}, TEXTS_OF_IT]},
+    "exclude": TEXT_OR_TEXTS,
+}
 
 
 @dataclass(frozen=True)
@@ -230,7 +263,7 @@ def _model(name: str, value: Node) -> Requirement:
 
 
 def _column_limit(node: Node, mistakes: Mistakes) -> ColumnLimit | None:
-    found = mistakes.section(node, COLUMN_SETS, _COLUMN_KEYS)
+    found = mistakes.section(node, COLUMN_SETS, COLUMN_KEYS)
     if "max_size" not in found:
         raise node.fail("column_sets needs max_size: how many columns an attacker knows at most.")
     attempt = mistakes.attempt

@@ -8,12 +8,18 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.nodes import Node
 from sqlaudit.base.paths import exists
 from sqlaudit.base.spec import Roles, Target
+from sqlaudit.gates.keys import POSITIVE, TEXT_OR_TEXTS, YES_OR_NO, Keys, described
 from sqlaudit.gates.nodes import NO_TEXTS, Mistakes, flag, place_of, text, texts, whole
 from sqlaudit.gates.result import Mistake
 from sqlaudit.gates.spec import SeriesLimit
 
 M_INVARIANCE = "m_invariance"
-KEYS = ("m", "before", "entity", "counterfeits")
+KEYS: Keys = {
+    "m": described("Fewest rows of a class, all with different sensitive values.", POSITIVE),
+    "before": described("All older releases of this table: of the same connection, or files.", TEXT_OR_TEXTS),
+    "entity": described("The column of persons, where the table names none."),
+    "counterfeits": described("Rows without an entity are counterfeits.", YES_OR_NO),
+}
 
 
 def read_series(node: Node, mistakes: Mistakes, connection: str, folder: Path) -> SeriesLimit | None:

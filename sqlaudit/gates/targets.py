@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
 from pathlib import Path
 
 from sqlaudit.base.names import closest
 from sqlaudit.base.nodes import Node
 from sqlaudit.base.spec import FILE_FORMATS, ReadOptions, Target
+from sqlaudit.gates.keys import READ, Keys, described, keys_of
 from sqlaudit.gates.nodes import NO_TEXTS, Mistakes, choice, chosen, flag, place_of, text
 from sqlaudit.gates.result import Mistake
 from sqlaudit.gates.spec import Connection
 
-READ = tuple(one.name for one in fields(ReadOptions))
+PLACE: Keys = {
+    "table": described("A table or view of the connection."),
+    "file": described("A CSV, Parquet, JSON or Arrow file, from the folder of the policy; globs work."),
+    "query": described("One SELECT over the connection; give it a name."),
+    "connection": described("A name under connections."),
+    "where": described("Only the rows for which this SQL condition holds."),
+    "read": READ,
+}
+READ_KEYS: Keys = keys_of(ReadOptions) | {
+    "null_values": {"type": "array", "items": {"type": "string"}, "description": "Texts that mean NULL."}
+}
 _SPELLED = {"tab": "\t", "\\t": "\t"}
 
 
@@ -80,7 +90,7 @@ def read_target(
 
 
 def _read_options(node: Node, mistakes: Mistakes) -> ReadOptions:
-    found = mistakes.section(node, "'read'", READ)
+    found = mistakes.section(node, "'read'", READ_KEYS)
     attempt = mistakes.attempt
     separator = attempt(lambda one: one.text("delimiter"), found.get("delimiter"), "")
     no_header: bool | None = None

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlaudit.hierarchies.result import CheckedLevel, HierarchyResult
-from sqlaudit.reports.document import About, Bullets, Column, Document, Table, Toned, Words, section
+from sqlaudit.reports.blocks import Bullets, Column, Table, Toned, Words
+from sqlaudit.reports.document import About, Document, section
 from sqlaudit.reports.figures import count, plural
 
 

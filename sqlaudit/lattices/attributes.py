@@ -14,9 +14,11 @@ from sqlaudit.classes.attribute_inputs import inputs_of
 from sqlaudit.classes.facts import SensitiveTable
 from sqlaudit.classes.histogram import HistogramBuilder, Packing
 from sqlaudit.classes.opening import ResolvedRoles, frame_of, sensitive_table
+from sqlaudit.classes.spellings import merged_lanes, unsure
 from sqlaudit.engines.contract import Engine
 from sqlaudit.models.base import Context, Model
 from sqlaudit.models.judge import Asked, merged_facts
+from sqlaudit.models.known_rows import of_values_alone
 
 LANES = 200
 """Up to this many sensitive values a class is one count vector; beyond, classes are counted node by node."""
@@ -109,8 +111,22 @@ def read_attributes(
             frozenset(requirement.model for requirement in requirements),
         )
         asked = asked_models(requirements, context, given, attribute, position)
+        _refuse_spellings(attribute, table, asked)
         found.append(Attribute(position, attribute, table, tuple(asked), every_count))
     return found
+
+
+def _refuse_spellings(attribute: Resolved | None, table: SensitiveTable | None, asked: Sequence[Asked]) -> None:
+    """What is made safe for values as they are written may not be safe for who reads them.
+
+    Raises:
+        UsageError: values are spelled in several ways, and something is required of them.
+    """
+    if attribute is None or table is None:
+        return
+    of_them = [item for item in asked if decides(item) and of_values_alone(item.model)]
+    if of_them and merged_lanes(table):
+        raise unsure(attribute.label, of_them[0].requirement.text)
 
 
 def decides(item: Asked) -> bool:

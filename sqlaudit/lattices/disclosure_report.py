@@ -11,7 +11,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from sqlaudit.lattices.result import LatticeResult
-from sqlaudit.reports.document import Block, Column, Paragraph, Picture, Table
+from sqlaudit.reports.blocks import Block, Column, Paragraph, Picture, Table
 from sqlaudit.reports.figures import count, figure, listing, plural
 
 MOST_CURVES = 8

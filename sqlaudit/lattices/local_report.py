@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlaudit.lattices.result import LatticeResult
-from sqlaudit.reports.document import Block, Column, Paragraph, Table
+from sqlaudit.reports.blocks import Block, Column, Paragraph, Table
 from sqlaudit.reports.figures import count, figure, plural
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sqlaudit.lattices.result import LatticeNode, LatticeResult, Levels
-from sqlaudit.reports.document import Column, Picture, Table
+from sqlaudit.reports.blocks import Column, Picture, Table
 from sqlaudit.reports.figures import count, part
 
 DRAWN = 120

@@ -10,23 +10,10 @@ from sqlaudit.lattices.disclosure_report import disclosure_blocks
 from sqlaudit.lattices.local_report import local_blocks
 from sqlaudit.lattices.pictures import grid_picture, grid_table, heights_table, losses_picture, nodes_picture
 from sqlaudit.lattices.result import LatticeColumn, LatticeNode, LatticeResult, Published, Shortfall
-from sqlaudit.reports.document import (
-    About,
-    Block,
-    Bullets,
-    Code,
-    Column,
-    Document,
-    Facts,
-    Paragraph,
-    Table,
-    Toned,
-    Words,
-    section,
-)
+from sqlaudit.reports.blocks import Block, Bullets, Code, Column, Facts, Paragraph, Table, Toned, Words
+from sqlaudit.reports.document import About, Document, section
 from sqlaudit.reports.figures import count, figure, limit, listing, part, plural
-from sqlaudit.reports.moments import made
-from sqlaudit.reports.statements import statements_code
+from sqlaudit.reports.ran import made, sql_section
 
 MOST = 20
 """Nodes that a table of the report shows; the JSON has all of them."""
@@ -55,7 +42,7 @@ def lattice_document(result: LatticeResult) -> Document:
             *section("The lattice", _columns(result), *_map(result)),
             *section("How it was searched", _how(result)),
             *section("What this does not say", Bullets((MEANING,))),
-            *section("The SQL that ran", *statements_code(result.statements)),
+            *sql_section(result),
         ),
         about=About(result.target, result.time),
     )
@@ -329,6 +316,6 @@ def _how(result: LatticeResult) -> Facts:
         ("coarser nodes are safe, too", inherited),
         ("coarser nodes lose no less", relied),
         ("only warned of", ", ".join(result.warn_only)),
-        *made(result.engine, result.time, result.statements, result.versions, result.access),
+        *made(result),
     ]
     return Facts(tuple(pair for pair in pairs if pair[1]))

@@ -12,6 +12,8 @@ from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.result import Number, Status
 from sqlaudit.base.spec import KnownRows
 
+WORST_FIRST = (Status.FAIL, Status.UNDETERMINED, Status.WARN, Status.PASS, None)
+
 
 @dataclass(frozen=True)
 class OfKnownRows(Documented):
@@ -74,3 +76,23 @@ class Check(Documented):
     @told("severity", key("infinite") | IF_ANY)
     def _infinite(self) -> bool:
         return isinstance(self.level, float) and math.isinf(self.level)
+
+
+class WithVerdict:
+    """A result whose verdict is the worst of its checks."""
+
+    __slots__ = ()
+
+    checks: tuple[Check, ...]
+
+    @property
+    @told("checks", IF_ANY)
+    def status(self) -> Status | None:
+        """The worst verdict among the requirements, None when nothing was required."""
+        verdicts = {check.status for check in self.checks}
+        return next((one for one in WORST_FIRST if one in verdicts), None)
+
+    @property
+    def passed(self) -> bool:
+        """True when no requirement failed or stayed undetermined."""
+        return self.status in (None, Status.PASS, Status.WARN)

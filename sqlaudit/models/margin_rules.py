@@ -9,7 +9,7 @@ from typing import ClassVar
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.words import spelled
 from sqlaudit.models.base import Parameter
-from sqlaudit.models.cell_rules import HANDBOOK, CellFacts, CellRule, Verdicts
+from sqlaudit.models.cell_rules import HANDBOOK, CellFacts, CellNumbers, CellRule, Verdicts
 
 ANY = "any"
 
@@ -21,6 +21,17 @@ class _Margins(CellRule):
     main: ClassVar[str] = "dimension"
     of_changes: ClassVar[bool] = False
     of_margins: ClassVar[bool] = True
+
+    def verdicts(self, cells: CellFacts) -> Verdicts:
+        """By the numbers of contributors, in the dimension or in each."""
+        if cells.contributors is None:
+            where = f"name their column with {spelled('count')} or {spelled('contributors')}"
+            return self._undecided(cells, f"the numbers of contributors: {where}")
+        return self._of(cells, cells.contributors)
+
+    def _of(self, cells: CellFacts, found: CellNumbers) -> Verdicts:
+        """The verdict on every cell by its contributors and margins."""
+        raise NotImplementedError(self.name)
 
     def _places(self, cells: CellFacts) -> Sequence[int]:
         wanted = str(self.values["dimension"])
@@ -44,14 +55,10 @@ class FullCell(_Margins):
         Parameter("dimension", "text", f"the dimension that is a property of persons, or {ANY}"),
     )
 
-    def verdicts(self, cells: CellFacts) -> Verdicts:
+    def _of(self, cells: CellFacts, found: CellNumbers) -> Verdicts:
         """As many as in the margin, in one of the dimensions."""
         import numpy as np
 
-        found = cells.contributors
-        if found is None:
-            where = f"name their column with {spelled('count')} or {spelled('contributors')}"
-            return self._undecided(cells, f"the numbers of contributors: {where}")
         unsafe, judged = np.zeros(len(cells), dtype=np.bool_), found.known.copy()
         for place in self._places(cells):
             margin, known = cells.margin(place)
@@ -73,14 +80,10 @@ class ZeroStructural(_Margins):
         Parameter("dimension", "text", f"the dimension whose margin must have somebody, or {ANY}"),
     )
 
-    def verdicts(self, cells: CellFacts) -> Verdicts:
+    def _of(self, cells: CellFacts, found: CellNumbers) -> Verdicts:
         """None, where there could be some."""
         import numpy as np
 
-        found = cells.contributors
-        if found is None:
-            where = f"name their column with {spelled('count')} or {spelled('contributors')}"
-            return self._undecided(cells, f"the numbers of contributors: {where}")
         empty = (found.known & (found.units == 0)).astype(bool)
         if cells.structural is not None:
             empty &= ~cells.structural

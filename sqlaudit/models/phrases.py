@@ -10,7 +10,7 @@ from sqlaudit.base.result import Status
 from sqlaudit.base.spec import KnownRows
 from sqlaudit.models.check import Check
 from sqlaudit.models.coverage import COLUMNS_NAMED, IDENTIFIER
-from sqlaudit.reports.document import Tone, Toned
+from sqlaudit.reports.blocks import Tone, Toned
 from sqlaudit.reports.figures import count, figure, level_against, limit, listing, percent, plural
 
 WORDS = {">=": "at least", "<=": "at most", "<": "below", ">": "above"}

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlaudit.models.phrases import parameter
-from sqlaudit.reports.document import Document, Facts, Paragraph, section
+from sqlaudit.reports.blocks import Facts, Paragraph
+from sqlaudit.reports.document import Document, section
 from sqlaudit.reports.figures import listing
 
 Entry = Mapping[str, Any]

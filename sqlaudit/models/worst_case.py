@@ -62,16 +62,17 @@ class WorstCaseSafety(SignatureModel):
 
     def judge_signatures(self, signatures: Signatures) -> Judgement:
         """The maximum disclosure at k, and the classes whose own disclosure reaches c."""
-        from sqlaudit.models.disclosure.by_class import class_disclosure
-        from sqlaudit.models.disclosure.program import maximum_disclosure
+        from sqlaudit.models.disclosure.few import disclosure_points
 
         if not len(signatures):
             return Judgement({"disclosure": None, "negated": None})
         k = self.knowledge()
-        point = maximum_disclosure(signatures, k)[k]
+        point = disclosure_points(signatures, k)[k]
         levels = {"disclosure": point.maximum, "negated": point.negated}
         if not self.is_required:
             return Judgement(levels)
+        from sqlaudit.models.disclosure.by_class import class_disclosure
+
         by_class = class_disclosure(signatures, k)
         limit = Fraction(self.values["c"])
         (short,) = by_class.failing(limit).nonzero()

@@ -8,23 +8,10 @@ from collections.abc import Iterator, Sequence
 from sqlaudit.base.words import spelled
 from sqlaudit.column_sets.result import ColumnSets
 from sqlaudit.profiles.result import ColumnFacts, ColumnProfile, ProfileResult, Role
-from sqlaudit.reports.document import (
-    About,
-    Block,
-    Bullets,
-    Column,
-    Document,
-    Facts,
-    ProposedCommand,
-    Section,
-    Table,
-    Toned,
-    Words,
-    section,
-)
+from sqlaudit.reports.blocks import Block, Bullets, Column, Facts, ProposedCommand, Table, Toned, Words
+from sqlaudit.reports.document import About, Document, Section, section
 from sqlaudit.reports.figures import count, listing, part, percent, plural
-from sqlaudit.reports.moments import made
-from sqlaudit.reports.statements import statements_code
+from sqlaudit.reports.ran import made, sql_section
 
 TITLES = {
     Role.DIRECT_IDENTIFIER: "Direct identifiers: leave them out, whatever else you do",
@@ -56,7 +43,7 @@ def profile_document(result: ProfileResult) -> Document:
             *section("Values", _values(result)),
             *section("How to go on", _next(result), repeating=True),
             *_how(result),
-            *section("The SQL that ran", *statements_code(result.statements)),
+            *sql_section(result),
             *section("What a profile does not say", Bullets(_not_said(result))),
         ),
         about=About(result.target, result.time),
@@ -253,10 +240,7 @@ def option_value(names: Sequence[str]) -> str:
 
 
 def _how(result: ProfileResult) -> tuple[Section, ...]:
-    pairs = (
-        ("table", result.target),
-        *made(result.engine, result.time, result.statements, result.versions, result.access),
-    )
+    pairs = (("table", result.target), *made(result))
     return section("How this was computed", Facts(pairs))
 
 

@@ -9,7 +9,8 @@ from typing import Any
 from sqlaudit.audits.auditor import Auditor
 from sqlaudit.audits.bucketed import laid_in_buckets, write_buckets
 from sqlaudit.audits.emit import bare, contradiction, failed, kept, write
-from sqlaudit.base.errors import EngineError
+from sqlaudit.audits.spellings import AS_WRITTEN
+from sqlaudit.base.errors import EngineError, UsageError
 from sqlaudit.base.names import quote
 from sqlaudit.base.publication import NOTHING, BucketPublication, Publication
 from sqlaudit.base.relation import Relation, Row, Statement
@@ -107,11 +108,14 @@ def _checked(
 
     Raises:
         EngineError: it has other rows than were decided, or fails a requirement.
+        UsageError: it does because values are spelled in several ways, which no remedy changes.
     """
     found = Auditor(table.engine, failing_classes=0, relation=relation, population=population).audit(spec)
     if found.rows != made.rows:
         raise EngineError(disagree(f"the release has {found.rows:,} rows, not {made.rows:,}"))
     failing = failed(found)
+    if failing and found.rows and AS_WRITTEN in failing[0].details:
+        raise UsageError(f"Nothing was published, for {failing[0].text!r} does not hold. {failing[0].note}")
     if failing and found.rows:  # nothing can be said of no row
         raise EngineError(disagree(f"{failing[0].text!r} does not hold"))
     return Checked(found.status.value, found.rows, found.classes.count, made.left_out)

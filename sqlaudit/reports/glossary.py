@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from sqlaudit.reports.document import Document, said_in, text_of
+from sqlaudit.reports.blocks import text_of
+from sqlaudit.reports.document import Document, said_in
 
 PAGE = "docs/glossary.md"
 

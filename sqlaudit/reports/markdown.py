@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import re
 
-from sqlaudit.reports.document import (
+from sqlaudit.reports.blocks import (
     Bullets,
-    Document,
     Facts,
     InWords,
     Paragraph,
     ProposedCommand,
     Table,
     Words,
-    asked_by,
     in_words,
-    signed_by,
     text_of,
     tone_of,
 )
+from sqlaudit.reports.document import Document, asked_by, signed_by
 from sqlaudit.reports.escape import markdown, visible
 from sqlaudit.reports.glossary import PAGE, sentence_of
 

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from sqlaudit.base.documents import plain
-from sqlaudit.reports.document import Bullets, Document, Facts, Paragraph, text_of
+from sqlaudit.reports.blocks import Bullets, Facts, Paragraph, text_of
+from sqlaudit.reports.document import Document
 
 _LONGEST = 160
 """Letters of a line of a repr."""

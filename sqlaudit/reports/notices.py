@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from sqlaudit.base.result import Warned, is_note
-from sqlaudit.reports.document import Bullets, Tone, Toned
+from sqlaudit.reports.blocks import Bullets, Tone, Toned
 
 
 def notices_block(notices: Iterable[Warned]) -> tuple[Bullets, ...]:

@@ -9,22 +9,20 @@ from typing import Any
 from sqlaudit.base.documents import plain
 from sqlaudit.base.errors import InputError
 from sqlaudit.base.words import spelled
-from sqlaudit.reports.document import (
-    About,
+from sqlaudit.reports.blocks import (
     Block,
     Bullets,
     Code,
     Column,
-    Document,
     Facts,
     Paragraph,
     Picture,
     ProposedCommand,
-    Section,
     Table,
     Toned,
     Words,
 )
+from sqlaudit.reports.document import About, Document, Section
 
 _TONES = ("plain", "good", "bad", "warn", "quiet")
 

@@ -4,6 +4,7 @@ to be copied whole; colour only where it is wanted."""
 from __future__ import annotations
 
 import io
+from typing import TYPE_CHECKING
 
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
@@ -12,10 +13,9 @@ from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
-from sqlaudit.reports.document import (
+from sqlaudit.reports.blocks import (
     Block,
     Bullets,
-    Document,
     Facts,
     InWords,
     Paragraph,
@@ -23,20 +23,22 @@ from sqlaudit.reports.document import (
     ProposedCommand,
     Table,
     Words,
-    asked_by,
     in_words,
-    signed_by,
     text_of,
     tone_of,
 )
+from sqlaudit.reports.document import Document, asked_by, signed_by
 from sqlaudit.reports.escape import visible
 from sqlaudit.reports.glossary import sentence_of
-from sqlaudit.reports.text_plots import PlotLine, plotted
+
+if TYPE_CHECKING:
+    from sqlaudit.reports.text_plots import PlotLine
+
+    Shown = InWords | list[PlotLine]
 
 STYLES = {"plain": "", "good": "green", "bad": "bold red", "warn": "yellow", "quiet": "dim"}
 _INDENT = 2
 _BETWEEN = 3
-Shown = InWords | list[PlotLine]
 
 
 def render_text(
@@ -83,10 +85,14 @@ def render_text(
 
 def _shown(blocks: tuple[Block, ...], width: int, plots: bool) -> tuple[Shown, ...]:
     """What is laid out of the blocks: those in words, and plots where they are wanted."""
+    if not plots:
+        return in_words(blocks)
+    from sqlaudit.reports.text_plots import plotted
+
     shown: list[Shown] = []
     for block in blocks:
         if isinstance(block, Picture):
-            lines = plotted(block, width - _INDENT) if plots else []
+            lines = plotted(block, width - _INDENT)
             shown += [lines] if lines else []
         else:
             shown += in_words((block,))

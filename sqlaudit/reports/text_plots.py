@@ -12,7 +12,7 @@ from typing import Any
 from sqlaudit.base.errors import InputError
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.words import spelled
-from sqlaudit.reports.document import Picture, Tone
+from sqlaudit.reports.blocks import Picture, Tone
 from sqlaudit.reports.escape import visible
 from sqlaudit.reports.figures import count, figure
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from sqlaudit.base.result import Status
 from sqlaudit.base.words import spelled
 from sqlaudit.models.phrases import VERDICTS
-from sqlaudit.reports.document import About, Bullets, Column, Document, Facts, Table, Tone, Toned, Words, section
+from sqlaudit.reports.blocks import Bullets, Column, Facts, Table, Tone, Toned, Words
+from sqlaudit.reports.document import About, Document, section
 from sqlaudit.reports.figures import count, listing, part, plural
-from sqlaudit.reports.moments import made
-from sqlaudit.reports.statements import statements_code
+from sqlaudit.reports.ran import made, sql_section
 from sqlaudit.tabular.result import AggregatesResult, CellInterval, CellProtection, ReleaseDifference, RuleFound
 
 Keys = Sequence[Mapping[str, str | None]]
@@ -43,7 +43,7 @@ def aggregates_document(result: AggregatesResult) -> Document:
             *section("Further cells to hide", _further(result)),
             *section("Cells with mistakes", _keys(result, "What", [(one.code, one.keys) for one in result.problems])),
             *section("How it was measured", _how(result)),
-            *section("The SQL that ran", *statements_code(result.statements)),
+            *sql_section(result),
             *section("What this does not say", Bullets(NOT_SAID)),
         ),
         about=About(result.target, result.time),
@@ -281,6 +281,6 @@ def _how(result: AggregatesResult) -> Facts:
             *(((f"subtotals in {name}", plural(number, "value")) for name, number in result.subtotals.items())),
             *behind,
             ("hidden cells", count(result.hidden)),
-            *made(result.engine, result.time, result.statements, result.versions, result.access),
+            *made(result),
         )
     )

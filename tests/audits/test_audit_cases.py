@@ -14,6 +14,7 @@ from sqlaudit.audits.result import AuditResult
 from sqlaudit.models.check import Check
 from sqlaudit.models.registry import REGISTRY
 from tests import oracle
+from tests.audits.unwarned import unwarned  # noqa: F401
 
 AuditOn = Callable[..., AuditResult]
 FOLDER = Path(__file__).parent / "cases"
@@ -43,7 +44,7 @@ def assert_says(check: Check, case: dict[str, Any]) -> None:
     assert (check.failing_classes, check.failing_rows) == (case.get("failing_classes"), case.get("failing_rows"))
 
 
-@pytest.mark.not_on_spark
+@pytest.mark.few_on_postgres(0)
 @pytest.mark.parametrize(("case", "table"), list(cases()))
 def test_case(audit_on: AuditOn, case: dict[str, Any], table: dict[str, Any]) -> None:
     [check] = audit_on(rows_of(table), table["columns"], **roles_of(case), require=[case["require"]]).checks
@@ -64,10 +65,9 @@ def together() -> Iterator[Any]:
 
 
 @pytest.mark.spark
-@pytest.mark.all_on_spark
 @pytest.mark.parametrize(("together", "table"), list(together()))
 def test_cases_of_one_table(audit_on: AuditOn, together: list[dict[str, Any]], table: dict[str, Any]) -> None:
-    """Every case on Spark too, where an audit takes seconds."""
+    """Every case on the other engines too, where statements take longer to spell, or to run."""
     required = [case["require"] for case in together]
     checks = audit_on(rows_of(table), table["columns"], **roles_of(together[0]), require=required).checks
     for check, case in zip(checks, together, strict=True):

@@ -15,6 +15,7 @@ from sqlaudit.base.result import Status
 from sqlaudit.classes import histogram
 from sqlaudit.models.check import Check
 from tests import oracle
+from tests.audits.unwarned import unwarned  # noqa: F401
 from tests.strategies import Case, cases, run
 
 AuditOn = Callable[..., AuditResult]
@@ -78,13 +79,13 @@ def assert_agrees(result: AuditResult, case: Case) -> None:
 
 
 @given(case=cases())
-@run(80)
+@run(80, some=12)
 def test_every_model_agrees_with_brute_force(audit_on: AuditOn, case: Case) -> None:
     assert_agrees(audited(audit_on, case, failing_classes=None), case)
 
 
 @given(case=cases(rows=14))
-@run(40)
+@run(40, some=6)
 def test_the_cells_form_agrees_too(audit_on: AuditOn, case: Case) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(histogram, "PACKED_VALUES", 0)
@@ -95,6 +96,6 @@ def test_the_cells_form_agrees_too(audit_on: AuditOn, case: Case) -> None:
 
 
 @given(case=cases("wildcard", rows=14))
-@run(40)
+@run(40, some=6)
 def test_a_missing_value_matches_any_value(audit_on: AuditOn, case: Case) -> None:
     assert_agrees(audited(audit_on, case, failing_classes=None), case)

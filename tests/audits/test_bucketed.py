@@ -74,7 +74,7 @@ def test_figure_3_in_buckets_is_the_original_of_the_paper(tmp_path: Path) -> Non
     assert [str(value) for value in curve] == ["2/5", "2/3", "1"]
 
 
-@run(6)
+@run(6, some=2)
 @given(st.data())
 def test_buckets_have_the_values_of_their_persons(engine: Engine, data: st.DataObject) -> None:
     row = st.tuples(st.integers(20, 23), st.sampled_from(["a", "b"]), st.sampled_from(["flu", "it's", None]))

@@ -17,6 +17,7 @@ from sqlaudit.classes import histogram
 from sqlaudit.models.registry import REGISTRY
 from tests import oracle
 from tests.audits.test_audit_oracle import audited
+from tests.audits.unwarned import unwarned  # noqa: F401
 from tests.strategies import Case, cases, run
 
 AuditOn = Callable[..., AuditResult]
@@ -85,7 +86,7 @@ def assert_alike(result: AuditResult, case: Case, form: str) -> None:
 
 
 @given(case=cases(rows=12))
-@run(80)
+@run(80, some=10)
 def test_the_worst_classes_are_those_of_brute_force(audit_on: AuditOn, case: Case) -> None:
     result = audited(audit_on, case)
     assert_right(result, case)
@@ -93,7 +94,7 @@ def test_the_worst_classes_are_those_of_brute_force(audit_on: AuditOn, case: Cas
 
 
 @given(case=cases(rows=12))
-@run(30)
+@run(30, some=4)
 def test_lists_of_cells_say_the_same(audit_on: AuditOn, case: Case) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(histogram, "PACKED_VALUES", 0)
@@ -103,7 +104,7 @@ def test_lists_of_cells_say_the_same(audit_on: AuditOn, case: Case) -> None:
 
 
 @given(case=cases("wildcard", rows=10))
-@run(30)
+@run(30, some=4)
 def test_rows_that_match_are_classes_too(audit_on: AuditOn, case: Case) -> None:
     result = audited(audit_on, case)
     assert_right(result, case)
@@ -111,7 +112,7 @@ def test_rows_that_match_are_classes_too(audit_on: AuditOn, case: Case) -> None:
 
 
 @given(case=cases(rows=12))
-@run(30)
+@run(30, some=4)
 def test_figures_without_requirements_show_the_least_diverse(audit_on: AuditOn, case: Case) -> None:
     bare = replace(case, require=[])
     assert_right(audited(audit_on, bare), bare)

@@ -63,13 +63,22 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("chosen", FORMATS)
+ENDINGS = {"junit": "xml", "markdown": "md", "text": "txt", "openlineage": "openlineage.json", "github": ""}
+
+
+@pytest.mark.parametrize(
+    "chosen", ["github", *(pytest.param(one, marks=pytest.mark.all_cases) for one in FORMATS if one != "github")]
+)
 def test_no_format_holds_a_value(chosen: str, folder: Path) -> None:
-    ran = run("test", "--format", chosen, "--store-failures", "kept.duckdb", "--show-values")
+    """All reports of one run; that `--format` gives the same is asked of each with `--cases all`."""
+    files = [folder / f"report.{ending}" for one in FORMATS if (ending := ENDINGS.get(one, one))]
+    reports = [part for file in files for part in ("--report", file.name)]
+    ran = run("test", "--format", chosen, "--store-failures", "kept.duckdb", "--show-values", *reports)
     assert ran.code == 2
-    assert SECRET not in ran.out + ran.err
-    assert "471147114" not in ran.out + ran.err
-    assert "average_risk" in ran.out.replace("\\", "")
+    for told in (ran.out, *(file.read_text(encoding="utf-8") for file in files)):
+        assert SECRET not in told + ran.err
+        assert "471147114" not in told + ran.err
+        assert "average_risk" in told.replace("\\", "")
 
 
 def test_text_says_the_verdict_first(folder: Path) -> None:
@@ -437,9 +446,13 @@ def test_the_action_annotates_sums_up_and_keeps_the_exit_code(folder: Path) -> N
     selected = _action(folder, SQLAUDIT_SELECT="patients,requirement:t $(touch hacked)")
     assert selected.returncode == 2
     assert not (folder / "hacked").exists()
-    assert _action(folder, SQLAUDIT_SELECT="patients,requirement:t", SQLAUDIT_POLICY="sqlaudit.yml").returncode == 2
     baseline = str(_accepted(folder))
-    assert "accepted::" in _action(folder, SQLAUDIT_BASELINE=baseline).stdout
+    (folder / "sqlaudit.yml").rename(folder / "other.yml")
+    ran = _action(
+        folder, SQLAUDIT_SELECT="patients,requirement:k", SQLAUDIT_POLICY="other.yml", SQLAUDIT_BASELINE=baseline
+    )
+    assert ran.returncode == 2
+    assert "accepted::" in ran.stdout
 
 
 def test_the_action_hands_every_input_to_its_script() -> None:

@@ -63,7 +63,7 @@ def test_an_export_that_is_ended_leaves_nothing(
     assert list(temporary.iterdir()) == []
 
 
-@pytest.mark.parametrize("name", ["classes.csv", "classes.parquet"])
+@pytest.mark.parametrize("name", ["classes.csv", pytest.param("classes.parquet", marks=pytest.mark.all_cases)])
 def test_what_a_killed_export_left_goes_with_the_next_start(tmp_path: Path, temporary: Path, name: str) -> None:
     process = exporting(tmp_path / "out", temporary, name)
     process.kill()
@@ -118,7 +118,7 @@ def test_a_note_removes_nothing_but_an_unfinished_file(tmp_path: Path, temporary
     assert [file.name for file in temporary.iterdir()] == [f"sqlaudit-unfinished-{host}-{gone}-link"]
 
 
-@pytest.mark.parametrize("module", ["click", "sqlaudit.cli.audit", "jinja2", "duckdb"])
+@pytest.mark.parametrize("module", ["click", "sqlaudit.cli.audit", "_duckdb", "jinja2"])
 @pytest.mark.parametrize(
     ("number", "code", "word"), [("SIGINT", 130, "stopped by Ctrl-C"), ("SIGTERM", 143, "terminated")]
 )
@@ -136,13 +136,17 @@ def test_a_signal_during_imports_is_no_traceback(
     )
     arguments = [sys.executable, "-c", program, "audit", str(tmp_path / "a.csv"), "--qi", "a"]
     done = subprocess.run(arguments, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (code, "", f"sqlaudit: {word}.\n")
+    more = "; the running statement was cancelled and nothing was changed. Nothing was finished by then"
+    said = f"sqlaudit: {word}{more if module == 'jinja2' else ''}.\n"  # templates are read when the database is open
+    assert (done.returncode, done.stdout, done.stderr) == (code, "", said)
 
 
 def test_the_entry_point_loads_nothing_before_it_listens() -> None:
     program = "import sys, sqlaudit.cli; print(sorted({name.split('.')[0] for name in sys.modules}))"
     loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
-    assert not [name for name in ("click", "rich", "duckdb", "numpy", "jinja2", "yaml") if f"'{name}'" in loaded]
+    assert not [
+        name for name in ("click", "rich", "duckdb", "_duckdb", "numpy", "jinja2", "yaml") if f"'{name}'" in loaded
+    ]
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from sqlaudit.column_sets.records.search import find_records
 from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
 from tests.column_sets import oracle
-from tests.column_sets.test_counting import NAMES, frame, query_of, quick
+from tests.column_sets.test_counting import NAMES, query_of, quick
 from tests.column_sets.test_search import tables
 from tests.population.oracle import individual_risk
 from tests.postgres_load import Loader
@@ -112,20 +112,20 @@ def check(engine: Engine, target: Target, rows: list[tuple[Any, ...]], size: int
 weighted = tables.map(lambda rows: [(*row[:4], row[4] * 7 + 1) for row in rows])
 
 
+@pytest.mark.few_on_postgres(0)
 @pytest.mark.parametrize("nulls", list(NullPolicy))
-def test_records_on_duckdb(nulls: NullPolicy) -> None:
-    @quick(12)
+def test_records_on_duckdb(engine: Engine, nulls: NullPolicy) -> None:
+    @quick(4, 12)
     @given(weighted, st.integers(1, 4))
     def run(rows: list[tuple[Any, ...]], size: int) -> None:
-        with connect() as engine:
-            check(engine, Target(frame=frame(rows, NAMES)), rows, size, nulls.value)
+        check(engine, query_of(rows), rows, size, nulls.value)
 
     run()
 
 
 @pytest.mark.postgres
 def test_records_on_postgres(load: Loader, postgres_url: str) -> None:
-    @quick(6)
+    @quick(3, 6)
     @given(weighted, st.integers(1, 4), st.sampled_from(list(NullPolicy)))
     def run(rows: list[tuple[Any, ...]], size: int, nulls: NullPolicy) -> None:
         types = dict(zip(NAMES, ["int", "text", "float8", "int", "int"], strict=True))

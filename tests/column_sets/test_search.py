@@ -25,7 +25,8 @@ from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.duckdb.engine import DuckDBEngine
 from tests.column_sets import oracle
-from tests.column_sets.test_counting import NAMES, frame, query_of, quick
+from tests.column_sets.test_counting import NAMES, query_of, quick
+from tests.few import ALL, LEAST
 from tests.places import REPOSITORY
 from tests.postgres_load import Loader
 
@@ -33,7 +34,9 @@ ADULT = REPOSITORY.parent / "shared" / "data" / "adult.csv"
 value = st.one_of(st.none(), st.integers(0, 3))
 word = st.one_of(st.none(), st.sampled_from(["", "a", "B"]))
 number = st.one_of(st.none(), st.sampled_from([0.5, -1.0]))
-tables = st.lists(st.tuples(value, word, number, st.integers(0, 1), st.integers(0, 4)), min_size=1, max_size=10)
+tables = st.lists(
+    st.tuples(value, word, number, st.integers(0, 1), st.integers(0, 4)), min_size=min(LEAST, 3), max_size=10
+)
 searches = {
     "find": st.sampled_from([FindSets.ALL, FindSets.MINIMUM, FindSets.GREEDY]),
     "max_size": st.one_of(st.none(), st.integers(1, 4)),
@@ -93,27 +96,26 @@ def violating(
         assert effect.in_sets == sum(effect.column in one.columns for one in found.sets)
 
 
+@pytest.mark.few_on_postgres(0)
 @pytest.mark.parametrize("nulls", list(NullPolicy))
 @pytest.mark.parametrize("entity", [False, True])
-def test_violating_sets_on_duckdb(nulls: NullPolicy, entity: bool) -> None:
-    @quick(18 if nulls is not NullPolicy.WILDCARD else 8)
+def test_violating_sets_on_duckdb(engine: Engine, nulls: NullPolicy, entity: bool) -> None:
+    @quick(4, 18 if nulls is not NullPolicy.WILDCARD else 8)
     @given(tables, st.fixed_dictionaries(searches))
     def run(rows: list[tuple[Any, ...]], options: dict[str, Any]) -> None:
-        with connect() as engine:
-            request = ColumnRequest(nulls=nulls, **options)
-            violating(engine, Target(frame=frame(rows, NAMES)), rows, request, entity=entity)
+        violating(engine, query_of(rows), rows, ColumnRequest(nulls=nulls, **options), entity=entity)
 
     run()
 
 
+@pytest.mark.few_on_postgres(0)
 @pytest.mark.parametrize("nulls", [NullPolicy.EQUAL, NullPolicy.DISTINCT])
 @pytest.mark.parametrize("entity", [False, True])
-def test_identifying_sets_on_duckdb(nulls: NullPolicy, entity: bool) -> None:
-    @quick(25)
+def test_identifying_sets_on_duckdb(engine: Engine, nulls: NullPolicy, entity: bool) -> None:
+    @quick(5, 25)
     @given(tables, searches["find"], searches["max_size"])
     def run(rows: list[tuple[Any, ...]], find: FindSets, max_size: int | None) -> None:
-        with connect() as engine:
-            identifying(engine, Target(frame=frame(rows, NAMES)), rows, find, max_size, nulls.value, entity=entity)
+        identifying(engine, query_of(rows), rows, find, max_size, nulls.value, entity=entity)
 
     run()
 
@@ -153,9 +155,12 @@ def identifying(
             assert one.classes == oracle.figures(rows, chosen, 2, nulls)["classes"]
 
 
-@quick(25)
+@pytest.mark.few_on_postgres(0)
+@quick(5, 25)
 @given(tables, st.sampled_from(list(Ratio)), st.sampled_from([Fraction(1, 10), Fraction(1, 3), Fraction(3, 4)]))
-def test_approximate_identifying_sets(rows: list[tuple[Any, ...]], ratio: Ratio, epsilon: Fraction) -> None:
+def test_approximate_identifying_sets(
+    engine: Engine, rows: list[tuple[Any, ...]], ratio: Ratio, epsilon: Fraction
+) -> None:
     def has(chosen: oracle.Columns) -> bool:
         figures = oracle.figures(rows, chosen, 2)
         if ratio is Ratio.DISTINCT:
@@ -164,16 +169,15 @@ def test_approximate_identifying_sets(rows: list[tuple[Any, ...]], ratio: Ratio,
         every = len(rows) * (len(rows) - 1)
         return every == 0 or 1 - Fraction(figures["pairs"], every) >= 1 - epsilon
 
-    with connect() as engine:
-        request = ColumnRequest(exclude=("person",), identifying=True, epsilon=epsilon, ratio=ratio, effects=False)
-        found = find_columns(engine, Target(frame=frame(rows, NAMES)), request)
+    request = ColumnRequest(exclude=("person",), identifying=True, epsilon=epsilon, ratio=ratio, effects=False)
+    found = find_columns(engine, query_of(rows), request)
     assert found.complete
     assert sets_of(found) == oracle.minimal_sets(4, has)
 
 
 @pytest.mark.postgres
 def test_searches_on_postgres(load: Loader, postgres_url: str) -> None:
-    @quick(8)
+    @quick(4, 8)
     @given(tables, st.fixed_dictionaries(searches), st.booleans(), st.booleans(), st.sampled_from(list(NullPolicy)))
     def run(rows: list[tuple[Any, ...]], options: dict[str, Any], entity: bool, keys: bool, nulls: NullPolicy) -> None:
         types = dict(zip(NAMES, ["int", "text", "float8", "int", "int"], strict=True))
@@ -194,7 +198,7 @@ def test_searches_on_spark(engine: Engine, most: int, monkeypatch: pytest.Monkey
     """As codes on the workbench, and on the target itself, which is what happens to large tables."""
     monkeypatch.setattr(coding, "MOST_CODES", most)
 
-    @quick(12 if most else 5)
+    @quick(12, 12 if most else 5)
     @given(tables, st.fixed_dictionaries(searches), st.booleans(), st.booleans(), st.sampled_from(list(NullPolicy)))
     def run(rows: list[tuple[Any, ...]], options: dict[str, Any], entity: bool, keys: bool, nulls: NullPolicy) -> None:
         if keys and nulls is not NullPolicy.WILDCARD:
@@ -242,7 +246,7 @@ families = st.integers(2, 7).flatmap(
 )
 
 
-@quick(25)
+@quick(5, 25)
 @given(families)
 def test_the_minimum_is_a_smallest_set_cover(case: tuple[int, list[set[int]]]) -> None:
     elements, family = case
@@ -336,7 +340,7 @@ def test_whenever_somebody_stops_what_is_said_is_right(
         relation = engine.open(Target(frame=paper_52()))
         every = find_columns(engine, relation, ColumnRequest(**{**options, "restarts": 0}, effects=False))
         right = {one.columns: one for one in every.sets}
-        for number in range(1, 30, 2):
+        for number in range(1, 30, 2 if ALL else 4):
             with monkeypatch.context() as patched:
                 patched.setattr(DuckDBEngine, "run", stopped_at(number, DuckDBEngine.run))
                 try:
@@ -382,7 +386,7 @@ def test_whenever_the_budget_ends_what_is_said_is_right(
             {one.columns: one for one in every.sets},
             find_columns(engine, relation, ColumnRequest(**options)),
         )
-        for seconds in range(0, 40, 3):
+        for seconds in range(0, 40, 3) if ALL else (0, 3, 9, 15, 21, 39):
             clock = Clock()
             monkeypatch.setattr(search, "time", clock)
             monkeypatch.setattr(budget, "time", clock)

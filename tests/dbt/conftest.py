@@ -21,12 +21,14 @@ import psycopg
 import pytest
 import yaml
 
+from tests.dbt import forked
 from tests.places import REPOSITORY
 from tests.postgres_server import PostgresServer, new_server
 
 ROOT = REPOSITORY
 DBT = Path(sys.executable).parent / "dbt"
 TARGETS = ("duckdb", "postgres")
+QUIET = {"DBT_SEND_ANONYMOUS_USAGE_STATS": "false"}
 
 
 VERSION = tuple(int(part) for part in version("dbt-core").split(".")[:3])
@@ -46,13 +48,13 @@ def in_words_of(dbt: tuple[int, ...], content: Any) -> Any:
 
 
 def run_dbt(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """A dbt command in a project's folder, with all that it says in stdout."""
+    """A dbt command as users type it, in a project's folder, with all that it says in stdout."""
     return subprocess.run(
         [str(DBT), "--no-use-colors", *arguments],
         cwd=folder,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
-        env={**os.environ, "DBT_SEND_ANONYMOUS_USAGE_STATS": "false", **environment},
+        env={**os.environ, **QUIET, **environment},
         stderr=subprocess.STDOUT,
         encoding="utf-8",
         check=False,
@@ -88,9 +90,10 @@ class Project:
         """Run a dbt command."""
         results = self.folder / "target" / "run_results.json"
         results.unlink(missing_ok=True)
-        ran = run_dbt(self.folder, *arguments, "--target", self.target, **self.environment)
+        given = ("--no-use-colors", *arguments, "--target", self.target)
+        code, said = forked.run(self.folder, given, {**os.environ, **QUIET, **self.environment})
         found = json.loads(results.read_text(encoding="utf-8"))["results"] if results.exists() else []
-        return Ran(ran.returncode, ran.stdout, {one["unique_id"]: one for one in found})
+        return Ran(code, said, {one["unique_id"]: one for one in found})
 
     def models(self, content: Mapping[str, Any], **sql: str) -> None:
         """Replace the project's models by these."""

@@ -155,6 +155,14 @@ def test_a_join_is_refused_where_the_persons_columns_are_known(engine: Engine) -
     assert sqlaudit.audit(**{**asked, "query": values_query(moved, COLUMNS)}, qi=["age"], sensitive="s").passed
 
 
+@pytest.mark.parametrize("counts", [{}, {"count": 1}])
+def test_one_bucket_without_quasi_identifiers_is_refused_too(engine: Engine, counts: dict[str, int]) -> None:
+    rows = [{"who": who, "s": s, **counts} for who in "abc" for s in "xyz"]
+    query = values_query(rows, {"who": "text", "s": "text", **dict.fromkeys(counts, "int")})
+    with pytest.raises(UsageError, match="the smallest one has 9 rows for 3 persons"):
+        sqlaudit.audit(query=query, db=engine, sensitive="s", require=["k=5"])
+
+
 def test_values_joined_with_their_counts_are_refused(engine: Engine) -> None:
     counts = LISTED.groupby(["bucket", "disease"]).size().reset_index(name="persons")
     joined = ROWS.merge(counts, on="bucket").rename(columns={"bucket": "b", "disease": "s"}).to_dict("records")

@@ -26,6 +26,8 @@ from sqlaudit.base.errors import InputError
 from sqlaudit.base.relation import Kind, Statement
 from sqlaudit.base.spec import ReadOptions, Target
 from sqlaudit.engines.contract import Engine
+from sqlaudit.engines.duckdb import csv as csv_files
+from sqlaudit.engines.duckdb import json as json_files
 from sqlaudit.engines.duckdb.engine import DuckDBEngine
 from tests.engines.duckdb_helpers import error_of, read, rows_of, types_of, written
 from tests.strategies import run
@@ -80,54 +82,89 @@ def columns(draw: st.DrawFn) -> list[str]:
     return found
 
 
-def check(engine: Engine, make: Callable[[Path, Sequence[str]], str], texts: list[str]) -> None:
+Maker = Callable[[Path, Sequence[str]], str]
+
+
+def counted_together(folder: Path, make: Maker, columns: Sequence[Sequence[str]]) -> list[tuple[Kind, int]]:
+    """The same for several columns, each in a file of its own, from one engine: it opens all before it reads any."""
+    files = []
+    for place, texts in enumerate(columns):
+        (folder / str(place)).mkdir()
+        files.append(Target(relation=make(folder / str(place), texts)))
+    found = []
+    with DuckDBEngine(targets=files) as engine:
+        for relation in [engine.open(file) for file in files]:
+            kind = next(column.kind for column in relation.columns if column.name == "n")
+            rows = engine.run(Statement("count", "SELECT count(DISTINCT n) FROM " + relation.sql))
+            found.append((kind, int(rows[0][0])))
+    return found
+
+
+def check(engine: Engine, make: Maker, texts: list[str]) -> None:
     """The number of values of what is audited, beside exact readings of the raw texts."""
     with tempfile.TemporaryDirectory() as folder:
         kind, found = counted(engine, make(Path(folder), texts))
+    assert_exact(make, texts, kind, found)
+
+
+def check_together(make: Maker, columns: list[list[str]]) -> None:
+    """The same for several columns, which one engine reads."""
+    with tempfile.TemporaryDirectory() as folder:
+        found = counted_together(Path(folder), make, columns)
+    for texts, (kind, number) in zip(columns, found, strict=True):
+        assert_exact(make, texts, kind, number)
+
+
+def assert_exact(make: Maker, texts: list[str], kind: Kind, found: int) -> None:
     exact = len({Decimal(text) for text in texts})
     assert found == (exact if kind in NUMBERS else len(set(texts)))
     if all(len(text) <= 15 and "e" not in text.lower() for text in texts):
         assert kind in NUMBERS or make is csv_of  # short numbers stay numbers; DuckDB finds `00.5` in CSV odd
 
 
-@run(120)
-@given(texts=columns())
-def test_csv_numbers_are_as_many_as_in_the_file(texts: list[str]) -> None:
-    with DuckDBEngine() as engine:
-        check(engine, csv_of, texts)
+SEVERAL = st.lists(columns(), min_size=4, max_size=4)
+"""One engine reads them all: opening it takes longer than one of them."""
 
 
-@run(120)
-@given(texts=columns())
-def test_json_numbers_are_as_many_as_in_the_file(texts: list[str]) -> None:
-    with DuckDBEngine() as engine:
-        check(engine, json_of, texts)
+@run(30, some=4)
+@given(columns=SEVERAL)
+def test_csv_numbers_are_as_many_as_in_the_file(columns: list[list[str]]) -> None:
+    check_together(csv_of, columns)
 
 
-@pytest.mark.parametrize(
-    ("texts", "kind", "values"),
-    [
-        pytest.param(IDS, Kind.TEXT, 10, id="forty digits"),
-        pytest.param(LONG, Kind.TEXT, 10, id="eighteen digits with a point"),
-        pytest.param([str(BIG), str(BIG + 1), "1e3"], Kind.TEXT, 3, id="2^53 beside a power"),
-        pytest.param([str(2**64 + i) for i in range(3)], None, 3, id="beyond 64 bits"),
-        pytest.param([str(BIG), str(BIG + 1)], Kind.INTEGER, 2, id="whole numbers"),
-        pytest.param(["0.1", "52.520008000000004", "0.30000000000000004"], Kind.FLOAT, 3, id="floats as written"),
-        pytest.param(["1.50", "1.5", "1e3", "1000.0"], Kind.FLOAT, 2, id="equal numbers"),
-        pytest.param(["5e-324", "4.9e-324", "0.5"], Kind.TEXT, 3, id="below the smallest"),
-        pytest.param(["1e400", "2e400", "0.5"], Kind.TEXT, 3, id="above the largest"),
-    ],
-)
+@run(30, some=4)
+@given(columns=SEVERAL)
+def test_json_numbers_are_as_many_as_in_the_file(columns: list[list[str]]) -> None:
+    check_together(json_of, columns)
+
+
+CHANGED: dict[str, tuple[list[str], Kind | None, int]] = {
+    "forty digits": (IDS, Kind.TEXT, 10),
+    "eighteen digits with a point": (LONG, Kind.TEXT, 10),
+    "2^53 beside a power": ([str(BIG), str(BIG + 1), "1e3"], Kind.TEXT, 3),
+    "beyond 64 bits": ([str(2**64 + i) for i in range(3)], None, 3),
+    "whole numbers": ([str(BIG), str(BIG + 1)], Kind.INTEGER, 2),
+    "floats as written": (["0.1", "52.520008000000004", "0.30000000000000004"], Kind.FLOAT, 3),
+    "equal numbers": (["1.50", "1.5", "1e3", "1000.0"], Kind.FLOAT, 2),
+    "below the smallest": (["5e-324", "4.9e-324", "0.5"], Kind.TEXT, 3),
+    "above the largest": (["1e400", "2e400", "0.5"], Kind.TEXT, 3),
+}
+"""Texts, their kind, and how many values they are; several whole numbers beyond 64 bits may be of any kind."""
+
+
 @pytest.mark.parametrize("make", [csv_of, json_of])
-def test_numbers_that_their_type_would_change_stay_text(
-    tmp_path: Path, make: Callable[[Path, Sequence[str]], str], texts: list[str], kind: Kind | None, values: int
-) -> None:
-    path = make(tmp_path, texts)
-    with DuckDBEngine() as engine:
-        found = counted(engine, path)
-    assert found[1] == values
-    assert kind is None or found[0] is kind
-    assert sqlaudit.audit(path, qi=["n"], require=["k=2"]).classes.count == values
+def test_numbers_that_their_type_would_change_stay_text(tmp_path: Path, make: Maker) -> None:
+    columns = counted_together(tmp_path, make, [texts for texts, _, _ in CHANGED.values()])
+    found = dict(zip(CHANGED, columns, strict=True))
+    assert {name: number for name, (_, number) in found.items()} == {
+        name: number for name, (_, _, number) in CHANGED.items()
+    }
+    assert {name: kind for name, (kind, _) in found.items() if name != "beyond 64 bits"} == {
+        name: kind for name, (_, kind, _) in CHANGED.items() if kind is not None
+    }
+    for name in ("eighteen digits with a point", "above the largest"):
+        path = make(tmp_path, CHANGED[name][0])
+        assert sqlaudit.audit(path, qi=["n"], require=["k=2"]).classes.count == CHANGED[name][2]
 
 
 @pytest.mark.parametrize(
@@ -174,20 +211,21 @@ TIMES = {
 }
 
 
-@pytest.mark.parametrize("texts", TIMES.values(), ids=TIMES)
-def test_times_that_are_written_in_two_ways_stay_two(tmp_path: Path, texts: list[str]) -> None:
+def quoted(folder: Path, texts: Sequence[str]) -> str:
+    return json_of(folder, [json.dumps(text) for text in texts])
+
+
+@pytest.mark.parametrize("make", [csv_of, quoted])
+def test_times_that_are_written_in_two_ways_stay_two(tmp_path: Path, make: Maker) -> None:
     """Whoever reads the file tells them apart, and a zone that is not written may be another one."""
-    for path in (csv_of(tmp_path, texts), json_of(tmp_path, [json.dumps(text) for text in texts])):
-        with DuckDBEngine() as engine:
-            assert counted(engine, path) == (Kind.TEXT, 2)
+    found = counted_together(tmp_path, make, list(TIMES.values()))
+    assert dict(zip(TIMES, found, strict=True)) == dict.fromkeys(TIMES, (Kind.TEXT, 2))
 
 
-@pytest.mark.parametrize("texts", [["2020-01-31", "2020-02-01"], ["31.1.2020", "1.12.2020"], ["12:00", "12:30"]])
-def test_times_that_are_as_many_as_their_texts_stay_times(tmp_path: Path, texts: list[str]) -> None:
-    path = csv_of(tmp_path, [*texts, *texts])
-    with DuckDBEngine() as engine:
-        kind, found = counted(engine, path)
-    assert (kind in (Kind.DATE, Kind.TIME), found) == (True, 2)
+def test_times_that_are_as_many_as_their_texts_stay_times(tmp_path: Path) -> None:
+    times = [["2020-01-31", "2020-02-01"], ["31.1.2020", "1.12.2020"], ["12:00", "12:30"]]
+    found = counted_together(tmp_path, csv_of, [texts * 2 for texts in times])
+    assert [(kind in (Kind.DATE, Kind.TIME), number) for kind, number in found] == [(True, 2)] * 3
 
 
 def test_times_of_json_without_keys(tmp_path: Path) -> None:
@@ -197,13 +235,14 @@ def test_times_of_json_without_keys(tmp_path: Path) -> None:
     assert "dates or times" in error_of(InputError, Target(relation=twice))
 
 
-def test_a_number_behind_the_sample_is_not_rounded(tmp_path: Path) -> None:
-    rows = 220_000
-    lines = "".join(f"{i % 5},{'x' * 150}\n" for i in range(rows))
+def test_a_number_behind_the_sample_is_not_rounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(csv_files, "_WHOLE", 1000)  # files of 32 MB are looked through, and take their time
+    monkeypatch.setattr(json_files, "_WHOLE", 1000)
+    lines = "".join(f"{i % 5},x\n" for i in range(220_000))
     path = written(tmp_path / "n.csv", "n,x\n" + lines + "1.4,y\n")
     with DuckDBEngine() as engine:
         assert counted(engine, path) == (Kind.TEXT, 6)
-    lines = "".join('{"n": %d, "x": "%s"}\n' % (i % 5, "x" * 140) for i in range(rows))  # noqa: UP031
+    lines = "".join('{"n": %d, "x": "x"}\n' % (i % 5) for i in range(30_000))  # noqa: UP031
     path = written(tmp_path / "n.json", lines + '{"n": 1.4, "x": "y"}\n')
     with DuckDBEngine() as engine:
         assert counted(engine, path) == (Kind.TEXT, 6)
@@ -312,7 +351,6 @@ def spark() -> Iterator[Engine]:
 
 
 @pytest.mark.spark
-@pytest.mark.all_on_spark
 def test_spark_reads_as_many_numbers_as_there_are(tmp_path: Path, spark: Engine) -> None:
     for texts, values in (
         (IDS, 10),
@@ -335,7 +373,6 @@ def test_spark_reads_as_many_numbers_as_there_are(tmp_path: Path, spark: Engine)
 
 
 @pytest.mark.spark
-@pytest.mark.all_on_spark
 @run(12)
 @given(texts=columns())
 def test_numbers_on_spark_are_as_many_as_in_the_file(spark: Engine, texts: list[str]) -> None:
@@ -344,7 +381,6 @@ def test_numbers_on_spark_are_as_many_as_in_the_file(spark: Engine, texts: list[
 
 
 @pytest.mark.spark
-@pytest.mark.all_on_spark
 @pytest.mark.parametrize(("frames", "values"), [(FRAMES, 10), (FINE, 2)], ids=["numbers", "times"])
 def test_values_of_frames_on_spark(spark: Engine, frames: dict[str, Any], values: int) -> None:
     found = {}

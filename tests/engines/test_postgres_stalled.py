@@ -13,7 +13,7 @@ import pytest
 from sqlaudit.base.errors import EngineError, ExitCode, Incomplete, Interrupted
 from sqlaudit.base.relation import Statement
 from sqlaudit.base.spec import Limits
-from sqlaudit.engines.postgres import engine as postgres
+from sqlaudit.engines.postgres import session as postgres
 from sqlaudit.engines.postgres.engine import PostgresEngine
 from tests.engines.stalling import StallingProxy
 from tests.postgres_load import Loader
@@ -117,7 +117,7 @@ def test_the_command_leaves_with_4(postgres_server: PostgresServer, at: bytes) -
     with StallingProxy(postgres_server.port, at) as proxy:
         if not at:
             proxy.stalled.set()
-        out, err = (process := audit(proxy, postgres_server, "--timeout", "3s")).communicate(timeout=60)
+        out, err = (process := audit(proxy, postgres_server, "--timeout", "2s")).communicate(timeout=60)
     assert (process.returncode, out) == (4, "")
     assert err.startswith("sqlaudit: The time limit of ")
     assert len(err.splitlines()) == 1

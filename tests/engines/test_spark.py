@@ -24,12 +24,13 @@ from sqlaudit.base.relation import Kind, Statement
 from sqlaudit.base.spec import Limits, ReadOptions, Target
 from sqlaudit.engines.spark.engine import SparkEngine
 from sqlaudit.engines.spark.errors import sentence
+from sqlaudit.engines.spark.keeping import checkpoint
 from sqlaudit.engines.spark.open import bound
 from sqlaudit.engines.spark.session import master
 from sqlaudit.engines.spark.start import megabytes
 from tests.spark_session import MEMORY, small_engine
 
-pytestmark = [pytest.mark.spark, pytest.mark.all_on_spark]
+pytestmark = pytest.mark.spark
 WHERE, LIMITS = "spark:local[1]", Limits(memory=MEMORY)
 ENDLESS = Statement("endless", "SELECT COUNT(*) FROM range(10000000) a, range(10000000) b WHERE a.id * b.id % 7 = 3")
 SECRET = "Zaphod-4711"
@@ -279,6 +280,46 @@ def test_a_statement_is_cancelled_and_the_next_one_runs(spark: SparkEngine) -> N
     while tracker.getActiveStageIds() and time.monotonic() < deadline:
         time.sleep(0.1)
     assert list(tracker.getActiveStageIds()) == []
+
+
+@pytest.mark.parametrize("how", ["cancelled", "too late", "fails"])
+def test_what_was_to_be_kept_is_freed_when_its_statement_is_stopped(spark: SparkEngine, how: str) -> None:
+    context = spark._session.sparkContext
+    before = set(context._jsc.getPersistentRDDs())
+    rows = Statement("rows", "SELECT id FROM range(1000000000000000) WHERE id % 7 = 8")  # of one stage, and without end
+    broken = Statement("broken", "SELECT RAISE_ERROR('no') AS a FROM range(2)")
+    with SparkEngine(WHERE, Limits(memory=MEMORY, timeout=6 if how == "too late" else None)) as engine:
+        if how == "cancelled":
+            threading.Thread(target=lambda: (_until_a_stage_runs(context), engine.cancel())).start()
+        with pytest.raises((Interrupted, Incomplete, EngineError)):
+            engine.materialize("kept", broken if how == "fails" else rows)
+        assert set(context._jsc.getPersistentRDDs()) == before
+
+
+def test_what_was_kept_too_late_is_freed(spark: SparkEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cancel that comes while the last rows are computed: the statement ends well, and its result is not wanted."""
+    held = spark._session.sparkContext._jsc.getPersistentRDDs
+    before = set(held())
+    made: list[set[int]] = []
+
+    def checkpoint_then_cancel(*given: Any) -> Any:
+        kept = checkpoint(*given)
+        made.append(set(held()) - before)
+        spark._cancelled.set()
+        return kept
+
+    monkeypatch.setattr("sqlaudit.engines.spark.engine.checkpoint", checkpoint_then_cancel)
+    with pytest.raises(Interrupted):
+        spark.materialize("late", Statement("late", "SELECT 1 AS a"))
+    with pytest.raises(Interrupted):
+        spark.keep_rows("late", [("a", "BIGINT")], [[(1,)]])
+    assert [len(one) for one in made] == [1, 1]
+    assert set(held()) == before
+
+
+def _until_a_stage_runs(context: Any) -> None:
+    while not context.statusTracker().getActiveStageIds():
+        time.sleep(0.05)
 
 
 def test_a_time_limit_ends_a_statement(spark: SparkEngine) -> None:

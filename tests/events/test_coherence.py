@@ -20,9 +20,10 @@ from sqlaudit.events.report import persons_document
 from sqlaudit.events.request import PersonsRequest
 from sqlaudit.events.result import PersonsResult
 from sqlaudit.events.run import find_persons
-from sqlaudit.reports.document import Toned
+from sqlaudit.reports.blocks import Toned
 from tests.audit_values import values_query
 from tests.events import oracle
+from tests.few import LEAST
 from tests.strategies import run
 
 ILLNESS = 'the "illness" 😀'
@@ -33,7 +34,7 @@ LIMITS = st.sampled_from(
 illness = st.sampled_from(["flu", "HIV", "it's", None])
 rows = st.lists(
     st.tuples(st.integers(1, 6), st.sampled_from([1, 2, None]), st.sampled_from([1, 2]), illness),
-    min_size=1,
+    min_size=LEAST,
     max_size=13,
 )
 
@@ -68,10 +69,11 @@ def check(found: PersonsResult, table: list[tuple[Any, ...]], nulls: str, repeat
         assert (one.share, one.told_persons, one.exact) == (share, len(whom), True), one.known
 
 
+@pytest.mark.few_on_postgres(0)
 @pytest.mark.parametrize("nulls", ["equal", "distinct"])
 @pytest.mark.parametrize("repeats", [False, True])
 def test_what_is_told_is_what_all_subsets_say(engine: Engine, nulls: str, repeats: bool) -> None:
-    @run(25 if engine.name == "duckdb" else 5)
+    @run(25, some=3)
     @given(rows, st.integers(2, 4), LIMITS)
     def compare(table: list[tuple[Any, ...]], k: int, h: Fraction) -> None:
         found = found_in(engine, table, known=3, k=k, h=h, multiset=repeats, nulls=NullPolicy(nulls))
@@ -80,9 +82,10 @@ def test_what_is_told_is_what_all_subsets_say(engine: Engine, nulls: str, repeat
     compare()
 
 
+@pytest.mark.few_on_postgres(0)
 @pytest.mark.parametrize("repeats", [False, True])
 def test_known_values_tell_others_as_all_subsets_say(engine: Engine, repeats: bool) -> None:
-    @run(25 if engine.name == "duckdb" else 4)
+    @run(25, some=4)
     @given(rows, LIMITS)
     def compare(table: list[tuple[Any, ...]], h: Fraction) -> None:
         found = found_in(engine, table, known=3, k=2, h=h, multiset=repeats, rho=True)
@@ -100,14 +103,14 @@ def test_values_of_one_column_tell_those_of_another() -> None:
     assert "and with sensitive values tell the x of 4 of 4 persons" in str(persons_document(both).headline)
 
 
-def test_parts_of_the_events_tell_the_same_together(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.few_on_postgres(0)
+def test_parts_of_the_events_tell_the_same_together(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sqlaudit.events.levels.PART", 3)
 
-    @run(15)
+    @run(15, some=3)
     @given(rows, LIMITS)
     def compare(table: list[tuple[Any, ...]], h: Fraction) -> None:
-        with connect() as engine:
-            check(found_in(engine, table, known=3, k=3, h=h), table, "equal", False)
+        check(found_in(engine, table, known=3, k=3, h=h), table, "equal", False)
 
     compare()
 

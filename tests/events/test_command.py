@@ -12,7 +12,7 @@ import pytest
 import sqlaudit
 from sqlaudit.engines import connect
 from sqlaudit.events.report import persons_document
-from sqlaudit.reports.document import Toned
+from sqlaudit.reports.blocks import Toned
 from tests.cli.runner import run
 from tests.reports.schemas import schema, validator
 

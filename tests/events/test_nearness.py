@@ -25,6 +25,7 @@ from sqlaudit.events.run import find_persons
 from sqlaudit.events.tolerance import read_tolerances
 from tests.audit_values import values_query
 from tests.events import oracle
+from tests.few import LEAST
 from tests.strategies import run
 
 DAY = 'the "day" 😀'
@@ -33,7 +34,7 @@ DAYS = st.sampled_from([None, *(datetime.date(2024, 2, 26) + datetime.timedelta(
 AMOUNTS = st.sampled_from([None, *map(Decimal, ("-0.0001", "0", "0.5", "0.5001", "7"))])
 rows = st.lists(
     st.tuples(st.integers(1, 6), DAYS, AMOUNTS, st.sampled_from(["a", "it's", None]), st.sampled_from(["flu", None])),
-    min_size=1,
+    min_size=LEAST,
     max_size=12,
 )
 NEAR = {DAY: (datetime.timedelta(2), "2d"), "amount": (Decimal("0.5"), "0.5")}
@@ -59,9 +60,10 @@ def near(columns: list[str], said: list[str], nulls: str) -> Callable[[oracle.Ev
     return fits
 
 
+@pytest.mark.few_on_postgres(1)
 @pytest.mark.parametrize("nulls", ["equal", "distinct", "wildcard"])
 def test_every_figure_is_what_all_subsets_say(engine: Engine, nulls: str) -> None:
-    @run(30 if engine.name == "duckdb" else 5)
+    @run(*((30, 4) if engine.dialect == "duckdb" else (5, 3)))
     @given(rows, st.integers(2, 6), st.sampled_from([[DAY], ["amount"], [DAY, "amount"], []]))
     def compare(table: list[tuple[Any, ...]], k: int, said: list[str]) -> None:
         if not said and nulls != "wildcard":
@@ -95,16 +97,16 @@ def check(found: PersonsResult, table: list[tuple[Any, ...]], fits: Callable[[An
     assert found.profile.exposed_persons == sum(size < found.k for size in sizes)
 
 
-def test_parts_and_draws_say_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.few_on_postgres(0)
+def test_parts_and_draws_say_the_same(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sqlaudit.events.levels.PART", 3)
     monkeypatch.setattr("sqlaudit.events.unicity.COUNTED", 0)
 
-    @run(15)
+    @run(15, some=3)
     @given(rows)
     def compare(table: list[tuple[Any, ...]]) -> None:
         tolerance = read_tolerances("tolerance", [f"{DAY}=2d"])
-        with connect() as engine:
-            found = found_in(engine, table, k=3, known=3, random=1, tolerance=tolerance, sensitive=("illness",))
+        found = found_in(engine, table, k=3, known=3, random=1, tolerance=tolerance, sensitive=("illness",))
         fitted = oracle.fitted(oracle.events_of([row[:-1] for row in table]), near(list(COLUMNS)[1:4], [DAY], "equal"))
         assert found.random[0].sampled
         single = [row for row in found.by_number if row > 1]

@@ -28,6 +28,7 @@ from tests.audit_values import values_query
 from tests.cli.runner import run as command
 from tests.events import oracle
 from tests.events.test_curve import COLUMNS, rows
+from tests.few import LEAST
 from tests.reports.schemas import validator
 from tests.strategies import run
 
@@ -48,10 +49,11 @@ def by_text(checks: tuple[Check, ...]) -> dict[str, Check]:
     return {check.text: check for check in checks}
 
 
+@pytest.mark.few_on_postgres(0)
 @pytest.mark.parametrize("nulls", ["equal", "distinct"])
 @pytest.mark.parametrize("repeats", [False, True])
 def test_each_requirement_is_judged_as_all_subsets_say(engine: Engine, nulls: str, repeats: bool) -> None:
-    @run(20 if engine.name == "duckdb" else 4)
+    @run(20, some=3)
     @given(rows, st.integers(1, 5), st.integers(1, 3), st.sampled_from(["0", "1/3", "1"]), st.integers(2, 4))
     def compare(table: list[tuple[Any, ...]], k: int, m: int, share: str, asked: int) -> None:
         persons = oracle.events_of(table, nulls, repeats)
@@ -75,12 +77,13 @@ def test_each_requirement_is_judged_as_all_subsets_say(engine: Engine, nulls: st
     compare()
 
 
+@pytest.mark.few_on_postgres(0)
 def test_every_sensitive_column_is_judged_by_itself_as_an_audit_does(engine: Engine) -> None:
-    @run(10 if engine.name == "duckdb" else 2)
+    @run(10, some=2)
     @given(
         st.lists(
             st.tuples(st.integers(1, 5), st.sampled_from(["may", None]), st.integers(1, 3), ILL),
-            min_size=1,
+            min_size=LEAST,
             max_size=12,
         ),
         st.sampled_from(["0.4", "0.5", "1"]),

@@ -22,6 +22,7 @@ from tests.audit_values import values_query
 from tests.cli.runner import run as command
 from tests.events import oracle
 from tests.events.test_curve import COLUMNS, EVENT, rows
+from tests.few import LEAST
 from tests.reports.schemas import validator
 from tests.strategies import run
 
@@ -41,7 +42,7 @@ def by_text(result: AuditResult) -> dict[str, Check]:
 
 @pytest.mark.parametrize("nulls", ["equal", "distinct"])
 def test_each_requirement_is_judged_as_all_subsets_say(engine: Engine, nulls: str) -> None:
-    @run(25 if engine.name == "duckdb" else 4)
+    @run(*((25, 3) if engine.dialect == "duckdb" else (4, 2)))
     @given(rows, st.integers(1, 5), st.integers(1, 4), st.integers(1, 3), st.sampled_from(["0", "1/3", "1/2", "1"]))
     def compare(table: list[tuple[Any, ...]], k: int, m: int, drawn: int, share: str) -> None:
         persons = oracle.events_of(table, nulls)
@@ -66,11 +67,11 @@ def test_coherence_is_judged_as_all_subsets_say(engine: Engine) -> None:
     kinds = COLUMNS | {"ill": "text"}
     ill = st.sampled_from(["a", "b", None])
 
-    @run(20 if engine.name == "duckdb" else 4)
+    @run(*((20, 3) if engine.dialect == "duckdb" else (4, 2)))
     @given(
         st.lists(
             st.tuples(st.integers(1, 5), st.sampled_from(["may", None]), st.sampled_from([1, 2, 3]), ill),
-            min_size=1,
+            min_size=LEAST,
             max_size=12,
         ),
         st.integers(1, 3),
@@ -95,8 +96,9 @@ def test_coherence_is_judged_as_all_subsets_say(engine: Engine) -> None:
     compare()
 
 
+@pytest.mark.few_on_postgres(0)
 def test_one_known_event_is_k_anonymity_of_persons(engine: Engine) -> None:
-    @run(15 if engine.name == "duckdb" else 4)
+    @run(15, some=3)
     @given(rows, st.integers(2, 4))
     def compare(table: list[tuple[Any, ...]], k: int) -> None:
         found = by_text(audited(engine, table, [f"km@1={k}", f"k={k}"], known_rows="one"))

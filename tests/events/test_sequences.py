@@ -23,13 +23,14 @@ from sqlaudit.events.run import find_persons
 from tests.audit_values import values_query
 from tests.cli.runner import run as cli
 from tests.events import oracle
+from tests.few import LEAST
 from tests.strategies import run
 
 WHEN = 'the "day" 😀'
 COLUMNS = {"person": "int", WHEN: "int", "clinic": "text", "illness": "text"}
 rows = st.lists(
     st.tuples(st.integers(1, 5), st.integers(1, 4), st.sampled_from(["a", "b", "it's", None]), st.sampled_from("xy")),
-    min_size=1,
+    min_size=LEAST,
     max_size=13,
 )
 
@@ -62,7 +63,7 @@ def check(found: PersonsResult, table: list[tuple[Any, ...]]) -> None:
 
 @pytest.mark.parametrize("nulls", ["equal", "distinct"])
 def test_every_figure_is_what_all_sequences_say(engine: Engine, nulls: str) -> None:
-    @run(25 if engine.name == "duckdb" else 4)
+    @run(*((25, 4) if engine.dialect == "duckdb" else (4, 2)))
     @given(rows, st.integers(2, 5))
     def compare(table: list[tuple[Any, ...]], k: int) -> None:
         more: dict[str, Any] = {"sensitive": ("illness",)} if nulls == "equal" else {}
@@ -74,7 +75,7 @@ def test_every_figure_is_what_all_sequences_say(engine: Engine, nulls: str) -> N
 def test_parts_say_the_same_together(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sqlaudit.events.levels.PART", 3)
 
-    @run(15)
+    @run(15, some=3)
     @given(rows, st.integers(2, 6))
     def compare(table: list[tuple[Any, ...]], k: int) -> None:
         with connect() as engine:
@@ -84,7 +85,7 @@ def test_parts_say_the_same_together(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_order_tells_no_less_than_none_and_nothing_where_all_happens_at_once() -> None:
-    @run(20)
+    @run(20, some=3)
     @given(rows)
     def compare(table: list[tuple[Any, ...]]) -> None:
         with connect() as engine:
@@ -102,7 +103,7 @@ def test_an_order_tells_no_less_than_none_and_nothing_where_all_happens_at_once(
 def test_drawing_everybody_with_all_their_events_is_counting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sqlaudit.events.unicity.COUNTED", 0)
 
-    @run(15)
+    @run(15, some=3)
     @given(st.lists(st.tuples(st.integers(1, 5), st.integers(1, 3), st.sampled_from("ab")), min_size=1, max_size=10))
     def compare(table: list[tuple[Any, ...]]) -> None:
         persons = oracle.dated_events_of(table)

@@ -55,9 +55,10 @@ def in_duckdb(folder: Path, tables: Mapping[str, Rows], columns: Mapping[str, st
             kinds = columns or {column: TYPES[type(value)] for column, value in rows[0].items()}
             listed = ", ".join(f'"{column}" {kind}' for column, kind in kinds.items())
             connection.execute(f'CREATE OR REPLACE TABLE "{name}" ({listed})')
-            for row in rows:
-                marks = ", ".join("?" for _ in kinds)
-                connection.execute(f'INSERT INTO "{name}" VALUES ({marks})', [row[column] for column in kinds])
+            if rows:
+                marks = ", ".join("(" + ", ".join("?" for _ in kinds) + ")" for _ in rows)
+                values = [row[column] for row in rows for column in kinds]
+                connection.execute(f'INSERT INTO "{name}" VALUES {marks}', values)
     return Database("{duckdb: clinic.duckdb}", "main", folder)
 
 

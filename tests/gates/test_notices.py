@@ -21,8 +21,6 @@ from tests.cli.runner import run, write_csv
 from tests.gates.conftest import Make
 from tests.gates.databases import write
 
-pytestmark = pytest.mark.not_on_spark  # whose one statement for columns `tests/profiles/test_warnings.py` asks there
-
 SUSPECTED = "mail looks like a direct identifier: whoever is named in a row can be found"
 PEOPLE = [{"age": 30, "mail": f"p{i}@example.org", "ill": "flu", "batch": f"c{i % 3}"} for i in range(12)]
 POLICY = """

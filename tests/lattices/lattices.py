@@ -23,6 +23,7 @@ from sqlaudit.models.registry import REGISTRY
 from sqlaudit.models.requirements import requirement_from
 from tests import oracle
 from tests.audit_values import values_query
+from tests.few import LEAST
 from tests.lattices.oracle_nodes import Labels, Lattice
 from tests.models import strategies as rare
 from tests.strategies import limits_of
@@ -149,7 +150,7 @@ def tables(draw: st.DrawFn, rows: int = 14) -> tuple[list[dict[str, Any]], dict[
             "person": st.integers(0, 9),
         }
     )
-    drawn = draw(st.lists(row, max_size=rows))
+    drawn = draw(st.lists(row, min_size=min(LEAST, 4), max_size=rows)) if draw(st.integers(0, 7)) else []
     return drawn, labels, {**{name: KEYS[name] for name in names}, "s": kind, "r": "text", "person": "int"}
 
 

@@ -23,13 +23,15 @@ def losses(
     weights: Mapping[str, Fraction] | None = None,
     beta: float = 1.0,
     sensitive: str | None = None,
+    noise: bool = False,
 ) -> dict[str, float]:
     """Every measure of one node, by name; those of a sensitive attribute only where it is named.
 
     Args:
         rows: the table. hierarchies: for each column its levels from 0 on. node: a level for each.
         suppressed: positions of the rows that are suppressed. leaves: for a column the values that its hierarchy
-            lists, where it lists any. weights: of columns. beta: of height weights.
+            lists, where it lists any. weights: of columns. beta: of height weights. noise: also that of queries, which
+            takes as long as all others together.
     """
     level = dict(zip(hierarchies, node, strict=True))
     weight = {column: float((weights or {}).get(column, 1)) for column in hierarchies}
@@ -46,7 +48,7 @@ def losses(
     found |= _volumes(rows, cells, suppressed)
     if sensitive is not None:
         found |= _variances(rows, cells, suppressed, sensitive)
-        found["range-query-noise"] = _noise(rows, cells, suppressed, sensitive)
+        found |= {"range-query-noise": _noise(rows, cells, suppressed, sensitive)} if noise else {}
     found["ncp"] = sum(weight[column] * _ncp(rows, column, cells[column], suppressed) for column in hierarchies)
     for name in ("entropy", "monotone-entropy", "non-uniform-entropy"):
         found[name] = sum(
@@ -160,6 +162,7 @@ def _noise(
 ) -> float:
     """The mean over queries and rows of how far the meant rows of a class are from it; the table, of rows left out."""
     known = {column: sorted({row[column] for row in rows if row[column] is not None}) for column in cells}
+    ranks = {column: {value: rank for rank, value in enumerate(found)} for column, found in known.items()}
     queries = random_ranges(100, 0, list(enumerate(map(len, known.values()), 1)))
     values = [row[sensitive] for row in rows]
     regions = [None if i in suppressed else tuple(cells[column][i] for column in cells) for i in range(len(rows))]
@@ -172,7 +175,7 @@ def _noise(
                 values[i]
                 for i in inside
                 if all(
-                    rows[i][column] is not None and low <= known[column].index(rows[i][column]) <= high
+                    rows[i][column] is not None and low <= ranks[column][rows[i][column]] <= high
                     for column, low, high in ranges
                 )
             ]

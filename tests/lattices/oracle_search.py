@@ -6,6 +6,7 @@ import itertools
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 from sqlaudit.lattices.search.loss import NodeLoss, rounded
 from sqlaudit.lattices.verdicts import Node, Verdict
@@ -82,7 +83,7 @@ def upward(rng: random.Random, heights: Sequence[int]) -> Callable[[Node], bool]
     """Whether a node is above one of some random nodes; sometimes everything passes, or nothing does."""
     count = rng.choice((0, 1, 1, 2, 3, 5, 8, 20))
     corners = [tuple(rng.randint(0, height) for height in heights) for _ in range(count)]
-    return lambda node: any(leq(corner, node) for corner in corners)
+    return cache(lambda node: any(leq(corner, node) for corner in corners))
 
 
 def monotone_lattice(rng: random.Random) -> Lattice:
@@ -96,6 +97,7 @@ def mixed_lattice(rng: random.Random) -> Lattice:
     heights = random_heights(rng, 600)
     share, seed = rng.choice((0.05, 0.3, 0.7)), rng.random()
 
+    @cache
     def holds(node: Node) -> bool:
         return random.Random(f"{seed} {node}").random() < share
 

@@ -37,7 +37,7 @@ def by_hand(rows: Sequence[Mapping[str, Any]], node: Sequence[int], levels: Sequ
     return min(entropies), [(k, oracle.maximum(counts, k), oracle.negated(counts, k)) for k in levels]
 
 
-@run(8)
+@run(8, some=3)
 @given(st.data())
 def test_every_node_is_told_as_the_definitions_have_it(engine: Engine, data: st.DataObject) -> None:
     rows = data.draw(st.lists(ROW, min_size=1, max_size=8))

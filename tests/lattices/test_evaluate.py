@@ -63,35 +63,35 @@ BESIDE = pytest.mark.parametrize(
 
 @ON_DUCKDB
 @given(case=node_cases())
-@run(110)
+@run(110, some=14)
 def test_every_node_of_a_lattice_agrees_with_brute_force(engine: Engine, case: NodeCase) -> None:
     assert_verdicts(decided(engine, case), case)
 
 
 @ON_DUCKDB
 @given(case=rare_node_cases())
-@run(60)
+@run(60, some=8)
 def test_the_rarer_models_agree_too(engine: Engine, case: NodeCase) -> None:
     assert_verdicts(decided(engine, case), case)
 
 
 @ON_DUCKDB
 @given(case=rare_node_cases(queries=True))
-@run(40)
+@run(40, some=6)
 def test_populations_and_beliefs_agree_too(engine: Engine, case: NodeCase) -> None:
     assert_verdicts(decided(engine, case), case)
 
 
 @ON_DUCKDB
 @given(case=node_cases(plain=False))
-@run(40)
+@run(40, some=4)
 def test_persons_missing_values_and_joint_classes_agree_too(engine: Engine, case: NodeCase) -> None:
     assert_verdicts(decided(engine, case), case)
 
 
 @ON_DUCKDB
 @given(case=node_cases())
-@run(10)
+@run(10, some=3)
 def test_auditing_node_by_node_says_the_same(engine: Engine, case: NodeCase) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(evaluate, "needs_audits", lambda attributes, roles: True)
@@ -100,7 +100,7 @@ def test_auditing_node_by_node_says_the_same(engine: Engine, case: NodeCase) -> 
 
 @ON_DUCKDB
 @given(case=node_cases(), batch=st.integers(1, 7))
-@run(30)
+@run(30, some=4)
 def test_batches_of_scattered_nodes_start_from_others(engine: Engine, case: NodeCase, batch: int) -> None:
     """As with millions of groups: every node that several others can start from is grouped first."""
     nodes = case.lattice.nodes()
@@ -115,20 +115,20 @@ def test_batches_of_scattered_nodes_start_from_others(engine: Engine, case: Node
 
 @BESIDE
 @given(case=st.one_of(node_cases(), rare_node_cases(), rare_node_cases(queries=True), node_cases(plain=False)))
-@run(120 if on_spark() else 14)
+@run(120 if on_spark() else 14, some=4)
 def test_engines_beside_the_workbench_agree_about_every_node(engine: Engine, case: NodeCase) -> None:
     assert_verdicts(decided(engine, case), case)
 
 
 @ON_DUCKDB
 @given(case=st.one_of(suppressed_cases(), suppressed_cases(plain=False)))
-@run(40)
+@run(40, some=6)
 def test_parts_of_losses_agree_with_brute_force(engine: Engine, case: NodeCase) -> None:
     assert_parts(engine, case)
 
 
 @BESIDE
 @given(case=suppressed_cases())
-@run(60 if on_spark() else 6)
+@run(60 if on_spark() else 6, some=3)
 def test_engines_beside_the_workbench_agree_about_parts_of_losses(engine: Engine, case: NodeCase) -> None:
     assert_parts(engine, case)

@@ -106,7 +106,7 @@ def failing_keys(rows: Sequence[Mapping[str, Any]], required: Sequence[tuple[str
     return short
 
 
-@run(60)
+@run(60, some=8)
 @given(st.data())
 def test_a_release_is_the_table_at_its_node(engine: Engine, data: st.DataObject) -> None:
     rows = data.draw(st.lists(ROW, min_size=1, max_size=9))

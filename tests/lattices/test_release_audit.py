@@ -41,7 +41,7 @@ def label(value: Any, level: int, width: int) -> Any:
     return f"[{value // step * step}, {value // step * step + step})" if width else "x"
 
 
-@run(8)
+@run(8, some=3)
 @given(st.data())
 def test_rows_that_lack_a_label_are_alone_where_missing_values_are_distinct(
     engine: Engine, data: st.DataObject

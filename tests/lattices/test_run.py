@@ -25,8 +25,10 @@ from sqlaudit.models.measures import OF_NODES
 from sqlaudit.models.requirements import requirement_from
 from tests import oracle
 from tests.audit_values import spelled, values_query
+from tests.few import ALL, LEAST
 from tests.lattices import oracle_losses
 from tests.lattices.test_publish import COLUMNS, HIERARCHIES, LABELS, ODD, REQUIREMENTS, ROW, generalized
+from tests.release.alone import without_audit
 from tests.reports.schemas import validator
 from tests.strategies import run
 
@@ -59,10 +61,10 @@ def searched(rows: Sequence[Mapping[str, Any]], required: Required, engine: Engi
     )
 
 
-@run(15)
+@run(15, some=4)
 @given(st.data())
 def test_searches_are_equal_to_brute_force(engine: Engine, data: st.DataObject) -> None:
-    rows = data.draw(st.lists(ROW, min_size=1, max_size=9))
+    rows = data.draw(st.lists(ROW, min_size=min(LEAST, 4), max_size=9))
     required = data.draw(st.lists(st.sampled_from(REQUIREMENTS), min_size=1, max_size=2, unique_by=str))
     suppress = data.draw(st.sampled_from([Fraction(0), Fraction(1, 4), Fraction(1, 2)]))
     measure = data.draw(st.sampled_from(list(OF_NODES)))
@@ -71,7 +73,9 @@ def test_searches_are_equal_to_brute_force(engine: Engine, data: st.DataObject) 
     safe = {node for node, (short, _) in failing.items() if len(short) <= limit}
     recode = {name: LABELS[name] for name in HEIGHTS}
     losses = {
-        node: oracle_losses.losses(rows, recode, node, failing[node][0], LISTED, sensitive="s")[measure]
+        node: oracle_losses.losses(
+            rows, recode, node, failing[node][0], LISTED, sensitive="s", noise=measure == "range-query-noise"
+        )[measure]
         for node in sorted(safe)
     }
     minimal = {n for n in safe if not any(o != n and o[0] <= n[0] and o[1] <= n[1] for o in safe)}
@@ -96,10 +100,10 @@ def test_searches_are_equal_to_brute_force(engine: Engine, data: st.DataObject) 
     validator("lattice").validate(best.to_dict())
 
 
-@run(16)
+@run(16, some=4)
 @given(data=st.data())
 def test_regions_and_widths_are_those_of_brute_force(engine: Engine, data: st.DataObject) -> None:
-    rows = data.draw(st.lists(ROW, min_size=1, max_size=9))
+    rows = data.draw(st.lists(ROW, min_size=min(LEAST, 4), max_size=9))
     suppress = data.draw(st.sampled_from([Fraction(0), Fraction(1, 2)]))
     one_by_one = data.draw(st.booleans())
     required = [("k_anonymity", {"k": 2}, None)]
@@ -115,21 +119,22 @@ def test_regions_and_widths_are_those_of_brute_force(engine: Engine, data: st.Da
         assert node.loss == pytest.approx(wanted, rel=1e-9, abs=1e-9), (measure, node.levels)
 
 
-@run(16)
+@pytest.mark.few_on_postgres(0)
+@run(16, some=3)
 @given(data=st.data())
-def test_losses_of_a_sensitive_attribute_are_those_of_brute_force(data: st.DataObject) -> None:
-    rows = data.draw(st.lists(ROW, min_size=1, max_size=9))
+def test_losses_of_a_sensitive_attribute_are_those_of_brute_force(engine: Engine, data: st.DataObject) -> None:
+    rows = data.draw(st.lists(ROW, min_size=min(LEAST, 4), max_size=9))
     suppress = data.draw(st.sampled_from([Fraction(0), Fraction(1, 2)]))
     measure = data.draw(st.sampled_from(["variance-loss", "hybrid", "hybrid-log", "range-query-noise"]))
     required = data.draw(st.sampled_from([[REQUIREMENTS[0]], [REQUIREMENTS[0], REQUIREMENTS[2]]]))
     recode = {name: LABELS[name] for name in HEIGHTS}
-    with connect() as engine:
-        every = searched(rows, required, engine, suppress=suppress, measure=measure, find="all")
-        best = searched(rows, required, engine, suppress=suppress, measure=measure)
+    every = searched(rows, required, engine, suppress=suppress, measure=measure, find="all")
+    best = searched(rows, required, engine, suppress=suppress, measure=measure)
     losses = {}
+    more: dict[str, Any] = {"sensitive": "s", "noise": measure == "range-query-noise"}
     for node in every.safe_nodes:
         gone = brute_force(rows, required, node.levels)[0]
-        losses[node.levels] = oracle_losses.losses(rows, recode, node.levels, gone, LISTED, sensitive="s")[measure]
+        losses[node.levels] = oracle_losses.losses(rows, recode, node.levels, gone, LISTED, **more)[measure]
         assert node.loss == pytest.approx(losses[node.levels], rel=1e-9, abs=1e-9), (measure, node.levels)
     assert (best.best is None) == (not losses)
     if best.best is not None:
@@ -137,13 +142,16 @@ def test_losses_of_a_sensitive_attribute_are_those_of_brute_force(data: st.DataO
     assert every.loss_monotone is (measure == "variance-loss" and not suppress)
 
 
-def test_the_noise_of_a_node_is_what_a_comparison_of_its_release_says(tmp_path: Path) -> None:
+def test_the_noise_of_a_node_is_what_a_comparison_of_its_release_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without_audit(monkeypatch)
     ages = [31, 32, 32, 45, 46, 58, 33, 31, 47, 58, 59, 31]
     table = pd.DataFrame({"age": ages, "sex": list("ffmmfmfmfmmf"), "dx": list("abcabcddabca")})
     table["id"] = range(12)
     given: dict[str, Any] = {"qi": ["age", "sex"], "sensitive": "dx"}
     ways = {"age": {"widths": [10, 100]}, "sex": {"mask": [1]}}
-    for suppress in (0, 0.3):
+    for suppress in (0, 0.3) if ALL else (0.3,):
         to = tmp_path / f"release{suppress}.parquet"
         found = sqlaudit.lattice(
             table,
@@ -256,7 +264,7 @@ def test_engines_beside_the_workbench_say_the_same(beside: str, request: pytest.
     told = []
     for db in (None, url):
         text = spelled(query, "spark" if db and beside == "spark" else "duckdb")
-        for find in ("best", "all", "minimal", "chain"):
+        for find in ("best", "all", "minimal", "chain") if ALL else ("best", "minimal"):
             with connect(db) as opened:
                 found = sqlaudit.lattice(
                     query=text,

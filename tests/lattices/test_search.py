@@ -47,7 +47,7 @@ def test_minimal_nodes_where_safety_is_not_inherited(algorithm):
 @pytest.mark.parametrize("algorithm", ["exhaustive", "incognito", "ola", "auto"])
 @pytest.mark.parametrize("make", [monotone_lattice, mixed_lattice])
 def test_all_verdicts(algorithm, make):
-    for lattice in cases(make, 60):
+    for lattice in cases(make, fewer(60)):
         found = search_lattice(lattice, "all", algorithm=algorithm)
         assert list(found.safe_nodes()) == lattice.safe()
         assert found.counts.safe == len(lattice.safe())

@@ -58,8 +58,8 @@ def facts(found: LatticeResult) -> tuple[Any, ...]:
 TOP, LAST_DIGIT, BEST = ((5, 1, 4, 4), 1.0), ((5, 0, 4, 1), 0.441409), ((5, 0, 2, 1), 0.441409)
 STOPPED: dict[str, dict[int, tuple[Any, ...]]] = {
     "bounds": {0: (0, None, None, 300), 1: (1, TOP, 0.0, 299), 9: (15, LAST_DIGIT, 0.081048, 158)},
-    "best-first": {0: (0, None, 0.0, 300), 1: (1, TOP, 0.0, 299), 20: (40, LAST_DIGIT, 0.383559, 23)},
-    "ola": {0: (0, None, 0.0, 300), 1: (1, TOP, 0.0, 299), 9: (35, LAST_DIGIT, 0.383559, 20)},
+    "best-first": {1: (1, TOP, 0.0, 299), 20: (40, LAST_DIGIT, 0.383559, 23)},
+    "ola": {0: (0, None, 0.0, 300), 9: (35, LAST_DIGIT, 0.383559, 20)},
     "incognito": {0: (0, None, 0.0, 300), 1: (1, TOP, 0.0, 299), 9: (27, ((5, 0, 4, 4), 0.681793), 0.269727, 63)},
 }
 """For each algorithm and budget: verdicts, the best node and its loss, what no safe node loses less than, not known."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-import pytest
 from hypothesis import given
 
 from sqlaudit.engines.contract import Engine
@@ -35,26 +34,25 @@ def assert_inherited(case: NodeCase) -> None:
 
 
 @given(case=node_cases())
-@run(150)
+@run(150, some=20)
 def test_what_prunes_is_inherited(case: NodeCase) -> None:
     assert_inherited(case)
 
 
 @given(case=node_cases(plain=False))
-@run(100)
+@run(100, some=14)
 def test_what_prunes_is_inherited_by_persons_and_missing_values(case: NodeCase) -> None:
     assert_inherited(case)
 
 
 @given(case=rare_node_cases())
-@run(100)
+@run(100, some=14)
 def test_what_prunes_is_inherited_by_the_rarer_models(case: NodeCase) -> None:
     assert_inherited(case)
 
 
-@pytest.mark.not_on_spark
 @given(case=node_cases())
-@run(25)
+@run(25, some=4)
 def test_every_algorithm_over_real_tables(engine: Engine, case: NodeCase) -> None:
     """The same minimal and the same best node from every algorithm, and from an audit of every node."""
     safe = {node for node, verdict in audited(case).items() if verdict.safe}

@@ -18,6 +18,7 @@ from sqlaudit.models.check import Check
 from sqlaudit.models.registry import REGISTRY
 from sqlaudit.models.requirements import requirement_from
 from tests import oracle
+from tests.audits.unwarned import unwarned  # noqa: F401
 from tests.models import oracle_rare
 from tests.models.strategies import RareCase, rare_cases
 from tests.strategies import run
@@ -82,13 +83,13 @@ def assert_agrees(result: AuditResult, case: RareCase, nulls: str = "equal") -> 
 
 
 @for_all(case=rare_cases())
-@run(14)
+@run(14, some=4)
 def test_every_rare_model_agrees_with_brute_force(audit_on: AuditOn, case: RareCase) -> None:
     assert_agrees(audited(audit_on, case), case)
 
 
 @for_all(case=rare_cases(rows=12))
-@run(8)
+@run(8, some=3)
 def test_the_cells_form_agrees_too(audit_on: AuditOn, case: RareCase) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(histogram, "PACKED_VALUES", 0)
@@ -96,7 +97,7 @@ def test_the_cells_form_agrees_too(audit_on: AuditOn, case: RareCase) -> None:
 
 
 @for_all(case=rare_cases(rows=12))
-@run(8)
+@run(8, some=3)
 def test_a_missing_value_matches_any_value(audit_on: AuditOn, case: RareCase) -> None:
     offered = {name: limit for name, limit in case.limits.items() if REGISTRY[name].wildcard}
     assert set(offered) == {"l_categorical_diversity", "delta_range_control", "l_r_linear_diversity"}

@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from tests.places import REPOSITORY
 
 PAGE = (REPOSITORY / "docs" / "architecture.md").read_text(encoding="utf-8")
@@ -15,10 +17,75 @@ FIRST = PAGE.split("## The shape")[0]
 ROOMS = re.findall(r"^\| `([a-z_]+)/` \|", PAGE.split("## The rooms")[1].split("## Rules")[0], re.MULTILINE)
 
 
+FOLDERS = r"(?:sqlaudit|sql_templates|tests|docs|benchmarks|examples|integrations|docker|conda|\.ci)"
+PAGES = sorted({*REPOSITORY.glob("*.md"), *REPOSITORY.glob("docs/**/*.md")} - {REPOSITORY / "CHANGELOG.md"})
+
+
 def test_every_place_that_answers_a_question_is_there() -> None:
     places = re.findall(r"`([a-z_]+(?:/[\w.]+)+)`", FIRST)
-    assert len(places) >= 15
+    assert len(places) >= 50
     assert [place for place in places if not (REPOSITORY / place).is_file()] == []
+
+
+def test_every_question_of_the_page_has_an_answer_with_a_place() -> None:
+    answers = re.findall(r"^\| [^|]+\? \| ([^|]+) \|$", FIRST, re.MULTILINE)
+    assert len(answers) >= 25
+    assert [answer for answer in answers if not re.search(r"`[\w/]+\.(?:py|sql|toml)`", answer)] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(REPOSITORY)))
+def test_places_that_a_page_names_are_there(page: Path) -> None:
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    places = re.findall(rf"`({FOLDERS}/[\w./*-]*[a-z*/])(?:::\w+)?`", text)
+    assert [place for place in places if not any(REPOSITORY.glob(place.rstrip("/")))] == []
+    links = re.findall(r"\]\(([^)#\s:]+)[)#]", text)
+    assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+def test_modules_and_members_that_the_page_names_are_there() -> None:
+    """`linked.py` is somewhere, `_facts.sql` too, and `HistogramBuilder.keep_facts` is a function of that class."""
+    found = {path.name for part in ("sqlaudit", "sql_templates", "tests") for path in (REPOSITORY / part).rglob("*.*")}
+    named = set(re.findall(r"`([\w.]+\.(?:py|sql|json))`", PAGE)) - {"hatch_build.py"}
+    assert named - found == set()
+    members: dict[str, set[str]] = {}
+    for path in (REPOSITORY / "sqlaudit").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                members[node.name] = {one.name for one in node.body if isinstance(one, ast.FunctionDef)}
+    methods = re.findall(r"`([A-Z]\w+)\.(\w+)`", PAGE)
+    assert len(methods) >= 4
+    assert [(name, method) for name, method in methods if method not in members.get(name, ())] == []
+
+
+def test_numbers_of_the_page_are_those_of_the_code() -> None:
+    from sqlaudit.classes.coded import CODED_ROWS
+    from sqlaudit.classes.histogram import PACKED_VALUES
+    from sqlaudit.gates.standalone.names import DIALECTS
+    from sqlaudit.models.worst_case import MAX_ALONE
+    from sqlaudit.profiles.columns import BATCH
+    from sqlaudit.profiles.request import EXACT_ROWS
+    from sqlaudit.profiles.warnings import FIRST_ROWS
+
+    said = {
+        "the first 20,000 rows": FIRST_ROWS == 20_000,
+        "more than five million rows": EXACT_ROWS == 5_000_000,
+        "from a million rows on": CODED_ROWS == 1_000_000,
+        "eight columns a\nstatement": BATCH == 8,
+        "all thirteen dialects": len(DIALECTS) == 13,
+        "up to four atoms": MAX_ALONE == 3,  # so many pieces of knowledge, and the atom that they are about
+        "some tens of sensitive values": 20 < PACKED_VALUES < 100,
+    }
+    assert {words: (words in PAGE, holds) for words, holds in said.items() if words not in PAGE or not holds} == {}
+
+
+LEFT_BEHIND = {"build", "dist", "htmlcov", "site", "venv"}
+"""What building and testing leave in a checkout."""
+
+
+def test_the_readme_says_what_is_at_the_top_level() -> None:
+    top = {path.name for path in REPOSITORY.iterdir() if path.is_dir() and not path.name.startswith((".", "_"))}
+    readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    assert {name for name in top - LEFT_BEHIND if f"`{name}/`" not in readme} == set()
 
 
 def test_the_rooms_are_the_folders_of_the_package_from_top_to_ground() -> None:

@@ -16,9 +16,11 @@ import select
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from unittest.mock import patch
 
 CLIENT = """#!{python} -IS
 import json, os, socket, sys
@@ -56,10 +58,29 @@ def warm_command(folder: Path) -> Iterator[Path]:
             server.stdin.close()
 
 
+def ask(address: Path, arguments: Sequence[str], folder: Path, environment: Mapping[str, str]) -> str:
+    """What a run prints, errors included, without a client of its own."""
+    with (
+        tempfile.TemporaryFile() as said,
+        Path(os.devnull).open("rb") as nothing,
+        socket.socket(socket.AF_UNIX) as asked,
+    ):
+        asked.settimeout(120)
+        asked.connect(str(address))
+        socket.send_fds(asked, [b"x"], [nothing.fileno(), said.fileno(), said.fileno()])
+        asked.sendall(json.dumps([[*arguments], str(folder), {**environment}]).encode())
+        asked.shutdown(socket.SHUT_WR)
+        assert asked.recv(16), "the run of sqlaudit was killed"
+        said.seek(0)
+        return said.read().decode()
+
+
 def serve(address: str) -> None:
     """Answer one connection after another, each in a child, until stdin ends."""
     _import_all()
+    _in_one_thread()
     gc.freeze()  # else each fork copies what its first collection looks at
+    gc.disable()  # a run is short
     children: list[int] = []
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(address)
@@ -85,6 +106,14 @@ def _import_all() -> None:
             importlib.import_module(module.name)
     for name in ("duckdb", "numpy", "sqlglot.dialects.duckdb", "sqlglot.dialects.postgres", "rich.table"):
         importlib.import_module(name)
+
+
+def _in_one_thread() -> None:
+    """Let DuckDB work in one thread where a command does not say: more wait for each other over a page's few rows."""
+    from sqlaudit.engines.duckdb import session
+
+    settings = session._settings
+    patch.object(session, "_settings", lambda limits, spill: {"threads": 1, **settings(limits, spill)}).start()
 
 
 def _answer(asked: socket.socket) -> None:

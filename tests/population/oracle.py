@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from functools import cache
 from itertools import product
 from math import comb, exp, sqrt
 
@@ -109,6 +110,7 @@ def shlosser(sizes: Sizes, fraction: Fraction) -> Fraction:
     return sum(c for _, c in sizes) + dict(sizes)[1] * Fraction(seen, unseen) * Fraction(none, one) ** 2
 
 
+@cache
 def individual_risk(members: int, share: Fraction) -> Decimal:
     """E[1/F] by the series over F = f, f+1, …: Σ C(F-1, f-1) p^f q^(F-f) / F, in 50 digits and to its 40th.
 

@@ -33,7 +33,6 @@ def test_the_formulas_of_the_paper() -> None:
     assert individual_risk(4, 1.0) == individual_risk(4, 1.5) == 0.25
 
 
-@pytest.mark.all_on_spark
 def test_the_same_in_sql(engine: Engine) -> None:
     """Classes of f rows whose weights add up to f/p people, each a table of its own weights."""
     cases = [(members, Fraction(share)) for members in MEMBERS[:9] for share in SHARES[1:]]

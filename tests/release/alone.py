@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pandas as pd
 import pytest
 
 import sqlaudit
+from sqlaudit.audits.result import AuditResult
 from sqlaudit.release.compare.run import _Comparison
+
+
+@cache
+def _audit() -> AuditResult:
+    return sqlaudit.audit(pd.DataFrame({"a": [1]}), qi=["a"])
 
 
 @pytest.fixture(autouse=True)
 def release_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """For modules that import it."""
-    audit = sqlaudit.audit(pd.DataFrame({"a": [1]}), qi=["a"])
+    without_audit(monkeypatch)
+
+
+def without_audit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From now on comparisons do not audit and attack the release."""
+    audit = _audit()
     monkeypatch.setattr(_Comparison, "_audit", lambda *_: audit)
     monkeypatch.setattr(_Comparison, "_attacks", lambda *_: None)

@@ -54,7 +54,7 @@ def close(one: Any, other: Fraction | None) -> bool:
 
 
 def test_attacks_on_classes_are_what_brute_force_finds(engine: Engine) -> None:
-    @run(40 if engine.name == "PostgreSQL" else 100)
+    @run(*((40, 4) if engine.name == "PostgreSQL" else (100, 14)))
     @given(tables(), st.integers(0, 3), st.sampled_from([Fraction(1, 2), Fraction(2, 3), Fraction(1)]))
     def check(rows: list[dict[str, Any]], pieces: int, sure: Fraction) -> None:
         result = attack(engine, rows, pieces=pieces, sure=sure, inputs={"categories": CATEGORIES})
@@ -84,7 +84,7 @@ def test_attacks_on_classes_are_what_brute_force_finds(engine: Engine) -> None:
 
 
 def test_ranges_of_numbers(engine: Engine) -> None:
-    @run(20 if engine.name == "PostgreSQL" else 60)
+    @run(*((20, 3) if engine.name == "PostgreSQL" else (60, 8)))
     @given(tables(), st.sampled_from([Fraction(0), Fraction(2), Fraction(5, 2), Fraction(18)]))
     def check(rows: list[dict[str, Any]], width: Fraction) -> None:
         found = attack(engine, rows, sensitive="n", width=width).exposure("similarity")

@@ -53,7 +53,7 @@ def releases(draw: st.DrawFn) -> tuple[Rows, Rows]:
 
 
 def test_joined_classes_are_those_of_brute_force(engine: Engine) -> None:
-    @run(20 if engine.name == "PostgreSQL" else 50)
+    @run(*((20, 3) if engine.name == "PostgreSQL" else (50, 8)))
     @given(
         releases(), st.sampled_from([(("zip", "age"), ("zip", "age")), (("zip",), ("age", "job"))]), st.integers(1, 4)
     )

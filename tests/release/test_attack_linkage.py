@@ -63,7 +63,7 @@ def fitting(nulls: str) -> oracle.Fits:
 
 
 def test_linkage_is_what_brute_force_finds(engine: Engine) -> None:
-    @run(20 if engine.name == "PostgreSQL" else 40)
+    @run(*((20, 3) if engine.name == "PostgreSQL" else (40, 8)))
     @given(two_tables(), st.sampled_from(["equal", "distinct", "wildcard"]), st.integers(1, 4))
     def check(tables: tuple[list[dict[str, Any]], list[dict[str, Any]]], nulls: str, k: int) -> None:
         release, people = tables
@@ -160,7 +160,7 @@ def test_generalized_cells_in_every_spelling(engine: Engine) -> None:
 
     known = hierarchies_from(TREE, Roles(("zip", "age")))
 
-    @run(15 if engine.name == "PostgreSQL" else 40)
+    @run(*((15, 3) if engine.name == "PostgreSQL" else (40, 8)))
     @given(generalized(), st.integers(1, 3))
     def check(tables: tuple[list[dict[str, Any]], list[dict[str, Any]]], k: int) -> None:
         release, people = tables

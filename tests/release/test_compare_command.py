@@ -19,12 +19,15 @@ from tests.audit_values import values_query
 from tests.cli.runner import Ran, run, write_csv
 from tests.places import REPOSITORY
 from tests.postgres_load import Loader
+from tests.release.alone import without_audit
 from tests.reports.schemas import schema, validator
 
 ORIGINAL = ["1,31,f,10115,flu", "2,38,m,10117,flu", "3,52,f,20095,cold", "4,57,m,20097,HIV", "5,33,f,10119,cold"]
 RELEASE = ["1,3*,f,101**,flu", "2,3*,m,101**,flu", "3,5*,f,200**,cold", "4,5*,m,200**,HIV", "5,3*,f,101**,cold"]
 COARSER = ["1,*,f,101**,flu", "2,*,m,101**,flu", "3,*,f,200**,cold", "4,*,m,200**,HIV", "5,*,f,101**,cold"]
 HEAD = "id,age,sex,zip,s"
+ONE = ("--measures", "tree")
+"""For tests that are not about the losses, which take most of the time."""
 ROLES = ("--qi", "age,sex,zip", "--sensitive", "s")
 QUERIES = "SELECT COUNT(*) FROM t WHERE sex = 'f' AND zip = 10115;\nSELECT s, AVG(id) FROM t WHERE age < 40 GROUP BY s;"
 
@@ -44,6 +47,12 @@ def loaded(ran: Ran) -> dict[str, Any]:
     if data["attacks"] is not None:
         validator("attack").validate(data["attacks"])
     return data
+
+
+@pytest.fixture
+def alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests that read neither the audit nor the attacks."""
+    without_audit(monkeypatch)
 
 
 def test_one_page_says_whether_it_is_safe_what_was_lost_and_what_can_be_done(tmp_path: Path) -> None:
@@ -75,14 +84,16 @@ def test_json_with_queries(tmp_path: Path) -> None:
     assert all(group["key"] is None for group in data["queries"][1]["groups"])
 
 
+@pytest.mark.usefixtures("alone")
 def test_values_of_groups_are_shown_when_asked_for(tmp_path: Path) -> None:
     asked = tmp_path / "q.sql"
     asked.write_text(QUERIES)
-    data = loaded(compare(tmp_path, "--queries", asked, "--show-values", "--format", "json"))
+    data = loaded(compare(tmp_path, *ONE, "--queries", asked, "--show-values", "--format", "json"))
     assert [group["key"] for group in data["queries"][1]["groups"]] == [["cold"], ["flu"]]
     assert [group["truth"] for group in data["queries"][1]["groups"]] == [5.0, 1.5]
 
 
+@pytest.mark.usefixtures("alone")
 def test_chosen_measures_only(tmp_path: Path) -> None:
     data = loaded(compare(tmp_path, "--by-position", "--measures", "modification-rate,redactions", "--format", "json"))
     found = {(one["measure"], one["column"]): one["value"] for one in data["losses"]}
@@ -98,14 +109,16 @@ def test_chosen_measures_only(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.usefixtures("alone")
 @pytest.mark.parametrize("pairing", [(), ("--key", "id")])
 def test_another_release(tmp_path: Path, pairing: tuple[str, ...]) -> None:
     other = write_csv(tmp_path / "other.csv", HEAD, *COARSER)
-    data = loaded(compare(tmp_path, "--other-release", other, *pairing, "--format", "json"))
+    data = loaded(compare(tmp_path, *ONE, "--other-release", other, *pairing, "--format", "json"))
     assert (data["coarser"]["relation"], data["coarser"]["compared"]) == ("finer", 5)
     assert (data["coarser"]["not_coarser"], data["coarser"]["not_finer"]) == (5, 0)
 
 
+@pytest.mark.usefixtures("alone")
 def test_the_page_has_both_pictures(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     assert compare(tmp_path, "--output", page).code == 0
@@ -115,14 +128,16 @@ def test_the_page_has_both_pictures(tmp_path: Path) -> None:
     assert text.count("<svg") >= 2
 
 
+@pytest.mark.usefixtures("alone")
 def test_no_generalization_is_exit_code_1_with_counts(tmp_path: Path) -> None:
     swapped = [RELEASE[0].replace("3*", "5*"), *RELEASE[1:]]
-    ran = compare(tmp_path, "--key", "id", "--format", "json", release=swapped)
+    ran = compare(tmp_path, *ONE, "--key", "id", "--format", "json", release=swapped)
     facts = loaded(ran)["generalization"]
     assert (ran.code, facts["answer"], facts["misfit_rows"]) == (1, "no", 1)
     assert [one["misfits"] for one in facts["columns"]] == [1, 0, 0]
 
 
+@pytest.mark.usefixtures("alone")
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -142,6 +157,7 @@ def test_what_is_refused(tmp_path: Path, options: tuple[str, ...], said: str) ->
     assert (ran.code, said in ran.err) == (2, True), ran.err
 
 
+@pytest.mark.usefixtures("alone")
 def test_a_key_names_one_row(tmp_path: Path) -> None:
     ran = compare(tmp_path, "--key", "id", release=[RELEASE[0], *RELEASE[:-1]])
     assert (ran.code, "has 5 rows and only 4 different keys; a key names one row" in ran.err) == (2, True)
@@ -152,6 +168,7 @@ def test_the_plan_is_shown_without_comparing(tmp_path: Path) -> None:
     assert (ran.code, "GROUP BY" in ran.out, "cells of age" in ran.out) == (0, True, True)
 
 
+@pytest.mark.usefixtures("alone")
 def test_the_same_json_on_postgres(tmp_path: Path, load: Loader, postgres_url: str) -> None:
     rows = [[line.split(",") for line in lines] for lines in (ORIGINAL, RELEASE)]
     kinds = {"id": "int", "age": "int", "sex": "text", "zip": "text", "s": "text"}

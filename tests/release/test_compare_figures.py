@@ -23,8 +23,6 @@ from tests.cli.runner import run, write_csv
 from tests.release.alone import release_alone  # noqa: F401
 from tests.reports.schemas import validator
 
-pytestmark = pytest.mark.not_on_spark  # which hands its counts to DuckDB, as `test_compare_oracle.py` holds there
-
 Cells = list[tuple[Any, ...]]
 
 
@@ -152,6 +150,7 @@ def test_relative_errors_of_all_kinds_of_groups() -> None:
     assert relative_errors(groups, "x") == [0.25, 1, 0, 1, 1, 0.5]
 
 
+@pytest.mark.few_on_postgres(0)
 def test_a_workload_says_which_empty_queries_the_release_answers(engine: Engine) -> None:
     original = [(1, "a"), (2, "b"), (3, "c")]
     found = compared(engine, "int", original, [("1-3", s) for _, s in original], workload=40)
@@ -175,6 +174,7 @@ def test_losses_below_nothing_and_above_everything_are_printed_so() -> None:
     ]
 
 
+@pytest.mark.few_on_postgres(0)
 def test_a_variance_loss_below_nothing(engine: Engine) -> None:
     """Values that lie as in the whole table are parted by a local recoding: the loss is below nothing."""
     original: Cells = [(1, "a"), (1, "b"), (2, "a"), (2, "b")]
@@ -185,6 +185,7 @@ def test_a_variance_loss_below_nothing(engine: Engine) -> None:
     assert "under 0.1%" not in said
 
 
+@pytest.mark.few_on_postgres(0)
 @pytest.mark.parametrize("cell", ["*", "1-8"])
 def test_a_release_in_which_every_cell_covers_its_column_was_recoded(engine: Engine, cell: str) -> None:
     found = compared(engine, "int", NUMBERS, [(cell, s) for _, s in NUMBERS])
@@ -192,6 +193,7 @@ def test_a_release_in_which_every_cell_covers_its_column_was_recoded(engine: Eng
     assert "no value was changed" not in _said(found)
 
 
+@pytest.mark.few_on_postgres(0)
 def test_rows_suppressed_as_a_whole_are_said_beside_rows_that_did_not_change(engine: Engine) -> None:
     release = [("*" if place < 2 else str(q), s) for place, (q, s) in enumerate(NUMBERS)]
     found = compared(engine, "int", NUMBERS, release)
@@ -199,6 +201,7 @@ def test_rows_suppressed_as_a_whole_are_said_beside_rows_that_did_not_change(eng
     assert "no value was changed in the rows that are not suppressed as a whole" in _said(found)
 
 
+@pytest.mark.few_on_postgres(0)
 @pytest.mark.parametrize("kind", ["date", "text"])
 def test_iso_dates_lie_in_masked_years_and_months(engine: Engine, kind: str) -> None:
     days = ["1971-03-01", "1975-12-01", "1981-09-30", "1982-01-31"]

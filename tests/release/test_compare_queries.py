@@ -21,8 +21,6 @@ from tests.release.alone import release_alone  # noqa: F401
 from tests.release.cases import Drawn
 from tests.release.test_compare_oracle import compared, few
 
-pytestmark = pytest.mark.not_on_spark  # which hands its counts to DuckDB, as `test_compare_oracle.py` holds there
-
 POOLS: dict[str, list[Any]] = {"age": cases.AGES, "town": list(cases.TOWNS), "zip": cases.ZIPS}
 
 
@@ -48,7 +46,7 @@ def answers(case: oracle.Case, query: dict[str, frozenset[Any]], value: str) -> 
 
 
 def test_answers_of_queries(engine: Engine) -> None:
-    @few(engine, 7)
+    @few(engine, 4, 7)
     @given(cases.cases(rows=8), st.data())
     def agree(drawn: Drawn, data: st.DataObject) -> None:
         case = drawn.case
@@ -71,7 +69,7 @@ def test_answers_of_queries(engine: Engine) -> None:
 
 
 def test_groups_of_a_quasi_identifier_are_queries_for_each_of_its_values(engine: Engine) -> None:
-    @few(engine, 7)
+    @few(engine, 4, 7)
     @given(cases.cases(rows=8))
     def agree(drawn: Drawn) -> None:
         case = drawn.case
@@ -109,9 +107,10 @@ OF_THE_ORACLE: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.few_on_postgres(0)
 @pytest.mark.parametrize("options", DISTANCES, ids=lambda options: options["distance"])
 def test_distances_of_sensitive_values(engine: Engine, options: dict[str, Any]) -> None:
-    @few(engine, 8)
+    @few(engine, 3, 8)
     @given(cases.cases())
     def agree(drawn: Drawn) -> None:
         wanted = _with_distance(drawn.case, options["distance"])
@@ -127,8 +126,9 @@ def _with_distance(case: oracle.Case, distance: str) -> oracle.Case:
     return oracle.Case(**fields)
 
 
+@pytest.mark.few_on_postgres(0)
 def test_distance_of_numbers_is_that_of_their_ranks(engine: Engine) -> None:
-    @few(engine, 8)
+    @few(engine, 3, 8)
     @given(cases.cases(sensitive="w"))
     def agree(drawn: Drawn) -> None:
         case = drawn.case
@@ -156,11 +156,12 @@ def _domains(case: oracle.Case) -> list[tuple[int, int]]:
     ]
 
 
+@pytest.mark.few_on_postgres(0)
 @pytest.mark.parametrize("distance", ["equal", "hierarchical"])
 def test_noise_is_the_mean_over_the_queries_drawn(engine: Engine, distance: str) -> None:
     inputs = cases.TREE if distance == "hierarchical" else {}
 
-    @few(engine, 8)
+    @few(engine, 3, 8)
     @given(cases.cases(), st.integers(0, 5))
     def agree(drawn: Drawn, seed: int) -> None:
         case = _with_distance(drawn.case, distance)
@@ -183,8 +184,9 @@ def test_noise_is_the_mean_over_the_queries_drawn(engine: Engine, distance: str)
     agree()
 
 
+@pytest.mark.few_on_postgres(0)
 def test_a_random_workload_asks_the_queries_drawn(engine: Engine) -> None:
-    @few(engine, 7)
+    @few(engine, 4, 7)
     @given(cases.cases(), st.integers(0, 5))
     def agree(drawn: Drawn, seed: int) -> None:
         case = drawn.case
@@ -265,9 +267,10 @@ def _emd(case: oracle.Case, distance: str, one: dict[Any, Fraction], other: dict
     return sum((abs(end) for end in ends), Fraction(0)) / 2
 
 
+@pytest.mark.few_on_postgres(0)
 @pytest.mark.parametrize("options", DISTANCES[:2], ids=lambda options: options["distance"])
 def test_answers_of_counting_queries_are_distributions_with_a_distance(engine: Engine, options: dict[str, Any]) -> None:
-    @few(engine, 7)
+    @few(engine, 4, 7)
     @given(cases.cases(rows=8), st.data())
     def agree(drawn: Drawn, data: st.DataObject) -> None:
         case = drawn.case
@@ -359,7 +362,7 @@ def linked_weights(case: oracle.Case, formula: tuple[Any, ...], place: int) -> l
 
 
 def test_conditions_that_link_columns(engine: Engine) -> None:
-    @few(engine, 14)
+    @few(engine, 5, 14)
     @given(cases.cases(rows=8), st.data())
     def agree(drawn: Drawn, data: st.DataObject) -> None:
         case = drawn.case

@@ -13,11 +13,11 @@ import pytest
 
 import sqlaudit
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.spec import Limits
+from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
 from tests.audit_values import values_query
 from tests.cli.runner import run
-
-pytestmark = pytest.mark.not_on_spark  # whose one statement for columns `tests/profiles/test_warnings.py` asks there
 
 COLUMNS = {
     "age": "int",
@@ -119,7 +119,16 @@ def test_sensitive_columns_are_looked_at_and_rewritten_ones_are_not(engine: Engi
 
 
 @REMEDIES
-def test_of_many_texts_every_one_is_looked_at(engine: Engine, remedy: Remedy) -> None:
+def test_of_many_texts_every_one_is_looked_at(remedy: Remedy) -> None:
+    with connect(None, Limits(threads=1)) as engine:
+        refuses_the_last_of_many(engine, remedy)
+
+
+def test_of_many_texts_every_one_is_looked_at_on_every_engine(engine: Engine) -> None:
+    refuses_the_last_of_many(engine, suppress)
+
+
+def refuses_the_last_of_many(engine: Engine, remedy: Remedy) -> None:
     columns = {f"c{n}": "text" for n in range(45)} | COLUMNS
     rows = [{f"c{n}": "a" for n in range(45)} | row | {"c44": f"x{at}@example.org"} for at, row in enumerate(ROWS)]
     dropped = [*SUSPECTED, *([] if remedy is cloak else ["who"])]

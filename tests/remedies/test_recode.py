@@ -176,8 +176,7 @@ AGE = {"age": {"widths": [10, 20]}}
 HIERARCHY = {**AGE, "zip": {"mask": [1, 2, 3]}}
 
 
-@pytest.mark.parametrize("method", ["kaca", "mondrian"])
-@pytest.mark.parametrize("sensitive", [(), ("dx", "job")])
+@pytest.mark.parametrize(("method", "sensitive"), [("kaca", ("dx", "job")), ("mondrian", ())])
 def test_losses_are_those_that_compare_finds_with_all_rows_paired(
     method: str, sensitive: tuple[str, ...], tmp_path: Path
 ) -> None:
@@ -192,9 +191,10 @@ def test_losses_are_those_that_compare_finds_with_all_rows_paired(
         method=method,
         to=file,
         keep_column="id",
+        lattice=False,
     )
     release = pd.read_csv(file, dtype=str).astype({"id": int})
-    found = sqlaudit.compare(PEOPLE, release, qi=qi, sensitive=sensitive, key="id", hierarchies=HIERARCHY)
+    found = sqlaudit.compare(PEOPLE, release, qi=qi, sensitive=sensitive, key="id", hierarchies=HIERARCHY, workload=0)
     assert found.generalization.answer.value == "yes"
     wanted = {
         (one.measure, one.column, one.sensitive): (one.value, one.share)
@@ -227,6 +227,7 @@ def test_the_best_node_is_measured_alike(tmp_path: Path) -> None:
         sensitive="dx",
         hierarchies=HIERARCHY,
         measures=["entropy", "loss", "discernibility"],
+        workload=0,
     )
     assert made.beside is not None
     assert node.best is not None

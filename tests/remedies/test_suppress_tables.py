@@ -291,7 +291,7 @@ def test_ctrl_c_tells_the_best_answer_so_far(folder: Path) -> None:
 
 def test_exact_answers_that_are_not_proven_have_their_own_exit_code(folder: Path) -> None:
     generator = np.random.default_rng(1)
-    cells = np.minimum(generator.geometric(0.3, size=(300, 4)), 6).tolist()
+    cells = np.minimum(generator.geometric(0.3, size=(150, 4)), 6).tolist()
     write_csv(folder / "mid.csv", "a,b,c,d", *(",".join(map(str, row)) for row in cells))
     asked = ("suppress", "mid.csv", "--qi", "a,b,c,d", "--require", "k=5", "--time-limit", "0.01s", "--format", "json")
     ran = run(*asked, "--exact")

@@ -17,21 +17,8 @@ from matplotlib.image import imread
 
 import sqlaudit
 from sqlaudit.base.errors import InputError
-from sqlaudit.reports.document import (
-    About,
-    Bullets,
-    Code,
-    Column,
-    Document,
-    Facts,
-    Paragraph,
-    Picture,
-    ProposedCommand,
-    Section,
-    Table,
-    Toned,
-    section,
-)
+from sqlaudit.reports.blocks import Bullets, Code, Column, Facts, Paragraph, Picture, ProposedCommand, Table, Toned
+from sqlaudit.reports.document import About, Document, Section, section
 from sqlaudit.reports.glossary import explained, in_markdown
 from sqlaudit.reports.markdown import render_markdown
 from sqlaudit.reports.notebook import document_of
@@ -112,7 +99,7 @@ def test_a_page_without_matplotlib_has_its_pictures(monkeypatch: pytest.MonkeyPa
     page = render_html(EVERYTHING)
     assert page.count("<figure") == page.count("<svg") == len(PICTURES)
     assert "<table>" in page
-    assert {picture.kind for picture in PICTURES} == set(plain_svg.KINDS) == set(pictures._KINDS)
+    assert {picture.kind for picture in PICTURES} == set(plain_svg.KINDS) == set(pictures.KINDS)
     for picture in PICTURES:
         drawn = ET.fromstring(pictures.drawn(picture))
         assert drawn.get("aria-hidden") == "true"

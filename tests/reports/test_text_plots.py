@@ -14,7 +14,8 @@ from rich.cells import cell_len
 from sqlaudit.audits.pictures import risk_picture, sizes_picture
 from sqlaudit.audits.report import audit_document
 from sqlaudit.base.errors import InputError
-from sqlaudit.reports.document import Document, Picture, Section
+from sqlaudit.reports.blocks import Picture
+from sqlaudit.reports.document import Document, Section
 from sqlaudit.reports.escape import in_encoding
 from sqlaudit.reports.text import render_text
 from sqlaudit.reports.text_plots import KNOWLEDGE, PlotLine, bar, plotted

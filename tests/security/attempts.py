@@ -422,7 +422,7 @@ def attempts() -> tuple[Attempt, ...]:
         Attempt("csv", hostile.csv_files, _file("given.csv", "profile", "given.csv")),
         Attempt(
             "stored result",
-            hostile.json_files(_stored_result()),
+            st.deferred(lambda: hostile.json_files(_stored_result())),
             _file("given.json", "report", "given.json", "--format=markdown"),
         ),
         Attempt("cells", cells, _cells),

@@ -26,7 +26,13 @@ from tests.security.soaking import HIERARCHIES, QI, Place, make_files
 AT_ONCE = 2
 
 
-@pytest.fixture(params=["csv", "duckdb", pytest.param("postgres", marks=pytest.mark.postgres)])
+@pytest.fixture(
+    params=[
+        pytest.param("csv", marks=pytest.mark.all_cases),
+        "duckdb",
+        pytest.param("postgres", marks=pytest.mark.postgres),
+    ]
+)
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
     """The tables, in every kind of place."""
     places = {one.name: one for one in make_files(tmp_path, 200)}

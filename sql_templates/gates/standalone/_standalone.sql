@@ -31,6 +31,7 @@
    one and are several to who reads them; how many persons have two values, or lie in two classes. #}
 {% macro count_where(relation, condition) %}(SELECT COUNT(*) FROM {{ relation }} WHERE {{ condition }}){% endmacro %}
 {% macro written_in_several_ways(letters) %}(SELECT COUNT(*) FROM (SELECT s FROM target GROUP BY s HAVING COUNT(DISTINCT {{ letters }}) > 1) AS found){% endmacro %}
+{% macro spelled_in_several_ways() %}(SELECT COUNT(*) FROM (SELECT LOWER(TRIM(CAST(s AS TEXT))) AS spelled FROM target GROUP BY LOWER(TRIM(CAST(s AS TEXT))) HAVING COUNT(DISTINCT CAST(s AS TEXT)) > 1) AS found){% endmacro %}
 {% macro persons_in_several_places() %}(SELECT COUNT(*) FROM (SELECT e FROM members GROUP BY e HAVING COUNT(*) > 1) AS found){% endmacro %}
 
 {# Figures of the whole table from the sizes of its classes. #}

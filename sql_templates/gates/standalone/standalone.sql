@@ -7,6 +7,7 @@
 {% import "gates/standalone/_standalone.sql" as pieces with context %}
 {% import "gates/standalone/_written_out.sql" as relation with context %}
 {% set unusable = unusable + ([pieces.written_in_several_ways(letters)] if letters and by_value else []) %}
+{% set unusable = unusable + ([pieces.spelled_in_several_ways()] if by_value else []) %}
 {% set columns = rows.target_columns(keys, sensitive, entity, solo, "ORDER BY " ~ keys[0]) %}
 {% set key = rows.key_columns(keys, solo) %}
 {% if all_rows %}

@@ -12,7 +12,7 @@ from sqlaudit.base.result import Number
 from sqlaudit.base.spec import NullPolicy, Requirement, Roles
 from sqlaudit.models.coverage import IDENTIFIER
 from sqlaudit.models.phrases import VERDICTS
-from sqlaudit.reports.document import text_of
+from sqlaudit.reports.blocks import text_of
 from sqlaudit.reports.figures import listing
 
 INFERENCE = ("distinct_l_diversity", "alpha_k_anonymity", "t_closeness")

@@ -6,21 +6,10 @@ from collections.abc import Iterator
 
 from sqlaudit.audits.criteria.result import CriteriaResult, Criterion
 from sqlaudit.base.result import MEANING
-from sqlaudit.reports.document import (
-    About,
-    Block,
-    Bullets,
-    Column,
-    Document,
-    Facts,
-    Paragraph,
-    Table,
-    Toned,
-    Words,
-    section,
-)
+from sqlaudit.reports.blocks import Block, Bullets, Column, Facts, Paragraph, Table, Toned, Words
+from sqlaudit.reports.document import About, Document, section
 from sqlaudit.reports.figures import listing
-from sqlaudit.reports.moments import moment
+from sqlaudit.reports.ran import moment
 
 _PUBLIC = (
     "Counts are rounded to multiples of {base}, smaller ones are told as smaller, and shares are made of rounded "

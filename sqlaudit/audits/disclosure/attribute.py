@@ -17,13 +17,13 @@ from sqlaudit.base.documents import Documented, exactly, key, shown, told
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.classes.signatures import Signatures
-from sqlaudit.models.disclosure.by_class import ClassDisclosure, class_disclosure
 from sqlaudit.models.disclosure.curve import DisclosureCurve, DisclosurePoint, exact_threshold
-from sqlaudit.models.disclosure.program import maximum_disclosure
-from sqlaudit.models.disclosure.witness import Witness, find_witness
+from sqlaudit.models.disclosure.few import disclosure_points
 
 if TYPE_CHECKING:
+    from sqlaudit.models.disclosure.by_class import ClassDisclosure
     from sqlaudit.models.disclosure.index import DisclosureIndex
+    from sqlaudit.models.disclosure.witness import Witness
 
 Threshold = Fraction | Decimal | int
 
@@ -88,10 +88,12 @@ class Disclosure(Documented):
     @told("smallest_certain_k", key("curve"))
     def points(self) -> tuple[DisclosurePoint, ...]:
         """The disclosure at k = 0 … K: exact maximum, and against negated atoms only. Empty for an empty table."""
-        if self._found is None:
+        if not len(self.signatures):
             return ()
-        further = range(len(self._found.points), self.knowledge + 1)
-        return self._found.points + tuple(DisclosurePoint(k, Fraction(1), Fraction(1)) for k in further)
+        few = self.signatures.as_rows is not None
+        found = disclosure_points(self.signatures, self._depth) if few else self._found.points
+        further = range(len(found), self.knowledge + 1)
+        return found + tuple(DisclosurePoint(k, Fraction(1), Fraction(1)) for k in further)
 
     @property
     def curve(self) -> tuple[Fraction, ...]:
@@ -124,8 +126,9 @@ class Disclosure(Documented):
         Raises:
             UsageError: the table is empty, or the curve does not reach to k.
         """
+        from sqlaudit.models.disclosure.witness import find_witness
+
         self._check(k)
-        assert self._found is not None
         return replace(find_witness(self.signatures, self._found, self._level(k)), k=k)
 
     def index(self) -> DisclosureIndex:
@@ -152,6 +155,8 @@ class Disclosure(Documented):
         Raises:
             UsageError: the table is empty, or the curve does not reach to k.
         """
+        from sqlaudit.models.disclosure.by_class import class_disclosure
+
         self._check(k)
         return class_disclosure(self.signatures, self._level(k))
 
@@ -173,10 +178,15 @@ class Disclosure(Documented):
         found = self.by_class(k)
         return [(position, self._weak(found, position)) for position in found.weakest(number).tolist()]
 
+    @property
+    def _depth(self) -> int:
+        return min(self.knowledge, self.signatures.k)
+
     @cached_property
-    def _found(self) -> DisclosureCurve | None:
-        depth = min(self.knowledge, self.signatures.k)
-        return maximum_disclosure(self.signatures, depth) if len(self.signatures) else None
+    def _found(self) -> DisclosureCurve:
+        from sqlaudit.models.disclosure.program import maximum_disclosure
+
+        return maximum_disclosure(self.signatures, self._depth)
 
     def _level(self, k: int) -> int:
         return min(k, self.signatures.k)

@@ -10,23 +10,11 @@ from sqlaudit.audits.classes_report import key_text, value_text
 from sqlaudit.audits.pictures import disclosure_pictures
 from sqlaudit.base.result import MEANING
 from sqlaudit.base.words import spelled
-from sqlaudit.reports.document import (
-    About,
-    Bullets,
-    Column,
-    Document,
-    Facts,
-    Paragraph,
-    Section,
-    Table,
-    Toned,
-    Words,
-    section,
-)
+from sqlaudit.reports.blocks import Bullets, Column, Facts, Paragraph, Table, Toned, Words
+from sqlaudit.reports.document import About, Document, Section, section
 from sqlaudit.reports.figures import count, figure, level_against, limit, listing, part, plural
-from sqlaudit.reports.moments import made
 from sqlaudit.reports.notices import notices_block
-from sqlaudit.reports.statements import statements_code
+from sqlaudit.reports.ran import made, sql_section
 
 if TYPE_CHECKING:
     from sqlaudit.audits.disclosure.attribute import WeakClasses
@@ -66,7 +54,7 @@ def disclosure_document(result: DisclosureResult) -> Document:
                 Bullets(tuple(warning.message for warning in result.warnings if warning not in result.notices)),
             ),
             *_how(result),
-            *section("The SQL that ran", *statements_code(result.statements)),
+            *sql_section(result),
             *section("What this does not say", Bullets(NOT_SAID)),
         ),
         about=About(result.target, result.time),
@@ -239,6 +227,6 @@ def _how(result: DisclosureResult) -> tuple[Section, ...]:
         ("quasi-identifiers", ", ".join(result.roles["quasi_identifiers"])),
         ("sensitive", ", ".join(result.roles["sensitive"])),
         ("read", signatures),
-        *made(result.engine, result.time, result.statements, result.versions, result.access),
+        *made(result),
     ]
     return section("How this was computed", Facts(tuple(pairs)))

@@ -5,9 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from sqlaudit.reports.document import About, Bullets, Column, Document, Facts, Table, Words, section
+from sqlaudit.reports.blocks import Bullets, Column, Facts, Table, Words
+from sqlaudit.reports.document import About, Document, section
 from sqlaudit.reports.figures import figure, plural
-from sqlaudit.reports.moments import made
+from sqlaudit.reports.ran import made
 
 if TYPE_CHECKING:
     from sqlaudit.audits.disclosure.what_if import WhatIfAnswer, WhatIfResult
@@ -59,9 +60,4 @@ def _both(value: Fraction) -> str:
 
 
 def _how(result: WhatIfResult) -> Facts:
-    return Facts(
-        (
-            ("quasi-identifiers", ", ".join(result.roles["quasi_identifiers"])),
-            *made(result.engine, result.time, result.statements, result.versions, result.access),
-        )
-    )
+    return Facts((("quasi-identifiers", ", ".join(result.roles["quasi_identifiers"])), *made(result)))

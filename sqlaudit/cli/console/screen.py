@@ -12,7 +12,8 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.files import check_destination, check_ending, replacing
 from sqlaudit.cli.console.layout import as_csv, as_json, as_table, csv_line
 from sqlaudit.cli.console.workspace import Rows
-from sqlaudit.reports.document import Document, Table, in_words, text_of
+from sqlaudit.reports.blocks import Table, in_words, text_of
+from sqlaudit.reports.document import Document
 from sqlaudit.reports.formats import render_json
 from sqlaudit.reports.stored import to_json as stored_document
 from sqlaudit.reports.text import render_text

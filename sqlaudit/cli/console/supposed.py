@@ -15,7 +15,8 @@ from sqlaudit.base.documents import Documented
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.spec import Target
 from sqlaudit.models.disclosure.curve import DisclosurePoint
-from sqlaudit.reports.document import Column, Document, Paragraph, Table, Toned, Words, section
+from sqlaudit.reports.blocks import Column, Paragraph, Table, Toned, Words
+from sqlaudit.reports.document import Document, section
 from sqlaudit.reports.figures import figure
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.documents import Documented
 from sqlaudit.models.check import Check
 from sqlaudit.models.phrases import VERDICTS, full_title, level_text, limit_text
-from sqlaudit.reports.document import Bullets, Column, Document, Paragraph, Table, Toned, Words, section
+from sqlaudit.reports.blocks import Bullets, Column, Paragraph, Table, Toned, Words
+from sqlaudit.reports.document import Document, section
 from sqlaudit.reports.figures import count, listing, part, percent
 from sqlaudit.reports.notices import notices_block
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from sqlaudit.base.words import spelled
 from sqlaudit.column_sets.records.result import RecordRisk, RiskThreshold
 from sqlaudit.column_sets.report import READS
-from sqlaudit.reports.document import About, Bullets, Column, Document, Facts, Table, Toned, Words, section
+from sqlaudit.reports.blocks import Bullets, Column, Facts, Table, Toned, Words
+from sqlaudit.reports.document import About, Document, section
 from sqlaudit.reports.figures import count, figure, limit, part, percent, plural
-from sqlaudit.reports.moments import made
-from sqlaudit.reports.statements import statements_code
+from sqlaudit.reports.ran import made, sql_section
 
 _MOST = 20
 
@@ -27,7 +27,7 @@ def records_document(result: RecordRisk, suda: bool = True) -> Document:
             *section("Individual risk", _risk(result), _homes(result), _thresholds(result)),
             *section("The most special records", _top(result, suda)),
             *section("How it was measured", _how(result)),
-            *section("The SQL that ran", *statements_code(result.statements)),
+            *sql_section(result),
         ),
         about=About(result.target, result.time),
     )
@@ -154,6 +154,6 @@ def _how(result: RecordRisk) -> Facts:
             ("sampling fraction", limit(result.fraction)),
             ("disclosure score of the file (DIS)", figure(float(result.file_dis))),
             ("missing values", f"never part of a special set; elsewhere {READS[result.nulls]}"),
-            *made(result.engine, result.time, result.statements, result.versions, result.access),
+            *made(result),
         )
     )

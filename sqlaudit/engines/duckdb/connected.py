@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-import duckdb
-
 from sqlaudit.base.errors import EngineError
 from sqlaudit.base.guard import guard_query
 from sqlaudit.base.relation import Relation
@@ -19,6 +17,7 @@ from sqlaudit.base.spec import Limits, Target
 from sqlaudit.base.words import spelled
 from sqlaudit.engines.duckdb.catalog import Name, find, unknown
 from sqlaudit.engines.duckdb.catalog import spelled as in_sql
+from sqlaudit.engines.duckdb.driver import duckdb
 from sqlaudit.engines.duckdb.engine import DuckDBEngine
 from sqlaudit.engines.duckdb.errors import translate
 from sqlaudit.engines.duckdb.input_errors import ErrorPlace

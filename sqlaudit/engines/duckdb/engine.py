@@ -12,13 +12,12 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-import duckdb
-
 from sqlaudit.base.names import quote
 from sqlaudit.base.relation import ColumnInfo, Relation, Row, Statement
 from sqlaudit.base.spec import Limits, Target
 from sqlaudit.base.whereabouts import Whereabouts, whereabouts
 from sqlaudit.engines.contract import Engine
+from sqlaudit.engines.duckdb.driver import duckdb
 from sqlaudit.engines.duckdb.open import DuckDBOpener, database_file
 from sqlaudit.engines.duckdb.readings import Readings
 from sqlaudit.engines.duckdb.session import DIALECT, DuckDBSession, types_of

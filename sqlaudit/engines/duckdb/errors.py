@@ -10,11 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-import duckdb
-
 from sqlaudit.base.errors import EngineError, Incomplete, Interrupted, PermissionDenied, SqlauditError, UsageError
 from sqlaudit.base.names import closest, quote
 from sqlaudit.base.words import about, spelled
+from sqlaudit.engines.duckdb.driver import duckdb
 from sqlaudit.engines.duckdb.input_errors import ErrorPlace, of_csv, of_database, of_file, of_io, of_log
 
 _NO_COLUMN = re.compile(r'^Binder Error: Referenced column "(.*)" not found')

@@ -13,14 +13,13 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-import duckdb
-
 from sqlaudit.base.errors import EngineError, Incomplete, UsageError
 from sqlaudit.base.names import literal, quote
 from sqlaudit.base.relation import Row
 from sqlaudit.base.spec import Limits
 from sqlaudit.base.words import spelled
 from sqlaudit.engines.contract import ProgressHook
+from sqlaudit.engines.duckdb.driver import duckdb, with_frames
 from sqlaudit.engines.duckdb.errors import translate
 from sqlaudit.engines.duckdb.input_errors import ErrorPlace
 from sqlaudit.engines.duckdb.types import has_zoned, with_zones, without_zones
@@ -157,6 +156,7 @@ class DuckDBSession:
         Raises:
             InputError: a frame with a column that DuckDB can't read.
         """
+        with_frames()
         self.guarded("open frame", lambda: self._connection.register(name, frame))
         self._frames[name] = frame
 

@@ -11,11 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-import duckdb
-
 from sqlaudit.base.names import literal
 from sqlaudit.base.relation import Row
 from sqlaudit.base.sql import environment
+from sqlaudit.engines.duckdb.driver import duckdb
 from sqlaudit.engines.duckdb.session import DIALECT, FIXED
 
 CATALOG = "store"

@@ -7,12 +7,11 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-import duckdb
-
 from sqlaudit.base.errors import EngineError, UsageError
 from sqlaudit.base.names import quote
 from sqlaudit.base.whereabouts import whereabouts
 from sqlaudit.engines.duckdb.catalog import alias_for
+from sqlaudit.engines.duckdb.driver import duckdb
 from sqlaudit.engines.duckdb.errors import translate
 from sqlaudit.engines.duckdb.input_errors import ErrorPlace
 from sqlaudit.engines.view import View, taken

@@ -77,7 +77,6 @@ class ServerFacts:
 
     version: str
     statement_timeout: int
-    is_standby: bool
     role: str
     database: str
 

@@ -23,7 +23,7 @@ from sqlaudit.engines.duckdb.engine import DuckDBEngine
 from sqlaudit.engines.spark import catalog as spark_catalog
 from sqlaudit.engines.spark import session as spark_session
 from sqlaudit.engines.spark.errors import condition, is_cancelled, sentence
-from sqlaudit.engines.spark.keeping import checkpoint, empty_frame, free, with_rows
+from sqlaudit.engines.spark.keeping import checkpoint, empty_frame, free, freed_on_failure, with_rows
 from sqlaudit.engines.spark.open import DIALECT, SparkOpener, bound
 from sqlaudit.engines.spark.progress import TasksDone
 from sqlaudit.engines.spark.settings import fit_partitions, settle
@@ -141,8 +141,9 @@ class SparkEngine(Engine):
         A checkpoint and no cache: Spark computes a lost part of a cache again, and rows that were numbered, or come
         from a table that changed meanwhile, would not be the same ones again. A lost part of a checkpoint is an error.
         """
-        frame = self._finished(statement, lambda: checkpoint(self._session, self._frame(statement.sql)))
-        return self._kept(name, frame)
+        with freed_on_failure() as made:
+            frame = self._finished(statement, lambda: checkpoint(self._session, self._frame(statement.sql), made))
+            return self._kept(name, frame)
 
     def keep_rows(self, name: str, columns: Sequence[tuple[str, str]], batches: Iterable[Sequence[Row]]) -> Relation:
         """Keep rows that come in batches as a temporary view, replacing an older relation of this name."""
@@ -152,7 +153,8 @@ class SparkEngine(Engine):
         for batch in batches:
             if batch:
                 frame = self._do(during, partial(with_rows, self._session, frame, list(batch)))
-        kept = self._kept(name, self._do(during, lambda: checkpoint(self._session, frame)))
+        with freed_on_failure() as made:
+            kept = self._kept(name, self._do(during, lambda: checkpoint(self._session, frame, made)))
         self.record(Statement(during, "/* rows of this machine as " + kept.sql + " */"), time.monotonic() - begun)
         return kept
 

@@ -59,7 +59,7 @@ class Found:
             there is no safe node at all.
         lower_bound: no safe node loses less; None without a loss, for `chain`, and where nothing is safe.
         complete: whether the question is answered. stopped: why it is not: `budget`, `interrupted` or `limit`.
-        walk: the verdicts in the order in which they were asked for, the first ones. whole_walk: whether it is whole.
+        walk: the verdicts in the order in which they were asked for, the first ones.
         known: tells of a node whether it is safe, None when that is not known.
         safe_nodes: the nodes known to be safe, in the order of their levels; only asked ones where none are tagged.
     """
@@ -76,7 +76,6 @@ class Found:
     complete: bool
     stopped: str
     walk: tuple[Verdict, ...] = field(repr=False)
-    whole_walk: bool
     known: Known = field(repr=False, compare=False)
     safe_nodes: Callable[[], Iterator[Node]] = field(repr=False, compare=False)
 
@@ -120,7 +119,6 @@ def found_by_tags(ending: Ending, board: Board, heights: Node) -> Found:
         complete,
         "" if complete else ending.stopped,
         tuple(board.inquiry.walk),
-        len(board.inquiry.walk) == board.inquiry.checked,
         tags.known,
         lambda: iter(tags.nodes(np.flatnonzero(safe))),
     )
@@ -159,7 +157,6 @@ def found_by_border(ending: Ending, border: Border, minimal: list[Node] | None, 
         complete,
         "" if complete else ending.stopped,
         tuple(inquiry.walk),
-        len(inquiry.walk) == inquiry.checked,
         border.known,
         lambda: iter(asked),
     )
@@ -187,7 +184,6 @@ def found_on_chain(
         done,
         ending.stopped,
         tuple(inquiry.walk),
-        len(inquiry.walk) == inquiry.checked,
         known,
         lambda: iter(safe),
     )

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.models.disclosure.candidates import Candidates
-from sqlaudit.models.disclosure.products import SMALLEST, UNCERTAIN, FloatArray, Product, exact_products, tolerance
+from sqlaudit.models.disclosure.exact import Product, exact_products
+from sqlaudit.models.disclosure.products import SMALLEST, UNCERTAIN, FloatArray, tolerance
 
 # (candidate, atoms, holds the consequent) for every class that takes part, sorted, so that equal ways are equal tuples.
 Way = tuple[tuple[int, int, bool], ...]

@@ -16,24 +16,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlaudit.classes.signatures import IntArray, Signatures
+from sqlaudit.classes.signatures import Signatures
 from sqlaudit.models.disclosure.candidates import gather, wanted_classes
 from sqlaudit.models.disclosure.curve import exact_threshold
+from sqlaudit.models.disclosure.exact import exact_products
 from sqlaudit.models.disclosure.lowest import Purpose, scan
-from sqlaudit.models.disclosure.products import (
-    SMALLEST,
-    UNCERTAIN,
-    FloatArray,
-    SignatureBlock,
-    blocks,
-    exact_products,
-    tolerance,
-)
+from sqlaudit.models.disclosure.products import SMALLEST, UNCERTAIN, FloatArray, SignatureBlock, blocks, tolerance
 from sqlaudit.models.disclosure.program import WorstCase, check_level
+
+if TYPE_CHECKING:
+    from sqlaudit.classes.signatures import IntArray
 
 # G(0 … k): the least product that t atoms reach in the other classes, None where they cannot be placed.
 Others = tuple[Fraction | None, ...]

@@ -59,7 +59,6 @@ class DisclosureIndex:
         self._lists = [_List(want) for want in wanted_classes(k + 1, _SLACK)]
         self._solved_for: object = None
         self._curve: tuple[DisclosureCurve, Signatures] | None = None
-        self._rescans = 0
         self._count(signatures, 1)
         self._rescan()
 
@@ -75,11 +74,6 @@ class DisclosureIndex:
     def candidates(self) -> Signatures:
         """The signatures that the allocations of `curve` refer to; `find_witness` takes them with it."""
         return self._solved()[1]
-
-    @property
-    def rescans(self) -> int:
-        """How often all signatures had to be read, the start included."""
-        return self._rescans
 
     def replace(self, removed: Classes = (), added: Classes = ()) -> None:
         """Take some classes out and put others in: signatures, or each class by the counts of all its values.
@@ -137,7 +131,6 @@ class DisclosureIndex:
 
     def _rescan(self) -> None:
         """Fill the lists from all signatures."""
-        self._rescans += 1
         keys = list(self._times)
         everything = _decode(keys, self._times, self.k)
         if not keys:

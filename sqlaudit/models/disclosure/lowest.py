@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.classes.signatures import Signatures
-from sqlaudit.models.disclosure.products import UNCERTAIN, FloatArray, SignatureBlock, blocks, exact_products, tolerance
+from sqlaudit.models.disclosure.exact import exact_products
+from sqlaudit.models.disclosure.products import UNCERTAIN, FloatArray, SignatureBlock, blocks, tolerance
 
 Positions = NDArray[np.int64]
 

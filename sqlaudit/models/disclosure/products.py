@@ -23,8 +23,6 @@ then x < y in truth. `tolerance` is more than twice 2g, which also covers the ro
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -122,56 +120,3 @@ def blocks(signatures: Signatures, atoms: int) -> Iterator[SignatureBlock]:
         for rank in range(1, atoms):  # several times faster than cumsum along the first axis
             cumulative[rank] += cumulative[rank - 1]
         yield SignatureBlock(start, n, n / cumulative[0], cumulative, kernel(n, cumulative))
-
-
-@dataclass(frozen=True)
-class Product:
-    """M(j) as a fraction, and the parts k0 >= k1 >= … of j that lead to it (fewest people among equals)."""
-
-    value: Fraction
-    parts: tuple[int, ...]
-
-
-_Parts = tuple["_Parts | None", int]  # the last part and the link to those before it
-_Numerator = tuple[int, "_Parts | None"]
-
-
-@lru_cache(maxsize=4096)
-def exact_products(n: int, counts: tuple[int, ...], atoms: int) -> tuple[Product, ...]:
-    """M(0 … atoms) of one signature, exactly.
-
-    >>> [str(product.value) for product in exact_products(5, (2, 2, 1), 3)]
-    ['1', '3/5', '1/5', '0']
-    """
-    # For a given number of people the denominators agree, so products of integers are enough until the end.
-    least: list[list[_Numerator | None]] = [[None] * (atoms + 1) for _ in range(atoms + 1)]
-    least[0][0] = (1, None)
-    for size in range(atoms, 0, -1):
-        free = n - sum(counts[:size])
-        for person in range(min(atoms // size, n)):
-            factor = max(0, free - person)
-            for placed in range(person * size, atoms - size + 1):
-                source, target = least[person][placed], least[person + 1][placed + size]
-                if source is not None and (target is None or source[0] * factor < target[0]):
-                    least[person + 1][placed + size] = (source[0] * factor, (source[1], size))
-    return tuple(_least_fraction(n, [row[j] for row in least]) for j in range(atoms + 1))
-
-
-def _least_fraction(n: int, by_people: list[_Numerator | None]) -> Product:
-    """The least of the products for 0, 1, 2, … people."""
-    best: tuple[Fraction, _Parts | None] | None = None
-    ways = 1  # n (n - 1) … over as many people
-    for people, found in enumerate(by_people):
-        if found is not None:
-            value = Fraction(found[0], ways)
-            if best is None or value < best[0]:
-                best = value, found[1]
-        ways *= max(n - people, 1)
-    if best is None:
-        raise AssertionError("one person can take any number of atoms")
-    value, linked = best
-    parts = []
-    while linked is not None:
-        linked, size = linked
-        parts.append(size)
-    return Product(value, tuple(reversed(parts)))

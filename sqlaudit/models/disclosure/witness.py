@@ -16,7 +16,7 @@ from sqlaudit.base.frozen import dataclass
 from sqlaudit.classes.signatures import Signatures
 from sqlaudit.models.disclosure.counting import probability_of_none
 from sqlaudit.models.disclosure.curve import DisclosureCurve
-from sqlaudit.models.disclosure.products import exact_products
+from sqlaudit.models.disclosure.exact import exact_products
 
 
 @dataclass(frozen=True, order=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sqlaudit.release.attacks.result import AttackResult, Exposure
-from sqlaudit.reports.document import Picture
+from sqlaudit.reports.blocks import Picture
 from sqlaudit.reports.figures import count
 
 

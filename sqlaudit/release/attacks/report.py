@@ -7,23 +7,10 @@ from collections.abc import Iterator, Mapping
 from sqlaudit.column_sets.report import READS
 from sqlaudit.release.attacks.pictures import exposed_picture, ruled_out_picture
 from sqlaudit.release.attacks.result import SINGULAR, AttackResult, Example, Exposure, Figure, exposed_most
-from sqlaudit.reports.document import (
-    About,
-    Block,
-    Bullets,
-    Column,
-    Document,
-    Facts,
-    Paragraph,
-    Section,
-    Table,
-    Toned,
-    Words,
-    section,
-)
+from sqlaudit.reports.blocks import Block, Bullets, Column, Facts, Paragraph, Table, Toned, Words
+from sqlaudit.reports.document import About, Document, Section, section
 from sqlaudit.reports.figures import count, figure, listing, part, percent, plural
-from sqlaudit.reports.moments import made
-from sqlaudit.reports.statements import statements_code
+from sqlaudit.reports.ran import made, sql_section
 
 _SHARES = (
     "highest",
@@ -83,7 +70,7 @@ def attack_document(result: AttackResult) -> Document:
             *(detail for one in result.exposures for detail in _details(one)),
             *section("Not tried", Bullets(tuple(Toned(f"{one.title}.", hint=one.reason) for one in result.not_tried))),
             *section("How it was attacked", _how(result)),
-            *section("The SQL that ran", *statements_code(result.statements)),
+            *sql_section(result),
         ),
         tuple(Toned(one.sentence, "bad") for one in exposed_most(hit)[:_MOST_WORST]),
         about=About(result.target, result.time),
@@ -205,4 +192,4 @@ def _how(result: AttackResult) -> Facts:
     ]
     if result.entity is not None:
         pairs.append(("persons", result.entity))
-    return Facts((*pairs, *made(result.engine, result.time, result.statements, result.versions, result.access)))
+    return Facts((*pairs, *made(result)))

@@ -6,10 +6,11 @@ from sqlaudit.audits.report import headline as verdict_of
 from sqlaudit.base.result import MEANING
 from sqlaudit.release.compare.report import attacks_section, audit_section, computed
 from sqlaudit.release.compare.result import Answer, CompareResult
-from sqlaudit.reports.document import About, Bullets, Document, Facts, Paragraph, Toned, Words, section
+from sqlaudit.reports.blocks import Bullets, Facts, Paragraph, Toned, Words
+from sqlaudit.reports.document import About, Document, section
 from sqlaudit.reports.figures import count, plural
 from sqlaudit.reports.notices import notices_block
-from sqlaudit.reports.statements import statements_code
+from sqlaudit.reports.ran import sql_section
 
 _LOST = (
     "All cells of persons are kept, so that no loss of cells was measured. What is lost is who of a bucket has "
@@ -39,7 +40,7 @@ def bucketized_document(result: CompareResult) -> Document:
             *attacks_section(result),
             *section("How this was computed", computed(result)),
             *section("What this does not say", Bullets((MEANING,))),
-            *section("The SQL that ran", *statements_code(result.statements)),
+            *sql_section(result),
         ),
         about=About(f"{result.release} beside {result.original}", result.time),
     )

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from sqlaudit.base.words import spelled
 from sqlaudit.release.compare.pictures import errors_picture, losses_picture
 from sqlaudit.release.compare.result import METHODS, CompareResult, Errors, Loss, QueryAnswer, Workload
-from sqlaudit.reports.document import Block, Bullets, Column, Paragraph, Table, Toned, Words
+from sqlaudit.reports.blocks import Block, Bullets, Column, Paragraph, Table, Toned, Words
 from sqlaudit.reports.figures import count, figure, listing, percent, plural
 
 SHOWN_GROUPS = 20

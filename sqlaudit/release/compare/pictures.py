@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sqlaudit.release.compare.result import CompareResult
-from sqlaudit.reports.document import Picture
+from sqlaudit.reports.blocks import Picture
 
 _DRAWN = ("loss", "non-uniform-entropy", "modification-rate")
 

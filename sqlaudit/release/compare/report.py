@@ -19,25 +19,11 @@ from sqlaudit.release.compare.result import (
     Generalization,
     Recoding,
 )
-from sqlaudit.reports.document import (
-    About,
-    Block,
-    Bullets,
-    Column,
-    Document,
-    Facts,
-    Paragraph,
-    Section,
-    Table,
-    Toned,
-    Words,
-    section,
-    text_of,
-)
+from sqlaudit.reports.blocks import Block, Bullets, Column, Facts, Paragraph, Table, Toned, Words, text_of
+from sqlaudit.reports.document import About, Document, Section, section
 from sqlaudit.reports.figures import count, listing, percent, plural
-from sqlaudit.reports.moments import made
 from sqlaudit.reports.notices import notices_block
-from sqlaudit.reports.statements import statements_code
+from sqlaudit.reports.ran import made, sql_section
 
 _ANSWERS = {
     Answer.YES: ("is a generalization of", "good"),
@@ -85,7 +71,7 @@ def compare_document(result: CompareResult) -> Document:
             *attacks_section(result),
             *section("How this was computed", computed(result)),
             *section("What this does not say", Bullets((MEANING,))),
-            *section("The SQL that ran", *statements_code(result.statements)),
+            *sql_section(result),
         ),
         about=About(f"{result.release} beside {result.original}", result.time),
     )
@@ -218,6 +204,6 @@ def computed(result: CompareResult) -> Facts:
         ("sensitive columns", ", ".join(result.sensitive)),
         ("rows are paired", _pairing(result)),
         ("distance of sensitive values", result.distance if result.sensitive else ""),
-        *made(result.engine, result.time, result.statements, result.versions, result.access),
+        *made(result),
     ]
     return Facts(tuple(pair for pair in pairs if text_of(pair[1])))

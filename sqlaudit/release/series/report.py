@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from sqlaudit.base.result import MEANING
 from sqlaudit.models.phrases import required_sentence, verdict_of
 from sqlaudit.release.series.result import AttributeFigures, ReleasesResult
-from sqlaudit.reports.document import About, Bullets, Column, Document, Facts, Section, Table, Toned, Words, section
+from sqlaudit.reports.blocks import Bullets, Column, Facts, Table, Toned, Words
+from sqlaudit.reports.document import About, Document, Section, section
 from sqlaudit.reports.figures import count, listing, part, plural
-from sqlaudit.reports.moments import made
-from sqlaudit.reports.statements import statements_code
+from sqlaudit.reports.ran import made, sql_section
 
 NOT_SAID = (
     "Anything about a release that was published and is not here: name all of them.",
@@ -32,7 +32,7 @@ def releases_document(result: ReleasesResult) -> Document:
         (
             *(part for one in result.attributes for part in _sections(result, one)),
             *section("How it was measured", _how(result)),
-            *section("The SQL that ran", *statements_code(result.statements)),
+            *sql_section(result),
             *section("What this does not say", Bullets((*NOT_SAID, *([MEANING] if required else [])))),
         ),
         about=About(result.target, result.time),
@@ -134,6 +134,6 @@ def _how(result: ReleasesResult) -> Facts:
             ("quasi-identifiers", listing(result.quasi_identifiers, 12)),
             ("sensitive columns", listing(result.sensitive, 12)),
             *([("missing values", f"a value of their own in {listing(sorted(missing))}")] if missing else []),
-            *made(result.engine, result.time, result.statements, result.versions, result.access),
+            *made(result),
         )
     )

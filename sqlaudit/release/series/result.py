@@ -7,12 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from sqlaudit.base.documents import AS_TEXT, IF_ANY, Documented, told
-from sqlaudit.base.result import MeasuredResult, Status
-from sqlaudit.models.check import Check
+from sqlaudit.base.result import MeasuredResult
+from sqlaudit.models.check import Check, WithVerdict
 from sqlaudit.models.releases import largest_m
 from sqlaudit.reports.notebook import Shown
-
-_WORST = (Status.FAIL, Status.UNDETERMINED, Status.WARN, Status.PASS)
 
 
 @dataclass(frozen=True)
@@ -109,7 +107,7 @@ class AttributeFigures(Documented):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class ReleasesResult(MeasuredResult, Shown):
+class ReleasesResult(WithVerdict, MeasuredResult, Shown):
     """What several releases of one table say together.
 
     Args:
@@ -131,18 +129,6 @@ class ReleasesResult(MeasuredResult, Shown):
     in_several: int
     attributes: tuple[AttributeFigures, ...]
     checks: tuple[Check, ...] = field(default=(), metadata=IF_ANY)
-
-    @property
-    @told("checks", IF_ANY)
-    def status(self) -> Status | None:
-        """The worst verdict among the requirements, None when nothing was required."""
-        verdicts = {check.status for check in self.checks}
-        return next((one for one in _WORST if one in verdicts), None)
-
-    @property
-    def passed(self) -> bool:
-        """True when no requirement failed or stayed undetermined."""
-        return self.status in (None, Status.PASS, Status.WARN)
 
     @property
     def target(self) -> str:

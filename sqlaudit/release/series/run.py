@@ -10,6 +10,7 @@ from sqlaudit.base.relation import Row, Statement
 from sqlaudit.base.spec import Requirement, Target
 from sqlaudit.base.sql import render
 from sqlaudit.base.words import about, spelled
+from sqlaudit.classes.spellings import TEXTS, refuse_spellings
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.provenance import provenance
 from sqlaudit.models.base import Context
@@ -50,6 +51,10 @@ def find_in_releases(engine: Engine, targets: Sequence[Target], request: SeriesR
     """
     already = len(engine.executed)
     sides = _sides(engine, targets, request)
+    for place, name in enumerate(request.sensitive if request.requirements else ()):
+        if sides[0].sensitive[place].kind in TEXTS:
+            texts = [(side.relation.sql, side.sensitive[place].sql) for side in sides]
+            refuse_spellings(engine, name, texts, request.requirements[0].text)
     sides = [copied(engine, side, place) for place, side in enumerate(sides, 1)]
     alone = [[_alone(engine, side, place) for side in sides] for place in range(len(request.sensitive))]
     _refuse_rows(sides, alone[0], request)

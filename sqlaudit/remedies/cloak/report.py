@@ -16,22 +16,10 @@ from sqlaudit.remedies.cloak.result import (
     RestrictedSpace,
     Spread,
 )
-from sqlaudit.reports.document import (
-    About,
-    Bullets,
-    Code,
-    Column,
-    Document,
-    Facts,
-    Picture,
-    Table,
-    Toned,
-    Words,
-    section,
-)
+from sqlaudit.reports.blocks import Bullets, Code, Column, Facts, Picture, Table, Toned, Words
+from sqlaudit.reports.document import About, Document, section
 from sqlaudit.reports.figures import count, figure, limit, listing, part, percent, plural
-from sqlaudit.reports.moments import made
-from sqlaudit.reports.statements import statements_code
+from sqlaudit.reports.ran import made, sql_section
 
 _REASONS = {
     MessageOutcome.MISSING: "user, place or time is missing",
@@ -59,7 +47,7 @@ def cloak_document(result: CloakResult) -> Document:
             *section("How it was cloaked", _how(result)),
             *section("The SELECT of the cloaked messages", *([Code("SQL", result.sql)] if result.sql else [])),
             *section("What this does not say", Bullets((MEANING,))),
-            *section("The SQL that ran", *statements_code(result.statements)),
+            *sql_section(result),
         ),
         about=About(result.target, result.time),
     )
@@ -78,7 +66,7 @@ def box_audit_document(result: BoxAudit) -> Document:
             *section("Attacks on the boxes", Bullets(tuple(_attacks(result.attacks)))),
             *section("How it was measured", _box_how(result)),
             *section("What this does not say", Bullets((MEANING,))),
-            *section("The SQL that ran", *statements_code(result.statements)),
+            *sql_section(result),
         ),
         about=About(result.target, result.time),
     )
@@ -218,7 +206,7 @@ def _how(result: CloakResult) -> Facts:
         pairs.append(("dropped for finer boxes", f"at most {limit(result.suppress)} of those that could be published"))
     if result.own:
         pairs.append(("messages ask for themselves", listing(result.own)))
-    return Facts((*pairs, *made(result.engine, result.time, result.statements, result.versions, result.access)))
+    return Facts((*pairs, *made(result)))
 
 
 def _sizes(result: CloakResult) -> list[tuple[str, Words]]:
@@ -335,4 +323,4 @@ def _holdings(result: BoxAudit) -> Table:
 
 def _box_how(result: BoxAudit) -> Facts:
     pairs = (("messages", count(result.rows)), ("k", count(result.k)))
-    return Facts((*pairs, *made(result.engine, result.time, result.statements, result.versions, result.access)))
+    return Facts((*pairs, *made(result)))

@@ -10,24 +10,10 @@ from sqlaudit.release.compare.figures_report import not_given
 from sqlaudit.release.compare.result import Loss
 from sqlaudit.remedies.recode.result import Beside, RecodeResult
 from sqlaudit.remedies.result import Release
-from sqlaudit.reports.document import (
-    About,
-    Block,
-    Bullets,
-    Code,
-    Column,
-    Document,
-    Facts,
-    Paragraph,
-    Picture,
-    Table,
-    Toned,
-    Words,
-    section,
-)
+from sqlaudit.reports.blocks import Block, Bullets, Code, Column, Facts, Paragraph, Picture, Table, Toned, Words
+from sqlaudit.reports.document import About, Document, section
 from sqlaudit.reports.figures import count, figure, listing, part, percent, plural
-from sqlaudit.reports.moments import made
-from sqlaudit.reports.statements import statements_code
+from sqlaudit.reports.ran import made, sql_section
 
 _TITLES = {"kaca": "KACA", "mondrian": "Mondrian"}
 _DRAWN = ("loss", "non-uniform-entropy", "modification-rate", "ncp", "whd")
@@ -45,7 +31,7 @@ def recode_document(result: RecodeResult) -> Document:
             *section("What was lost", *_losses(result)),
             *section("How it was made", _how(result)),
             *section("What this does not say", Bullets((MEANING,))),
-            *section("The SQL that ran", *statements_code(result.statements)),
+            *sql_section(result),
         ),
         about=About(result.target, result.time),
     )
@@ -198,6 +184,6 @@ def _how(result: RecodeResult) -> Facts:
         ("class merged next", f"{result.order}{drawn}" if result.order else ""),
         ("weights of levels", beta),
         ("only warned of", ", ".join(result.warn_only)),
-        *made(result.engine, result.time, result.statements, result.versions, result.access),
+        *made(result),
     ]
     return Facts(tuple(pair for pair in pairs if pair[1]))

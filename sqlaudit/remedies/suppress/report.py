@@ -7,23 +7,11 @@ from collections.abc import Iterator
 from sqlaudit.base.result import MEANING
 from sqlaudit.remedies.result import Release
 from sqlaudit.remedies.suppress.result import SuppressResult
-from sqlaudit.reports.document import (
-    About,
-    Block,
-    Bullets,
-    Code,
-    Column,
-    Document,
-    Facts,
-    Paragraph,
-    Table,
-    Toned,
-    Words,
-)
+from sqlaudit.reports.blocks import Block, Bullets, Code, Column, Facts, Paragraph, Table, Toned, Words
+from sqlaudit.reports.document import About, Document
 from sqlaudit.reports.document import section as section_of
 from sqlaudit.reports.figures import count, figure, listing, part, percent, plural
-from sqlaudit.reports.moments import made
-from sqlaudit.reports.statements import statements_code
+from sqlaudit.reports.ran import made, sql_section
 
 _STOPPED = {
     "time": "The exact program was stopped when its time was over.",
@@ -50,7 +38,7 @@ def suppress_document(result: SuppressResult) -> Document:
             *section_of("The release", *_release(result.release)),
             *section_of("How it was found", _how(result)),
             *section_of("What this does not say", Bullets((MEANING,))),
-            *section_of("The SQL that ran", *statements_code(result.statements)),
+            *sql_section(result),
         ),
         about=About(result.target, result.time),
     )
@@ -148,4 +136,4 @@ def _how(result: SuppressResult) -> Facts:
         )
     if result.warn_only:
         pairs.append(("Only warned of", listing(result.warn_only, 20)))
-    return Facts((*pairs, *made(result.engine, result.time, result.statements, result.versions, result.access)))
+    return Facts((*pairs, *made(result)))

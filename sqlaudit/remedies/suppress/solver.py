@@ -69,13 +69,11 @@ class Solved:
     Args:
         values: of the variables in the best solution, None when there is none.
         bound: no solution costs less. stopped: why it ended early: `time`, `interrupted`, or empty.
-        infeasible: whether it is proven that there is no solution.
     """
 
     values: Floats | None
     bound: float
     stopped: str = ""
-    infeasible: bool = False
 
 
 def solve(
@@ -233,7 +231,7 @@ def _read(solver: highspy.Highs, stopped: str) -> Solved:
     status, info = solver.getModelStatus(), solver.getInfo()
     reasons = highspy.HighsModelStatus
     if status == reasons.kInfeasible:
-        return Solved(None, math.inf, infeasible=True)
+        return Solved(None, math.inf)
     if status in (reasons.kTimeLimit, reasons.kInterrupt):
         stopped = stopped or ("time" if status == reasons.kTimeLimit else "interrupted")
     elif status not in (reasons.kOptimal, reasons.kModelEmpty):

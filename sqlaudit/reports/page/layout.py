@@ -6,26 +6,23 @@ import html
 from collections.abc import Iterable, Iterator
 from importlib import resources
 
-from sqlaudit.reports.document import (
+from sqlaudit.reports.blocks import (
     Block,
     Bullets,
     Code,
-    Document,
     Facts,
     Paragraph,
     Picture,
     ProposedCommand,
-    Section,
     Table,
     Words,
-    asked_by,
     hint_of,
-    signed_by,
     text_of,
     tone_of,
     without_hint,
     words_of,
 )
+from sqlaudit.reports.document import Document, Section, asked_by, signed_by
 from sqlaudit.reports.escape import visible
 from sqlaudit.reports.figures import count
 from sqlaudit.reports.glossary import terms_of

@@ -6,7 +6,7 @@ import string
 
 from sqlaudit.reports.document import About
 from sqlaudit.reports.escape import visible
-from sqlaudit.reports.moments import moment
+from sqlaudit.reports.ran import moment
 
 _LITERAL = frozenset(string.ascii_letters + string.digits + " .,-_:;")
 _LONGEST = 60

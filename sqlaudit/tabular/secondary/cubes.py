@@ -11,7 +11,7 @@ from math import prod
 
 import numpy as np
 
-from sqlaudit.tabular.secondary.programs import Floats
+from sqlaudit.tabular.secondary.blocks import Floats
 from sqlaudit.tabular.secondary.structure import Equations, Integers
 from sqlaudit.tabular.secondary.system import Lookup
 

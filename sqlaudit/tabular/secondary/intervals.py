@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sqlaudit.remedies.suppress.solver import available
-from sqlaudit.tabular.secondary.programs import Block, Prober
+from sqlaudit.tabular.secondary.blocks import Block
+from sqlaudit.tabular.secondary.programs import Prober
 from sqlaudit.tabular.secondary.structure import Booleans, Integers
 from sqlaudit.tabular.secondary.system import (
     FREE,
@@ -78,11 +79,6 @@ class Protection:
     values: Integers | None = None
     below: Integers | None = None
     above: Integers | None = None
-
-    @classmethod
-    def of_threshold(cls, cells: int, threshold: int) -> Protection:
-        """For the rule that a cell has at least so many contributors: as many values must remain possible."""
-        return cls(np.full(cells, max(1, threshold - 1), dtype=np.int64))
 
 
 def deduce(table: PublishedTable, *, seconds: float | None = None, asked: int | None = None) -> Deduced:

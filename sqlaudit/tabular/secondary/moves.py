@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sqlaudit.remedies.suppress.solver import require, run_beside, run_linear
-from sqlaudit.tabular.secondary.programs import Floats, whole_multiples
+from sqlaudit.tabular.secondary.blocks import Floats, whole_multiples
 from sqlaudit.tabular.secondary.structure import Booleans, Equations, Integers
 from sqlaudit.tabular.secondary.system import FREE
 

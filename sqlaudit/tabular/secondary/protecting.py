@@ -16,13 +16,13 @@ import numpy as np
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.remedies.suppress.solver import solve
+from sqlaudit.tabular.secondary.blocks import Floats
 from sqlaudit.tabular.secondary.choices import Choices
 from sqlaudit.tabular.secondary.contributors import ask_contributors
 from sqlaudit.tabular.secondary.cubes import Cubes
 from sqlaudit.tabular.secondary.hiding import Hiding, Need, Protected, needs_of
 from sqlaudit.tabular.secondary.intervals import Deduced, Protection, deduce, judge
 from sqlaudit.tabular.secondary.moves import NEAR, Moves
-from sqlaudit.tabular.secondary.programs import Floats
 from sqlaudit.tabular.secondary.structure import Booleans, Integers
 from sqlaudit.tabular.secondary.system import FREE
 

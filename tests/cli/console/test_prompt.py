@@ -139,8 +139,16 @@ def test_a_session_at_the_prompt(start: Start, tmp_path: Path) -> None:
     assert terminal.left() == 0
 
 
-def test_the_tab_key_completes(start: Start, tmp_path: Path) -> None:
-    terminal = start(people_csv(tmp_path))
+def test_one_session_completes_and_pages(start: Start, tmp_path: Path) -> None:
+    pager = tmp_path / "pager"
+    pager.write_text('#!/bin/sh\nlines=$(wc -l)\necho "paged" $lines "lines"\n', encoding="utf-8")
+    pager.chmod(0o755)
+    terminal = start(people_csv(tmp_path), PAGER=str(pager))
+    the_tab_key_completes(terminal)
+    long_results_are_paged(terminal)
+
+
+def the_tab_key_completes(terminal: Terminal) -> None:
     assert terminal.ask("\\sens\titive", " dis\tease") == ""
     assert "disease" in terminal.ask("\\entit\ty")
     assert "cold" in terminal.ask("selec\tt", " min(dise\tase", ") AS first fro\tm", " peo\tple", ";")
@@ -172,11 +180,7 @@ def test_ctrl_c_on_postgresql(start: Start, load: Loader, postgres_url: str) -> 
     assert shown == "n | d\n--+-----\n8 | cold\n(1 row)\n"
 
 
-def test_long_results_are_paged(start: Start, tmp_path: Path) -> None:
-    pager = tmp_path / "pager"
-    pager.write_text('#!/bin/sh\nlines=$(wc -l)\necho "paged" $lines "lines"\n', encoding="utf-8")
-    pager.chmod(0o755)
-    terminal = start(people_csv(tmp_path), PAGER=str(pager))
+def long_results_are_paged(terminal: Terminal) -> None:
     assert terminal.ask("SELECT range AS n FROM range(5000);") == "paged 1003 lines\n"
     assert terminal.ask("\\limit 7") == "sqlaudit: a SELECT shows the first 7 rows.\n"
     assert terminal.ask("SELECT range AS n FROM range(5000);").endswith("(the first 7 rows; there are more)\n")
@@ -210,8 +214,15 @@ def test_without_a_terminal_there_is_no_prompt(tmp_path: Path) -> None:
     child.expect(pexpect.EOF)
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
-@pytest.mark.parametrize("at_work", [False, True])
+@pytest.mark.parametrize(
+    ("number", "code", "at_work"),
+    [
+        (signal.SIGTERM, 143, True),
+        (signal.SIGHUP, 129, False),
+        pytest.param(signal.SIGTERM, 143, False, marks=pytest.mark.all_cases),
+        pytest.param(signal.SIGHUP, 129, True, marks=pytest.mark.all_cases),
+    ],
+)
 def test_a_signal_leaves_the_console(start: Start, tmp_path: Path, number: int, code: int, at_work: bool) -> None:
     terminal = start(people_csv(tmp_path))
     if at_work:

@@ -19,12 +19,17 @@ Execute = Callable[[str], tuple[Sequence[str], Sequence[Sequence[Any]]]]
 
 
 def in_duckdb_file(path: Path) -> Execute:
-    """Executes in a DuckDB file."""
+    """Executes in a DuckDB file, as it is when the first statement comes, over one connection."""
+    connections: list[duckdb.DuckDBPyConnection] = []
 
     def execute(sql: str) -> tuple[Sequence[str], Sequence[Sequence[Any]]]:
-        with duckdb.connect(str(path), read_only=True) as connection:
-            found = connection.execute(sql)
-            return [column[0] for column in found.description or ()], found.fetchall()
+        if not connections:  # a copy in memory, so that the file is free for whoever opens it next
+            connections.append(duckdb.connect())
+            connections[0].execute(f"ATTACH '{path}' AS kept (READ_ONLY)")
+            connections[0].execute("COPY FROM DATABASE kept TO memory")
+            connections[0].execute("DETACH kept")
+        found = connections[0].execute(sql)
+        return [column[0] for column in found.description or ()], found.fetchall()
 
     return execute
 

@@ -28,7 +28,7 @@ def refuses_what_is_folded(fill: Callable[[Sequence[tuple[str, str]]], Callable[
     assert (persons[0], persons[-1]) == (4, "fail")
     run = fill(FOLDED)
     assert _asked(run, dialect, "t=0.3")[-2:] == (0, "undecided")
-    assert _asked(run, dialect, "t=0.3")[5] == 1
+    assert _asked(run, dialect, "t=0.3")[5] in (1, 2)  # once by the collation, and by lower case where a cast leaves it
 
 
 def _asked(run: Callable[[str], Any], dialect: str, check: str, **roles: Any) -> tuple[Any, ...]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -95,17 +97,32 @@ def test_results_say_what_a_run_says(database: Make, tmp_path: Path) -> None:
     alike(sqlaudit.gate(policy), sqlaudit.gate(policy, results=[kept(rows, tmp_path / "rows.json")]))
 
 
+@pytest.fixture(scope="module")
+def answered() -> Iterator[tuple[Path, list[Row]]]:
+    """A policy of two tests that hold and one that fails, and what its statements answered."""
+    with tempfile.TemporaryDirectory(prefix="sqlaudit-") as folder:
+        found = in_duckdb(Path(folder), {"visits": VISITS})
+        policy = found.policy(
+            """
+            tables:
+              - {table: visits, quasi_identifiers: [age, sex], sensitive: [days], requirements: [k=2, l=1, k=3]}
+            """
+        )
+        yield policy, answers_of(policy, in_duckdb_file(policy.with_name("clinic.duckdb")))
+
+
 @pytest.fixture
-def made(tmp_path: Path) -> tuple[Path, Execute]:
-    """A policy of two tests that hold and one that fails, and what executes its statements."""
-    found = in_duckdb(tmp_path, {"visits": VISITS})
-    policy = found.policy(
-        """
-        tables:
-          - {table: visits, quasi_identifiers: [age, sex], sensitive: [days], requirements: [k=2, l=1, k=3]}
-        """
-    )
-    return policy, in_duckdb_file(tmp_path / "clinic.duckdb")
+def made(answered: tuple[Path, list[Row]], tmp_path: Path) -> tuple[Path, Execute]:
+    """The same policy with its database in a folder of the test's own, and what executes its statements."""
+    for name in ("clinic.duckdb", answered[0].name):
+        shutil.copy(answered[0].with_name(name), tmp_path)
+    return tmp_path / answered[0].name, in_duckdb_file(tmp_path / "clinic.duckdb")
+
+
+@pytest.fixture
+def rows(answered: tuple[Path, list[Row]]) -> list[Row]:
+    """What its statements answered, for the test to change."""
+    return [dict(row) for row in answered[1]]
 
 
 def outcomes(policy: Path, rows: list[Row], folder: Path, **more: Any) -> list[str]:
@@ -115,9 +132,8 @@ def outcomes(policy: Path, rows: list[Row], folder: Path, **more: Any) -> list[s
     return [test.outcome.value for test in result.tests]
 
 
-def test_what_is_not_answered_never_passes(made: tuple[Path, Execute], tmp_path: Path) -> None:
-    policy, execute = made
-    rows = answers_of(policy, execute)
+def test_what_is_not_answered_never_passes(made: tuple[Path, Execute], rows: list[Row], tmp_path: Path) -> None:
+    policy, _ = made
     assert outcomes(policy, rows, tmp_path) == ["pass", "pass", "fail"]
     assert outcomes(policy, rows[1:], tmp_path) == ["error", "pass", "fail"]
     assert outcomes(policy, [rows[0], *rows], tmp_path) == ["error", "pass", "fail"]
@@ -146,22 +162,24 @@ def test_what_is_not_answered_never_passes(made: tuple[Path, Execute], tmp_path:
         {"level": [2]},
     ],
 )
-def test_an_edited_row_is_no_answer(edit: Row, made: tuple[Path, Execute], tmp_path: Path) -> None:
-    policy, execute = made
-    rows = answers_of(policy, execute)
+def test_an_edited_row_is_no_answer(edit: Row, made: tuple[Path, Execute], rows: list[Row], tmp_path: Path) -> None:
     rows[2] |= edit
-    assert outcomes(policy, rows, tmp_path) == ["pass", "pass", "error"]
-    passing = answers_of(policy, execute)
-    passing[0] |= {"failing_classes": 1, "failing_rows": 2}
-    assert outcomes(policy, passing, tmp_path)[0] == "error"
+    assert outcomes(made[0], rows, tmp_path) == ["pass", "pass", "error"]
+
+
+def test_a_row_that_passes_and_falls_short_is_no_answer(
+    made: tuple[Path, Execute], rows: list[Row], tmp_path: Path
+) -> None:
+    rows[0] |= {"failing_classes": 1, "failing_rows": 2}
+    assert outcomes(made[0], rows, tmp_path)[0] == "error"
 
 
 @pytest.mark.parametrize("column", ROW_COLUMNS)
-def test_a_row_without_a_column_is_no_answer(column: str, made: tuple[Path, Execute], tmp_path: Path) -> None:
-    policy, execute = made
-    rows = answers_of(policy, execute)
+def test_a_row_without_a_column_is_no_answer(
+    column: str, made: tuple[Path, Execute], rows: list[Row], tmp_path: Path
+) -> None:
     del rows[0][column]
-    assert outcomes(policy, rows, tmp_path) == ["error", "pass", "fail"]
+    assert outcomes(made[0], rows, tmp_path) == ["error", "pass", "fail"]
 
 
 @pytest.mark.parametrize(
@@ -176,13 +194,13 @@ def test_a_row_without_a_column_is_no_answer(column: str, made: tuple[Path, Exec
     ],
 )
 def test_results_of_another_policy_answer_nothing(
-    before: str, after: str, made: tuple[Path, Execute], tmp_path: Path
+    before: str, after: str, made: tuple[Path, Execute], rows: list[Row], tmp_path: Path
 ) -> None:
-    policy, execute = made
-    rows = answers_of(policy, execute)
+    policy, _ = made
     policy.write_text(policy.read_text().replace(before, after))
-    assert outcomes(policy, rows, tmp_path)[0] == "error"
-    said = sqlaudit.gate(policy, results=[tmp_path / "rows.json"])
+    said = sqlaudit.gate(policy, results=[kept(rows, tmp_path / "rows.json")])
+    assert not said.passed
+    assert said.tests[0].outcome is Outcome.ERROR
     assert "do not answer it as the policy is now" in said.tests[0].message
     assert "of no test here" in said.notes[1]
 
@@ -195,10 +213,9 @@ def test_a_run_has_names_of_its_own(made: tuple[Path, Execute], tmp_path: Path) 
     assert outcomes(policy, rows, tmp_path) == ["error"] * 3
 
 
-def test_answers_in_two_dialects_are_none(made: tuple[Path, Execute], tmp_path: Path) -> None:
-    policy, execute = made
+def test_answers_in_two_dialects_are_none(made: tuple[Path, Execute], rows: list[Row], tmp_path: Path) -> None:
+    policy, _ = made
     other = policy_statements(load_policy(policy).tables, Wording("snowflake"))
-    rows = answers_of(policy, execute)
     again = [{**row, "test_id": one.test_id} for row, one in zip(rows, other, strict=True)]
     assert outcomes(policy, again, tmp_path) == ["pass", "pass", "fail"]
     assert outcomes(policy, [*rows, *again], tmp_path) == ["error"] * 3
@@ -222,9 +239,8 @@ def test_an_empty_table_is_undetermined(made: tuple[Path, Execute], tmp_path: Pa
     assert outcomes(policy, answers_of(policy, execute), tmp_path) == ["undetermined"] * 3
 
 
-def test_baselines_and_reports_are_as_ever(made: tuple[Path, Execute], tmp_path: Path) -> None:
-    policy, execute = made
-    rows, baseline = answers_of(policy, execute), tmp_path / "accepted.duckdb"
+def test_baselines_and_reports_are_as_ever(made: tuple[Path, Execute], rows: list[Row], tmp_path: Path) -> None:
+    policy, baseline = made[0], tmp_path / "accepted.duckdb"
     accepted = sqlaudit.gate(policy, baseline=baseline, accept=True)
     assert not accepted.passed
     found = sqlaudit.gate(policy, baseline=baseline, results=[kept(rows, tmp_path / "rows.json")])
@@ -257,10 +273,9 @@ def write_nested(rows: list[Row], path: Path) -> Path:
     ("write", "name"), [(write_csv, "r.csv"), (write_lines, "r.jsonl"), (write_nested, "r.json"), (kept, "r.json")]
 )
 def test_results_in_every_form(
-    write: Callable[[list[Row], Path], Path], name: str, made: tuple[Path, Execute], tmp_path: Path
+    write: Callable[[list[Row], Path], Path], name: str, made: tuple[Path, Execute], rows: list[Row], tmp_path: Path
 ) -> None:
-    policy, execute = made
-    path = write(answers_of(policy, execute), tmp_path / name)
+    policy, path = made[0], write(rows, tmp_path / name)
     assert run("test", "-f", policy, "--results", path).code == 1
     result = sqlaudit.gate(policy, results=[path])
     assert [told(test)[1:5] for test in result.tests] == [
@@ -290,12 +305,14 @@ def test_files_that_are_no_results(name: str, text: str, said: str, made: tuple[
     ran = run("test", "-f", made[0], "--results", path)
     assert ran.code == 2
     assert said in ran.err
+
+
+def test_a_file_of_results_that_is_not_there(made: tuple[Path, Execute], tmp_path: Path) -> None:
     assert run("test", "-f", made[0], "--results", tmp_path / "none.json").code == 2
 
 
-def test_no_message_holds_what_a_file_says(made: tuple[Path, Execute], tmp_path: Path) -> None:
-    policy, execute = made
-    rows = answers_of(policy, execute)
+def test_no_message_holds_what_a_file_says(made: tuple[Path, Execute], rows: list[Row], tmp_path: Path) -> None:
+    policy, _ = made
     rows[0] |= {"failing_rows": "Zebra"}
     rows[1] |= {"verdict": "Zebra"}
     ran = run("test", "-f", policy, "--results", kept(rows, tmp_path / "rows.json"))
@@ -396,9 +413,8 @@ def test_options_that_have_no_meaning_together(arguments: tuple[str, ...]) -> No
     assert run(*arguments).code == 2
 
 
-def test_a_result_file_is_never_written_over(made: tuple[Path, Execute], tmp_path: Path) -> None:
-    policy, execute = made
-    path = kept(answers_of(policy, execute), tmp_path / "rows.json")
+def test_a_result_file_is_never_written_over(made: tuple[Path, Execute], rows: list[Row], tmp_path: Path) -> None:
+    policy, path = made[0], kept(rows, tmp_path / "rows.json")
     assert run("test", "-f", policy, "--results", path, "--report", path).code == 2
     assert read_results(path)
 

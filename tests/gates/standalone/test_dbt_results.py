@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import json
-from collections.abc import Callable, Mapping
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -49,11 +52,20 @@ def artefact_of(policy: Path, execute: Execute) -> Artefact:
     return {"metadata": {"dbt_schema_version": SCHEMA}, "results": [other, *results], "args": {}}
 
 
-@pytest.fixture
-def made(tmp_path: Path) -> tuple[Path, Artefact]:
+@pytest.fixture(scope="module")
+def ran() -> Iterator[tuple[Path, Artefact]]:
     """A policy, and the artefact of its run."""
-    policy = in_duckdb(tmp_path, {"visits": VISITS}).policy(POLICY)
-    return policy, artefact_of(policy, in_duckdb_file(tmp_path / "clinic.duckdb"))
+    with tempfile.TemporaryDirectory(prefix="sqlaudit-") as folder:
+        policy = in_duckdb(Path(folder), {"visits": VISITS}).policy(POLICY)
+        yield policy, artefact_of(policy, in_duckdb_file(policy.with_name("clinic.duckdb")))
+
+
+@pytest.fixture
+def made(ran: tuple[Path, Artefact], tmp_path: Path) -> tuple[Path, Artefact]:
+    """The same in a folder of the test's own, with its database."""
+    for name in ("clinic.duckdb", ran[0].name):
+        shutil.copy(ran[0].with_name(name), tmp_path)
+    return tmp_path / ran[0].name, copy.deepcopy(ran[1])
 
 
 def kept(found: Any, folder: Path) -> Path:

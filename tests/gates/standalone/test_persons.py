@@ -26,7 +26,7 @@ OF_CLASSES = ["k=2", "l=2", "t=0.25", "alpha=0.6", "recursive_l=c:2,l:2", "prose
 def test_who_knows_all_rows_in_one_statement(engine: Engine, nulls: str) -> None:
     require = parse_requirements(",".join(OF_CLASSES))
 
-    @run(15 if engine.name == "duckdb" else 4)
+    @run(15 if engine.name == "duckdb" else 3)
     @given(rows)
     def compare(table: list[tuple[Any, ...]]) -> None:
         query = values_query([dict(zip(KINDS, one, strict=True)) for one in table], KINDS)
@@ -45,7 +45,7 @@ def test_who_knows_all_rows_in_one_statement(engine: Engine, nulls: str) -> None
 
 @pytest.mark.parametrize("nulls", ["equal", "distinct"])
 def test_known_events_in_one_statement(engine: Engine, nulls: str) -> None:
-    @run(15 if engine.name == "duckdb" else 4)
+    @run(15 if engine.name == "duckdb" else 3)
     @given(rows, st.integers(1, 4))
     def compare(table: list[tuple[Any, ...]], k: int) -> None:
         query = values_query([dict(zip(KINDS, one, strict=True)) for one in table], KINDS)

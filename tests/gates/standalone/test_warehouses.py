@@ -5,32 +5,46 @@ SQLite and PostgreSQL are here; `tests/warehouses` has what no other test needs.
 
 from __future__ import annotations
 
+import functools
+import tempfile
 from pathlib import Path
 
 import psycopg
 import pytest
 
 import sqlaudit
+from sqlaudit.gates.result import GateResult
 from sqlaudit.gates.standalone.names import DIALECTS
 from tests.gates.standalone.answering import alike, answers_of, kept
 from tests.gates.standalone.random_policies import in_postgres, in_sqlite, random_policy
 from tests.places import REPOSITORY
+from tests.strategies import fewer
+
+SEEDS = (0, 3, 5, 7)
+"""Policies that between them tell a wrong limit, count, quotient, logarithm or condition apart, each twice."""
 
 
-@pytest.mark.parametrize("seed", range(8))
+@functools.cache
+def run_of(seed: int) -> GateResult:
+    """A run on DuckDB of the policy of a seed, for every warehouse that is compared with it."""
+    with tempfile.TemporaryDirectory(prefix="sqlaudit-") as folder:
+        return sqlaudit.gate(random_policy(seed, Path(folder)).path)
+
+
+@pytest.mark.parametrize("seed", range(8) if fewer(8) == 8 else SEEDS)
 def test_sqlite_says_what_a_run_says(seed: int, tmp_path: Path) -> None:
     made = random_policy(seed, tmp_path)
     rows = answers_of(made.path, in_sqlite(made.rows), "sqlite")
-    alike(sqlaudit.gate(made.path), sqlaudit.gate(made.path, results=[kept(rows, tmp_path / "rows.json")]))
+    alike(run_of(seed), sqlaudit.gate(made.path, results=[kept(rows, tmp_path / "rows.json")]))
 
 
 @pytest.mark.postgres
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(3) if fewer(8) == 8 else SEEDS[1:3])
 def test_postgres_says_what_a_run_says(seed: int, postgres_admin_url: str, tmp_path: Path) -> None:
     made = random_policy(seed, tmp_path)
     with psycopg.connect(postgres_admin_url, autocommit=True) as connection:
         rows = answers_of(made.path, in_postgres(made.rows, connection), "postgres")
-    alike(sqlaudit.gate(made.path), sqlaudit.gate(made.path, results=[kept(rows, tmp_path / "rows.json")]))
+    alike(run_of(seed), sqlaudit.gate(made.path, results=[kept(rows, tmp_path / "rows.json")]))
 
 
 def test_the_matrix_of_dialects_is_made_from_what_is_known_of_them() -> None:

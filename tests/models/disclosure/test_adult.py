@@ -10,7 +10,7 @@ import pytest
 
 import sqlaudit
 from sqlaudit.lattices.disclosure_report import disclosure_blocks
-from sqlaudit.reports.document import Paragraph
+from sqlaudit.reports.blocks import Paragraph
 from tests.places import REPOSITORY
 
 ADULT = REPOSITORY.parent / "shared" / "data" / "adult.csv"

@@ -48,11 +48,12 @@ def test_replacing_equals_recomputing(slack: int, rng: random.Random, k: int, fe
             assert find_witness(index.candidates, index.curve, k).confirmed == index.curve[k].maximum
 
 
-def test_small_changes_of_a_large_table_do_not_read_it_again() -> None:
+def test_small_changes_of_a_large_table_do_not_read_it_again(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(4)
     counts = -np.sort(-rng.integers(1, 60, size=(5000, 6)), axis=1)
     table = np.column_stack([counts.sum(axis=1) + rng.integers(1, 9, 5000), counts, np.ones(5000, np.int64)])
     index = DisclosureIndex(Signatures.from_rows(table.tolist(), k=5), 5)
+    monkeypatch.setattr(DisclosureIndex, "_rescan", lambda _: pytest.fail("all signatures are read again"))
     for step in range(100):
         two = table[2 * step : 2 * step + 2]
         both = two.sum(axis=0, keepdims=True)
@@ -63,7 +64,6 @@ def test_small_changes_of_a_large_table_do_not_read_it_again() -> None:
         index.replace(Signatures.from_rows([], 5), Signatures.from_rows(table[-1 - step :][:1].tolist(), 5))
     rest = Signatures.from_rows(table.tolist(), k=5)
     assert index.curve.points == maximum_disclosure(rest, 5).points
-    assert index.rescans == 1
 
 
 def test_a_class_that_is_not_there_cannot_be_removed_and_nothing_changes() -> None:

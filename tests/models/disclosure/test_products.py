@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlaudit.classes.signatures import Signatures
-from sqlaudit.models.disclosure.products import SMALLEST, ProductKernel, blocks, exact_products, tolerance
+from sqlaudit.models.disclosure.exact import exact_products
+from sqlaudit.models.disclosure.products import SMALLEST, ProductKernel, blocks, tolerance
 
 from . import oracle
 from .strategies import bucketizations, cases

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from sqlaudit.tabular.secondary.intervals import Protection
 from sqlaudit.tabular.secondary.structure import Dimension, Equations, equations_of
 from sqlaudit.tabular.secondary.system import PublishedTable
 from tests.tabular.secondary import oracle
@@ -71,3 +72,8 @@ def peer(table: PublishedTable) -> list[tuple[int, int]]:
     ]
     found = oracle.intervals(table.equations.cells, as_equations(table), known, limits)
     return [found[cell] for cell in np.flatnonzero(table.hidden).tolist()]
+
+
+def of_threshold(cells: int, threshold: int) -> Protection:
+    """For the rule that a cell has at least so many contributors: as many values must remain possible."""
+    return Protection(np.full(cells, max(1, threshold - 1), dtype=np.int64))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from sqlaudit.tabular.secondary.contributors import ask_contributors
-from sqlaudit.tabular.secondary.intervals import Protection, deduce, judge
+from sqlaudit.tabular.secondary.intervals import deduce, judge
 from sqlaudit.tabular.secondary.rounding import (
     DOWN,
     NEAREST,
@@ -22,7 +22,7 @@ from sqlaudit.tabular.secondary.rounding import (
 )
 from sqlaudit.tabular.secondary.structure import equations_of
 from tests.tabular.secondary import oracle
-from tests.tabular.secondary.published import as_equations, drawn, grid, peer
+from tests.tabular.secondary.published import as_equations, drawn, grid, of_threshold, peer
 from tests.tabular.secondary.test_intervals import table
 
 
@@ -38,7 +38,7 @@ def test_a_contributor_alone_in_a_cell_undoes_the_square_that_hides_it() -> None
     assert (found.low.tolist(), found.high.tolist()) == ([0, 2, 2, 2], [3, 2, 2, 2])
     assert found.by.tolist() == [-1, 0, 0, 0]
     assert (found.asked, found.unfinished) == (1, "")
-    verdict = judge(found.instead(outsider), Protection.of_threshold(16, 4))
+    verdict = judge(found.instead(outsider), of_threshold(16, 4))
     assert verdict.unsafe.tolist() == [False, True, True, True]
     assert ask_contributors(known, outsider, alone, truth, seconds=0).unfinished == "time"
 

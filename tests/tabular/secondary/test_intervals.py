@@ -14,7 +14,7 @@ from sqlaudit.tabular.secondary import intervals, programs
 from sqlaudit.tabular.secondary.intervals import Protection, deduce, judge
 from sqlaudit.tabular.secondary.structure import Equations, equations_of
 from sqlaudit.tabular.secondary.system import FREE, Contradiction, PublishedTable
-from tests.tabular.secondary.published import drawn, filled, grid, peer
+from tests.tabular.secondary.published import drawn, filled, grid, of_threshold, peer
 
 SIZES = [(3, 3), (4, 3), (4, 4), (2, 2, 2), (3, 2, 2), (5,), (2, 2, 2, 2)]
 
@@ -106,7 +106,7 @@ def test_hidden_totals_without_published_ones_have_no_upper_limit() -> None:
     found = deduce(table([[1, None, None], [2, 3, 5], [3, None, None]]))
     assert found.low.tolist() == [0, 1, 3, 6]
     assert found.high.tolist() == [FREE] * 4
-    assert judge(found, Protection.of_threshold(9, 5)).unsafe.tolist() == [False] * 4
+    assert judge(found, of_threshold(9, 5)).unsafe.tolist() == [False] * 4
 
 
 def test_a_block_with_cycles_may_have_no_upper_limit() -> None:
@@ -174,11 +174,11 @@ def test_without_time_or_solver_nothing_is_called_safe() -> None:
     for found in (late, without):
         assert (found.low <= [0, 0, 0, 1]).all()
         assert (found.high >= [3, 3, 3, 4]).all()
-        verdict = judge(found, Protection.of_threshold(16, 3))
+        verdict = judge(found, of_threshold(16, 3))
         assert verdict.undecided.tolist() == [True] * 4
         assert verdict.unsafe.tolist() == [False] * 4
-    assert judge(deduce(known), Protection.of_threshold(16, 4)).unsafe.tolist() == [False] * 4
-    assert judge(deduce(known), Protection.of_threshold(16, 5)).unsafe.tolist() == [True] * 4
+    assert judge(deduce(known), of_threshold(16, 4)).unsafe.tolist() == [False] * 4
+    assert judge(deduce(known), of_threshold(16, 5)).unsafe.tolist() == [True] * 4
 
 
 def test_limits_below_and_above_the_true_value_are_judged_apart() -> None:

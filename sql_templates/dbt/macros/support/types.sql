@@ -54,8 +54,24 @@
 {{ return((columns | list) + sqlaudit.letters_of_all(columns)) }}
 {%- endmacro %}
 
-{# How many sensitive values are equal and written in several ways. #}
+{# Texts of any length. #}
+{% macro type_of_texts() %}{{ return(adapter.dispatch('type_of_texts', 'sqlaudit')()) }}{% endmacro %}
+{% macro default__type_of_texts() %}{{ return('VARCHAR') }}{% endmacro %}
+{% macro bigquery__type_of_texts() %}{{ return('STRING') }}{% endmacro %}
+{% macro clickhouse__type_of_texts() %}{{ return('Nullable(String)') }}{% endmacro %}
+{% macro mariadb__type_of_texts() %}{{ return('CHAR') }}{% endmacro %}
+{% macro mysql__type_of_texts() %}{{ return('CHAR') }}{% endmacro %}
+{% macro postgres__type_of_texts() %}{{ return('TEXT') }}{% endmacro %}
+{% macro redshift__type_of_texts() %}{{ return('VARCHAR(MAX)') }}{% endmacro %}
+{% macro snowflake__type_of_texts() %}{{ return('TEXT') }}{% endmacro %}
+{% macro spark__type_of_texts() %}{{ return('STRING') }}{% endmacro %}
+{% macro sqlite__type_of_texts() %}{{ return('TEXT') }}{% endmacro %}
+{% macro sqlserver__type_of_texts() %}{{ return('VARCHAR(MAX)') }}{% endmacro %}
+
+{# How many sensitive values are written in several ways: equal to the database, or but for case and blanks. #}
 {% macro written_in_several_ways() -%}
-{%- set letters = sqlaudit.letters_of('s') -%}
-{{ return('(SELECT COUNT(*) FROM (SELECT s FROM target GROUP BY s HAVING COUNT(DISTINCT ' ~ letters ~ ') > 1) AS found)' if letters else '0') }}
+{%- set letters, text = sqlaudit.letters_of('s'), 'CAST(s AS ' ~ sqlaudit.type_of_texts() ~ ')' -%}
+{%- set equal = '(SELECT COUNT(*) FROM (SELECT s FROM target GROUP BY s HAVING COUNT(DISTINCT ' ~ letters ~ ') > 1) AS found)' if letters else '0' -%}
+{%- set fold = 'LOWER(TRIM(' ~ text ~ '))' -%}
+{{ return('(' ~ equal ~ ' + (SELECT COUNT(*) FROM (SELECT ' ~ fold ~ ' AS spelled FROM target GROUP BY ' ~ fold ~ ' HAVING COUNT(DISTINCT ' ~ text ~ ') > 1) AS spelled))') }}
 {%- endmacro %}

@@ -10,7 +10,8 @@ from sqlaudit.cli.console.screen import Reported
 from sqlaudit.cli.console.session import Command, Session
 from sqlaudit.cli.console.splitting import tokens_of
 from sqlaudit.profiles.report import profile_document
-from sqlaudit.reports.document import Column, Document, Paragraph, Table
+from sqlaudit.reports.blocks import Column, Paragraph, Table
+from sqlaudit.reports.document import Document
 from sqlaudit.reports.figures import plural
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from sqlaudit.base.errors import UsageError
 from sqlaudit.cli.console.screen import Reported
 from sqlaudit.cli.console.session import Command, Session
-from sqlaudit.reports.document import Column, Document, Paragraph, Section, Table
+from sqlaudit.reports.blocks import Column, Paragraph, Table
+from sqlaudit.reports.document import Document, Section
 from sqlaudit.reports.figures import plural
 from sqlaudit.reports.glossary import PAGE
 

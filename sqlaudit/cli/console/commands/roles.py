@@ -13,7 +13,8 @@ from sqlaudit.cli.console.requirement_clause import read_requirements
 from sqlaudit.cli.console.screen import Reported
 from sqlaudit.cli.console.session import Command, Session
 from sqlaudit.cli.console.words import Reader, arguments
-from sqlaudit.reports.document import Document, Facts, Words
+from sqlaudit.reports.blocks import Facts, Words
+from sqlaudit.reports.document import Document
 from sqlaudit.reports.figures import limit
 
 NOTHING = "none"

@@ -20,7 +20,7 @@ cells AS NOT MATERIALIZED (
 folded AS NOT MATERIALIZED (
     SELECT
         long.id
-        , (CAST(n AS HUGEINT) * 40 + COALESCE(SUM((ABS(CAST(c AS HUGEINT) * 40 - CAST(n AS HUGEINT) * t) - CAST(n AS HUGEINT) * t)), 0)) AS equal_distance
+        , CAST((CAST(n AS BIGINT) * 40 + COALESCE(SUM((ABS(CAST(c AS BIGINT) * 40 - CAST(n AS BIGINT) * t) - CAST(n AS BIGINT) * t)), 0)) AS HUGEINT) AS equal_distance
     FROM cells AS long
     GROUP BY long.id, long.n
 )

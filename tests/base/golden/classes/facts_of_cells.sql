@@ -8,8 +8,10 @@ SELECT
     CAST(SUM(c) AS INTEGER) AS n
     , CAST(SUM(t) AS INTEGER) AS present
     , MAX(c * reach) AS bound
-    , CAST(COALESCE(SUM(CASE WHEN c > 0 THEN 1 ELSE 0 END), 0) AS INTEGER) AS distinct_values
-    , MIN(CASE WHEN c > 0 THEN CAST(c AS DOUBLE) / t END) AS smallest_lift
+    , CAST(COUNT(*) AS INTEGER) AS distinct_values
+    , COALESCE(SUM(c * LN(CAST(c AS DOUBLE))), 0) AS entropy
+    , COALESCE(MAX(CASE long.lane WHEN 0 THEN 1 WHEN 1 THEN 0 END), 0) AS last
+    , MIN(CAST(c AS DOUBLE) / t) AS smallest_lift
 FROM (
     SELECT cells.id, cells.lane, CAST(cells.c AS INTEGER) AS c, all_lanes.total AS t, all_lanes.reach
     FROM patients AS cells

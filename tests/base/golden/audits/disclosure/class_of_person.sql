@@ -11,7 +11,9 @@ lanes AS MATERIALIZED (
         total,
         ROW_NUMBER() OVER (ORDER BY s NULLS LAST) - 1 AS lane
     FROM (
-        SELECT s, COUNT(*) AS total
+        SELECT
+            s,
+            COUNT(*) AS total
         FROM target
         GROUP BY s
     ) AS seen

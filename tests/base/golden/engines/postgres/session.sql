@@ -3,6 +3,5 @@
 SELECT
     current_setting('server_version') AS version,
     (SELECT setting::BIGINT FROM pg_settings WHERE name = 'statement_timeout') AS statement_timeout,
-    pg_is_in_recovery() AS is_standby,
     current_user::TEXT AS role,
     current_database()::TEXT AS database

@@ -1,0 +1,27 @@
+"""DuckDB's driver without the layers of Python above it.
+
+The package `duckdb` imports expressions, relations and sources of frames, which takes longer than the database takes
+to start, and statements need none of it. What they need is the compiled module beneath: the same classes, functions
+and errors. Frames are read by a layer, which `with_frames` loads.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import duckdb
+else:
+    try:
+        import _duckdb as duckdb
+    except ImportError:  # a DuckDB that is put together in another way
+        import duckdb
+
+__all__ = ["duckdb", "with_frames"]
+
+
+def with_frames() -> None:
+    """Load what makes frames of pandas, polars and Arrow readable."""
+    import duckdb as whole
+
+    assert whole
