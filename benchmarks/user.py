@@ -11,12 +11,13 @@ turn with its anchor, after one run of each that is not counted. CPU is user and
 system accounts for it; ratios are taken pair by pair. Anchors are DuckDB alone, polars by hand, pycanon, PostgreSQL's
 own GROUP BY and HPIValid (from the package desbordante), each in a Python process that imports nothing else, and our
 own command without what an option leaves out. PostgreSQL is the server of the tests, which works in processes of its
-own: its lines tell seconds on the clock alone.
+own: its lines add what the system accounts for them, and where it cannot say that, they tell the clock alone.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import statistics
 import subprocess
@@ -171,8 +172,9 @@ def _first(folder: Path, rows: int, path: Path) -> None:
 
 
 @contextmanager
-def server(table: Path, rows: int) -> Iterator[str]:
-    """The URL of a PostgreSQL server, the one of the tests, with the first rows of a table of people."""
+def server(table: Path, rows: int) -> Iterator[tuple[str, int]]:
+    """The URL of a PostgreSQL server, the one of the tests, with the first rows of a table of people; and its process,
+    whose children serve."""
     import psycopg
 
     from tests.postgres_server import new_server
@@ -189,7 +191,7 @@ def server(table: Path, rows: int) -> Iterator[str]:
                     for row in batch:
                         copy.write_row(row)
             connection.execute("ANALYZE people")
-        yield url
+        yield url, int((started.data / "postmaster.pid").read_text().split()[0])
     finally:
         started.delete()
 
@@ -270,10 +272,11 @@ def _columns(made: dict[str, Path], sizes: Sizes) -> list[Line]:
 def _lattice(adult: Path) -> list[Line]:
     qi = "sex,age,race,marital-status,education,native-country,workclass,occupation,salary-class"
     search = ("lattice", str(adult / "adult.csv"), "--hierarchies", str(adult), "--qi", qi, "--require", "k=5")
-    return [
+    best = [
         Line("lattice", f"best node for k = 5 of Adult, {limit} suppressed", (*search, "--suppress", limit))
         for limit in ("0%", "5%")
     ]
+    return [*best, Line("lattice", "the same, 0%, with `--find all`: every node", (*search, "--find", "all"))]
 
 
 def installed(folder: Path) -> Path:
@@ -307,8 +310,29 @@ def run(command: Sequence[str], folder: Path) -> tuple[Spent, int]:
     return Spent(usage.ru_utime + usage.ru_stime, clock), process.returncode
 
 
-def measured(line: Line, programs: Path, folder: Path, runs: int) -> str:
-    """A row of a table: medians of both, and of the ratios pair by pair."""
+def served(command: Sequence[str], folder: Path, serving: int | None) -> tuple[Spent, int]:
+    """The same with what the ended children of a server's process took meanwhile; no CPU where that is not known."""
+    if serving is None:
+        return run(command, folder)
+    before = _of_children(serving)
+    spent, code = run(command, folder)
+    time.sleep(0.5)  # until the server has seen that its session ended
+    after = _of_children(serving)
+    cpu = float("nan") if before is None or after is None else spent.cpu + after - before
+    return Spent(cpu, spent.clock), code
+
+
+def _of_children(process: int) -> float | None:
+    """CPU seconds of the children of a process that have ended, where the system tells that in /proc."""
+    place = Path(f"/proc/{process}/stat")
+    if not place.exists():
+        return None
+    fields = place.read_text().rpartition(")")[2].split()
+    return (int(fields[13]) + int(fields[14])) / os.sysconf("SC_CLK_TCK")
+
+
+def measured(line: Line, programs: Path, folder: Path, runs: int, serving: int | None = None) -> str:
+    """A row of a table: medians of both, and of the ratios pair by pair. `serving`: the server's process."""
     ours = [str(programs / "sqlaudit"), *line.command]
     anchor = [str(programs / "python"), "-c", line.anchor] if isinstance(line.anchor, str) else [ours[0], *line.anchor]
     anchor = anchor if line.anchor else []
@@ -316,10 +340,10 @@ def measured(line: Line, programs: Path, folder: Path, runs: int) -> str:
         anchor = []
     pairs = []
     for number in range(runs + 1):
-        here, code = run(ours, folder)
+        here, code = served(ours, folder, serving if line.served else None)
         if code not in (0, 1, 2, 4) or (code == 2 and "--nothing" not in ours):
             raise SystemExit(f"{' '.join(ours)} ended with {code}")
-        there, failed = run(anchor, folder) if anchor else (here, 0)
+        there, failed = served(anchor, folder, serving if line.served else None) if anchor else (here, 0)
         if failed not in ((0, 1, 4) if isinstance(line.anchor, tuple) else (0,)):
             raise SystemExit(f"{line.called} ended with {failed}")
         pairs += [(here, there)] if number else []
@@ -329,7 +353,7 @@ def measured(line: Line, programs: Path, folder: Path, runs: int) -> str:
         return f"| {' | '.join([*cells, 'none', '', '', ''])} |"
     beside = statistics.median(b.cpu for _, b in pairs)
     ratios = [statistics.median(getattr(a, what) / getattr(b, what) for a, b in pairs) for what in ("cpu", "clock")]
-    if line.served:
+    if math.isnan(cpu):
         return f"| {line.what} | | {clock:.2f} s | {line.called} | | | {ratios[1]:.1f} |"
     return f"| {' | '.join([*cells, line.called, f'{beside:.2f} s', *(f'{ratio:.1f}' for ratio in ratios)])} |"
 
@@ -379,11 +403,13 @@ def main() -> None:
         drawn = folder / "_".join(map(str, astuple(sizes)))
         drawn.mkdir(exist_ok=True)
         made = tables(drawn, sizes, groups)
-        url = ending.enter_context(server(made["people.parquet"], sizes.served)) if "postgres" in groups else ""
+        url, serving = "", None
+        if "postgres" in groups:
+            url, serving = ending.enter_context(server(made["people.parquet"], sizes.served))
         found: dict[str, list[str]] = {}
         for line in lines(made, sizes, given.adult, url):
             if line.group in groups:
-                found.setdefault(line.group, []).append(measured(line, programs, folder, given.runs))
+                found.setdefault(line.group, []).append(measured(line, programs, folder, given.runs, serving))
                 print(found[line.group][-1], flush=True)
     if not given.only_print:
         write(found, given.runs)
