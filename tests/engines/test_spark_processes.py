@@ -275,3 +275,25 @@ def test_no_java_is_said_in_one_sentence(monkeypatch: pytest.MonkeyPatch, tmp_pa
     )
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     assert "there is none in JAVA_HOME" in python(text, tmp_path).stdout
+
+
+def test_a_spark_that_somebody_stops_is_started_again(table: Path, tmp_path: Path) -> None:
+    ran = python(
+        f"""
+        from pyspark import SparkContext
+        from sqlaudit.engines import connect
+        import sqlaudit
+
+        def judged(db):
+            return sqlaudit.audit({str(table)!r}, db=db, qi=["age", "sex"], require=["k=4"]).passed
+
+        stopped = connect("spark:local[1]")
+        SparkContext._active_spark_context.stop()
+        with connect("spark:local[1]") as engine:
+            stopped.close()
+            print(judged(engine), SparkContext._active_spark_context is None)
+        print(SparkContext._active_spark_context is None)
+        """,
+        tmp_path,
+    )
+    assert (ran.returncode, ran.stdout.split()) == (0, ["True", "False", "True"]), ran.stderr

@@ -177,7 +177,7 @@ def test_null_and_the_empty_text_share_a_line(tmp_path: Path) -> None:
 def test_on_postgres(load: Loader, postgres_url: str, tmp_path: Path) -> None:
     table = load("aged", [(34, "a'b"), (38, "c"), (None, "c")], ["age", "job"]).replace('"', "")
     ran = run("hierarchy", "--db", postgres_url, table, "age", "--widths", "5,10", "--to", tmp_path / "age.csv")
-    assert (ran.code, "2 values in 3 rows; 1 row with none." in ran.said) == (0, True)
+    assert (ran.code, "2 values in 3 rows; 1 row with none." in ran.said) == (0, True), ran.said
     assert (tmp_path / "age.csv").read_text() == "34;[30, 35);[30, 40);*\n38;[35, 40);[30, 40);*\n"
     (tmp_path / "job.csv").write_text("a'b;x;*\nc;y;*\n", encoding="utf-8")
     ran = run("hierarchy", "--db", postgres_url, table, "job", "--from", tmp_path / "job.csv", "--show-values")
@@ -189,7 +189,7 @@ def test_on_spark(spark_url: str, tmp_path: Path) -> None:
     table = tmp_path / "aged.csv"
     table.write_text("age,job\n34,a'b\n38,c\n,c\n", encoding="utf-8")
     ran = run("hierarchy", "--db", spark_url, table, "age", "--widths", "5,10", "--to", tmp_path / "age.csv")
-    assert (ran.code, "2 values in 3 rows; 1 row with none." in ran.said) == (0, True)
+    assert (ran.code, "2 values in 3 rows; 1 row with none." in ran.said) == (0, True), ran.said
     assert (tmp_path / "age.csv").read_text() == "34;[30, 35);[30, 40);*\n38;[35, 40);[30, 40);*\n"
     (tmp_path / "job.csv").write_text("a'b;x;*\nc;y;*\n", encoding="utf-8")
     ran = run("hierarchy", "--db", spark_url, table, "job", "--from", tmp_path / "job.csv", "--show-values")

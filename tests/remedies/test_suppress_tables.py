@@ -301,3 +301,9 @@ def test_exact_answers_that_are_not_proven_have_their_own_exit_code(folder: Path
     assert data["release"]["audit"]["status"] == "pass"
     either = run(*asked)
     assert (either.code, json.loads(either.out)["complete"]) == (0, True)
+
+
+def test_the_first_solver_of_a_process_says_nothing() -> None:
+    program = "from sqlaudit.remedies.suppress.solver import silent; silent({}).run()"
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert (ran.stdout, ran.stderr) == ("", "")

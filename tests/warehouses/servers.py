@@ -101,11 +101,20 @@ def snowflake() -> Iterator[Any]:
 
 @contextmanager
 def spark() -> Iterator[Any]:
-    """A Spark session in ANSI mode, for tables of a few rows."""
+    """A Spark session in ANSI mode, for tables of a few rows; a Spark that runs already goes on."""
+    from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
     from tests.spark_session import SMALL
 
+    runs = SparkContext._active_spark_context
+    if runs is not None:
+        session = SparkSession(runs).newSession()
+        for name, value in {**PLAIN_ANSI, **SMALL}.items():
+            if name.startswith("spark.sql."):  # others are of the Spark below
+                session.conf.set(name, value)
+        yield session
+        return
     builder = SparkSession.builder.master("local[1]").appName("warehouses")
     for name, value in {**PLAIN_ANSI, **SMALL}.items():
         builder = builder.config(name, value)

@@ -46,18 +46,25 @@ class _Context:
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.users = 0
+        self.number = 0
         self.started: tuple[str, Limits] | None = None
         self.stop: Callable[[], None] | None = None
 
-    def borrow(self, where: str, limits: Limits) -> None:
-        """One more user; the first one starts it.
+    def borrow(self, where: str, limits: Limits, *, alive: bool) -> Callable[[], None]:
+        """One more user; the first one starts it. Returns what gives it back; the last user stops it.
+
+        Args:
+            where: its master. alive: whether it runs; somebody else may have stopped it below its users.
 
         Raises:
             UsageError: it runs elsewhere, or with other limits.
         """
         wanted = where, replace(limits, timeout=None)
         with self.lock:
+            if self.users and not alive:
+                self._end()
             if self.users == 0:
+                self.number += 1
                 self.stop = start(where, limits)
                 self.started = wanted
             elif self.started != wanted:
@@ -66,14 +73,21 @@ class _Context:
                     "first, or give its SparkSession as db."
                 )
             self.users += 1
+            number = self.number
+        return _once(lambda: self._give_back(number))
 
-    def give_back(self) -> None:
-        """One user less; the last one stops it."""
+    def _give_back(self, number: int) -> None:
         with self.lock:
-            self.users -= 1
-            if self.users == 0 and self.stop is not None:
-                self.stop()
-                self.stop = None
+            if number == self.number and self.users:
+                self.users -= 1
+                if self.users == 0:
+                    self._end()
+
+    def _end(self) -> None:
+        self.users = 0
+        if self.stop is not None:
+            self.stop()
+            self.stop = None
 
 
 _OURS = _Context()
@@ -103,9 +117,9 @@ def lease(db: Any, limits: Limits) -> Lease:
     if SparkContext._active_spark_context is not None and _OURS.users == 0:
         _refuse_limits(limits, "a Spark that runs already")
         return of_session(SparkSession(SparkContext._active_spark_context))  # somebody else's, not ours to stop
-    _OURS.borrow(where, limits)
+    give_back = _OURS.borrow(where, limits, alive=SparkContext._active_spark_context is not None)
     session = SparkSession(SparkContext._active_spark_context).newSession()
-    return Lease(session, False, _once(_OURS.give_back), where.startswith("local"))
+    return Lease(session, False, give_back, where.startswith("local"))
 
 
 def _refuse_limits(limits: Limits, what: str) -> None:

@@ -6,8 +6,9 @@ import importlib.util
 import math
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -89,14 +90,40 @@ def solve(
     Raises:
         MissingDriver: HiGHS is not installed. EngineError: the solver failed.
     """
-    solver = _solver()
-    for option, setting in _options(step, seconds).items():
-        solver.setOptionValue(option, setting)
+    require()
+    solver = silent(_options(step, seconds))
     solver.passModel(_model(program, relaxed))
     if start is not None:
         _give(solver, start)
     stopped = _run(solver)
     return _read(solver, stopped)
+
+
+def silent(options: Mapping[str, bool | int | float | str]) -> highspy.Highs:
+    """A new HiGHS that says nothing, and that Ctrl-C can stop.
+
+    Args:
+        options: what it is told before it gets a model.
+    """
+    solver = _silent_highs()()
+    for option, setting in options.items():
+        solver.setOptionValue(option, setting)
+    solver.HandleUserInterrupt = True
+    return solver
+
+
+@cache
+def _silent_highs() -> Callable[[], highspy.Highs]:
+    import highspy
+
+    class Silent(highspy.Highs):
+        """Since 1.16 the first solver of a process introduces itself on stdout when it is told whom to call."""
+
+        def enableCallbacks(self) -> None:  # noqa: N802 - so it is called there
+            self.setOptionValue("output_flag", False)
+            super().enableCallbacks()  # type: ignore[no-untyped-call, unused-ignore]
+
+    return Silent
 
 
 def run_linear(solver: highspy.Highs, end: float | None = None) -> None:
@@ -160,27 +187,10 @@ def require() -> None:
         raise MissingDriver("This needs the solver HiGHS: pip install 'sqlaudit[remedies]'.")
 
 
-def _solver() -> highspy.Highs:
-    require()
-    import highspy
-
-    make: Callable[[], highspy.Highs] = highspy.Highs  # its own types leave these two out
-    solver = make()
-    solver.HandleUserInterrupt = True
-    return solver
-
-
 def _options(step: float, seconds: float | None) -> dict[str, bool | int | float | str]:
     limit = {} if seconds is None else {"time_limit": max(0.0, seconds)}
     # one thread: the same program gives the same answer
-    return {
-        "output_flag": False,
-        "threads": 1,
-        "parallel": "off",
-        "mip_rel_gap": 0.0,
-        "mip_abs_gap": 0.999 * step,
-        **limit,
-    }
+    return {"threads": 1, "parallel": "off", "mip_rel_gap": 0.0, "mip_abs_gap": 0.999 * step, **limit}
 
 
 def _model(program: Program, relaxed: bool) -> highspy.HighsLp:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sqlaudit.remedies.suppress.solver import require, run_beside, run_linear
+from sqlaudit.remedies.suppress.solver import require, run_beside, run_linear, silent
 from sqlaudit.tabular.secondary.blocks import Floats, whole_multiples
 from sqlaudit.tabular.secondary.structure import Booleans, Equations, Integers
 from sqlaudit.tabular.secondary.system import FREE
@@ -151,11 +151,6 @@ def _solver(equations: Equations, limits: Floats) -> highspy.Highs:
     starts = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(equations)))])
     model.a_matrix_.start_, model.a_matrix_.index_ = starts.astype(np.int32), columns[order].astype(np.int32)
     model.a_matrix_.value_ = signs[order]
-    make = highspy.Highs
-    solver: highspy.Highs = make()  # type: ignore[no-untyped-call, unused-ignore]
-    options: dict[str, bool | int | str] = {"output_flag": False, "threads": 1, "presolve": "off"}
-    for option, setting in options.items():
-        solver.setOptionValue(option, setting)
-    solver.HandleUserInterrupt = True
+    solver = silent({"threads": 1, "presolve": "off"})
     solver.passModel(model)
     return solver

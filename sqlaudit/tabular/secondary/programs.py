@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sqlaudit.base.errors import EngineError
-from sqlaudit.remedies.suppress.solver import run_linear
+from sqlaudit.remedies.suppress.solver import run_linear, silent
 from sqlaudit.tabular.secondary.blocks import Block, Floats, Range, whole_multiples
 from sqlaudit.tabular.secondary.structure import Integers
 from sqlaudit.tabular.secondary.system import FREE, Contradiction
@@ -273,12 +273,7 @@ def _solver(block: Block) -> highspy.Highs:
     model.a_matrix_.start_ = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
     model.a_matrix_.index_ = block.columns[order].astype(np.int32)
     model.a_matrix_.value_ = block.signs[order].astype(np.float64)
-    make = highspy.Highs
-    solver: highspy.Highs = make()  # type: ignore[no-untyped-call, unused-ignore]
     # the first answer stays feasible when costs change: the primal simplex goes on from there
-    options: dict[str, bool | int | str] = {"output_flag": False, "threads": 1, "presolve": "off", "solver": "simplex"}
-    for option, setting in (options | {"simplex_strategy": _PRIMAL}).items():
-        solver.setOptionValue(option, setting)
-    solver.HandleUserInterrupt = True
+    solver = silent({"threads": 1, "presolve": "off", "solver": "simplex", "simplex_strategy": _PRIMAL})
     solver.passModel(model)
     return solver
