@@ -71,8 +71,9 @@
 {# Rows with a value whose relative gain exceeds numerator/denominator, exactly. #}
 {% macro members_gaining(numerator, denominator) %}{% call(c, t, lane) cells.fold("sum") %}CASE WHEN CAST({{ c }} AS {{ wide }}) * {{ total }} * {{ denominator }} > CAST(n AS {{ wide }}) * {{ t }} * {{ numerator + denominator }} THEN {{ c }} ELSE 0 END{% endcall %}{% endmacro %}
 
-{# Values that are more frequent than in the table and whose relative gain exceeds -ln of their share of the table. #}
-{% macro gains_above_log() %}{% call(c, t, lane) cells.fold("sum") %}CASE WHEN CAST({{ c }} AS {{ wide }}) * {{ total }} > CAST(n AS {{ wide }}) * {{ t }} AND CAST({{ c }} AS DOUBLE) * {{ total }} / (CAST(n AS DOUBLE) * {{ t }}) - 1 > -LN(CAST({{ t }} AS DOUBLE) / {{ total }}) THEN 1 ELSE 0 END{% endcall %}{% endmacro %}
+{# Values whose relative gain exceeds -ln of their share of the table. Of a value that is not more frequent than in the
+   table it is at most 0, and -ln of a share is more than that. #}
+{% macro gains_above_log() %}{% call(c, t, lane) cells.fold("sum") %}CASE WHEN CAST({{ c }} AS DOUBLE) * {{ total }} / (CAST(n AS DOUBLE) * {{ t }}) - 1 > -LN(CAST({{ t }} AS DOUBLE) / {{ total }}) THEN 1 ELSE 0 END{% endcall %}{% endmacro %}
 
 {# Half of this over n * total is the equal-distance earth mover's distance from the table: sum of |c total - t n|.
    Written so that absent values add t n each without being visited. #}

@@ -11,7 +11,6 @@ import contextlib
 import os
 import re
 import shutil
-import socket
 import stat
 import tempfile
 import weakref
@@ -190,7 +189,15 @@ def _is_left(path: Path, found: re.Match[str]) -> bool:
 
 
 def _host() -> str:
-    return "".join(c for c in socket.gethostname() if c.isalnum())[:40] or "host"
+    return "".join(c for c in _machine() if c.isalnum())[:40] or "host"
+
+
+def _machine() -> str:
+    if hasattr(os, "uname"):
+        return os.uname().nodename
+    import socket  # which takes longer to import than all else here
+
+    return socket.gethostname()
 
 
 def _is_alive(pid: int) -> bool:

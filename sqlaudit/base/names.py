@@ -6,7 +6,6 @@ other warehouses by sqlglot.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
 from sqlaudit.base.dialects import spoken
@@ -79,6 +78,8 @@ def closest(name: str, names: Iterable[str]) -> str:
         >>> closest("Adress", ["age", "address"])
         " Did you mean 'address'?"
     """
+    import difflib  # only where something is wrong
+
     folded = {known.casefold(): known for known in names}
     near = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
     return f" Did you mean {folded[near[0]]!r}?" if near else ""

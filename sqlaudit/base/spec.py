@@ -373,7 +373,7 @@ class Limits:
     Args:
         timeout: seconds for the whole command, None = no limit.
         memory: what the engine may use, as DuckDB writes it (`4GB`); empty = the engine's default.
-        threads: threads the engine may use; None = all.
+        threads: threads the engine may use; None = all, and one where all files are small.
         temp_directory: where the engine may spill; empty = a private folder in the system's temporary directory.
     """
 

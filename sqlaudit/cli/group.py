@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import os
-import platform
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -71,6 +69,8 @@ class Commands(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The command that the first argument names; the error for another name says which is closest."""
         if args[0] not in COMMANDS and not args[0].startswith("-"):
+            import difflib
+
             near = difflib.get_close_matches(args[0], COMMANDS, n=1)
             hint = f"Did you mean {near[0]!r}?" if near else f"There are: {', '.join(COMMANDS)}."
             raise click.UsageError(f"There is no command {args[0]!r}. {hint}", ctx)
@@ -101,6 +101,7 @@ class Commands(click.Group):
 
 def _show_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted:
+        import platform
         from importlib.metadata import version
 
         duckdb = version("duckdb")

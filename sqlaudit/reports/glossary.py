@@ -168,7 +168,8 @@ def terms_of(document: Document) -> tuple[Term, ...]:
 
 def sentence_of(document: Document) -> str:
     """Where the words of a report are explained; empty where it uses none that are."""
-    return f"The words of this report are explained in {PAGE}." if terms_of(document) else ""
+    some = any(True for _ in explained((text_of(document.headline), *said_in(document))))
+    return f"The words of this report are explained in {PAGE}." if some else ""
 
 
 def explained(texts: Iterable[str]) -> Iterator[Term]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import importlib
 from pathlib import Path
 from typing import Any, ClassVar
@@ -115,6 +114,8 @@ def framed(result: object) -> str:
     Returns:
         An `iframe` that holds the whole page; it can be made taller with the mouse, and scrolls by itself.
     """
+    import html
+
     from sqlaudit.reports.page.layout import render_html
 
     page = html.escape(render_html(document_of(result)))

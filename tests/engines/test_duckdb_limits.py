@@ -19,6 +19,7 @@ from sqlaudit.engines import connect
 from sqlaudit.engines.duckdb.engine import DuckDBEngine
 from sqlaudit.engines.duckdb.errors import translate
 from sqlaudit.engines.duckdb.input_errors import ErrorPlace
+from sqlaudit.engines.duckdb.session import FIXED
 from tests.engines.duckdb_helpers import SECRET, sentence, written
 
 SLOW = Statement("slow", "SELECT count(*) FROM range(100000) a(i), range(1000000) b(j) WHERE (i * j) % 7 = 3")
@@ -241,3 +242,18 @@ def test_no_error_holds_a_value(tmp_path: Path, sql: str) -> None:
     assert SECRET not in shown.replace("no column 'SECRET'", "")
     assert not any(part in shown for part in ("9223372036854775807", "1e+300", "xFF"))
     assert caught.value.__suppress_context__
+
+
+@pytest.mark.parametrize(
+    ("rows", "query", "threads", "used"),
+    [(9, False, None, 1), (9, False, 3, 3), (40_000, False, None, 2), (9, True, None, 2)],
+    ids=["small", "said", "large", "a query"],
+)
+def test_small_files_need_one_thread(
+    tmp_path: Path, rows: int, query: bool, threads: int | None, used: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sqlaudit.engines.duckdb.session.FIXED", {**FIXED, "threads": "2"})
+    file = written(tmp_path / "a.csv", "a\n" + "1\n" * rows)
+    target = Target(query=f"SELECT * FROM '{file}'") if query else Target(relation=file)
+    with connect(None, Limits(threads=threads), target) as engine:
+        assert engine.run(Statement("threads", "SELECT CURRENT_SETTING('threads')")) == [(used,)]

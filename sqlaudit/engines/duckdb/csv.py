@@ -30,8 +30,11 @@ _FORMATS = {"DATE": "dateformat", "TIMESTAMP": "timestampformat", "TIMESTAMP WIT
 _NEVER = "\x1f\x1e\x1d\x1c"
 _TYPES = ["BIGINT", "HUGEINT", "DOUBLE", "TIME", "DATE", "TIMESTAMP", "TIMESTAMPTZ", "VARCHAR"]
 _ENCODINGS = {"utf-8": "utf-8", "utf-16": "utf-16", "utf-16-le": "utf-16", "iso8859-1": "latin-1", "ascii": "utf-8"}
+_NUMBERS = ("BIGINT", "HUGEINT", "DOUBLE")
 _WHOLE = 32_000_000
 _SAMPLE = 200_000
+_TWICE = 1_000_000
+"""Bytes that are read sooner than a long statement is planned."""
 _STRICT: dict[str, Any] = {"skip": 0, "comment": "", "strict_mode": True, "null_padding": False, "ignore_errors": False}
 
 
@@ -258,6 +261,8 @@ def _changed(session: DuckDBSession, files: Files, shape: Shape, common: dict[st
     texts = {name: "VARCHAR" for name, _ in shape.columns}
     call = called("read_csv", files.texts, {"auto_detect": False, **shape.arguments(), **common, "columns": texts})
     step, formats = "open " + files.label, dict(shape.formats)
+    if files.bytes <= _TWICE:
+        typed = _doubtful(session, call, typed, step)
     columns = [(quote(name, DIALECT), type_name) for name, type_name in typed]
     times = [
         (name, quote(name, DIALECT), type_name, formats.get(_FORMATS.get(type_name, ""), ""))
@@ -269,11 +274,25 @@ def _changed(session: DuckDBSession, files: Files, shape: Shape, common: dict[st
         from sqlaudit.engines.duckdb.times import described, made_equal
 
         asked = described(times)
+    if not typed:
+        return set()
     template = "engines/duckdb/read_changed.sql"
     found = session.fetch(expression(template, DIALECT, source=Raw(call), columns=columns, times=asked), step)[0]
     changed = {name for (name, _), differ in zip(typed, found, strict=False) if differ}
     odd = [column for column, differ in zip(times, found[len(typed) :], strict=True) if differ]
     return changed | made_equal(session, call, odd, step) if odd else changed
+
+
+def _doubtful(session: DuckDBSession, call: str, typed: list[tuple[str, str]], step: str) -> list[tuple[str, str]]:
+    """Columns less those of numbers that are all written as their type writes them: these it does not change."""
+    numbers = [(name, type_name) for name, type_name in typed if type_name in _NUMBERS]
+    if not numbers:
+        return typed
+    columns = [(quote(name, DIALECT), type_name) for name, type_name in numbers]
+    statement = expression("engines/duckdb/read_plainly.sql", DIALECT, source=Raw(call), columns=columns)
+    found = session.fetch(statement, step)[0]
+    plain = {name for (name, _), differ in zip(numbers, found, strict=True) if not differ}
+    return [(name, type_name) for name, type_name in typed if name not in plain]
 
 
 def _guess_told(

@@ -10,6 +10,7 @@ import glob
 import re
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -56,12 +57,13 @@ class DuckDBSession:
 
     Args:
         limits: time, memory, threads and the place to spill.
+        threads: how many threads it uses where the limits say nothing; None = all.
 
     Raises:
         UsageError: a limit that DuckDB does not understand, or a temporary directory that can't be used.
     """
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, threads: int | None = None) -> None:
         self.columns: dict[str, dict[str, str]] = {}
         self.files: dict[str, str] = {}
         self.progress: ProgressHook | None = None
@@ -73,7 +75,7 @@ class DuckDBSession:
         self._others: list[tuple[Callable[[], None], Callable[[], None]]] = []
         with ExitStack() as on_failure:  # also when the time is over, or Ctrl-C comes, before all of it stands
             self._spill = on_failure.enter_context(SpillFolder(limits.temp_directory))
-            self._connection = _connected(limits, self._spill.path)
+            self._connection = _connected(replace(limits, threads=limits.threads or threads), self._spill.path)
             on_failure.callback(self._connection.close)
             self._worker = Worker(self.interrupt)
             on_failure.callback(self._worker.stop)

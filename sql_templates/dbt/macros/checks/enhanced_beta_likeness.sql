@@ -14,7 +14,7 @@
 {%- set facts %}
         , COALESCE(MAX(CAST(c AS {{ sqlaudit.type_of_floats() }}) / t), 0) AS largest_lift
         , COALESCE(SUM(CASE WHEN CAST(c AS {{ sqlaudit.type_of_products() }}) * total * {{ beta.denominator }} > CAST(n AS {{ sqlaudit.type_of_products() }}) * t * {{ beta.numerator + beta.denominator }} THEN 1 ELSE 0 END), 0) AS gains_above_{{ beta.numerator }}_{{ beta.denominator }}
-        , COALESCE(SUM(CASE WHEN CAST(c AS {{ sqlaudit.type_of_products() }}) * total > CAST(n AS {{ sqlaudit.type_of_products() }}) * t AND CAST(c AS {{ sqlaudit.type_of_floats() }}) * total / (CAST(n AS {{ sqlaudit.type_of_floats() }}) * t) - 1 > -LN(CAST(t AS {{ sqlaudit.type_of_floats() }}) / total) THEN 1 ELSE 0 END), 0) AS gains_above_log
+        , COALESCE(SUM(CASE WHEN CAST(c AS {{ sqlaudit.type_of_floats() }}) * total / (CAST(n AS {{ sqlaudit.type_of_floats() }}) * t) - 1 > -LN(CAST(t AS {{ sqlaudit.type_of_floats() }}) / total) THEN 1 ELSE 0 END), 0) AS gains_above_log
 {%- endset %}
 WITH {{ side.relations }}{{ sqlaudit.class_facts(side.source, side.columns, side.key, side.entity, facts, []) }}
 SELECT

@@ -4,7 +4,7 @@ WITH target AS (
         zip AS c0
     FROM patients
 ),
-value_groups AS (
+value_groups AS MATERIALIZED (
     SELECT
         c0,
         CASE WHEN GROUPING(c0) = 0 THEN 0 END AS column_number,

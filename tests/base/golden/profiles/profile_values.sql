@@ -5,7 +5,7 @@ WITH target AS (
     FROM patients
     LIMIT 20000
 ),
-value_groups AS (
+value_groups AS MATERIALIZED (
     SELECT
         c0,
         CASE WHEN GROUPING(c0) = 0 THEN 0 END AS column_number,
