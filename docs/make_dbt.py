@@ -29,6 +29,7 @@ FOLDER = template_folder() / "dbt" / "macros" / "checks"
 SHARED = ("classes/_rows.sql", "gates/standalone/_written_out.sql", "gates/standalone/_standalone_persons.sql")
 HEAD = "{#- Made by docs/make_dbt.py from {sources}: change those, and run it again. -#}\n"
 TYPES = {
+    piece("spelled_in_several_ways", column="e"): "{{ sqlaudit.spelled_in_several_ways('e') }}",
     "AS DOUBLE)": "AS {{ sqlaudit.type_of_floats() }})",
     "AS BIGINT)": "AS {{ sqlaudit.type_of_counts() }})",
     "DECIMAL(38, 0)": "{{ sqlaudit.type_of_products() }}",
@@ -296,7 +297,8 @@ def population_macro(name: str, other: str, conditions: Sequence[str]) -> str:
     limits = {"fewer_people": {"k": "{{ k }}"}, "matched_by_few": {"k": "{{ k }}"}}
     failing = " OR ".join(piece(each, **limits.get(each, {})) for each in conditions)
     recipe = Recipe(population=True, failing=failing, where=piece("met"))
-    with_persons = replace(recipe, unusable=(piece("count_where", relation="target", condition="e IS NULL"),))
+    nameless = piece("count_where", relation="target", condition="e IS NULL")
+    with_persons = replace(recipe, unusable=(nameless, piece("spelled_in_several_ways", column="e")))
     further = ["quasi_identifiers=none", "entity=none"]
     default = ["k=2" if name == "linkage" else "k"]
     taken = [other, *default, *(f"{other}_{argument}" for argument in further), "entity=none", "show_values=false"]
@@ -320,7 +322,7 @@ def population_macro(name: str, other: str, conditions: Sequence[str]) -> str:
         "{%- set shown = sqlaudit.shown_key(quasi_identifiers, show_values) -%}",
         "WITH {{ sqlaudit.population_sizes"
         "(model, columns, population, population_columns, key, entity, other_entity) }}",
-        ending(recipe, with_persons, [("people", "population_size")], "{{ shown }}"),
+        typed(ending(recipe, with_persons, [("people", "population_size")], "{{ shown }}")),
         "{%- endmacro %}",
         "",
     ]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from sqlaudit.audits.part import ClassesWanted, Opened, Part, audit_part
 from sqlaudit.audits.persons import Combinations, person_statements, persons_told, planned_of_persons
 from sqlaudit.audits.result import AuditResult
+from sqlaudit.base.columns_of import Resolved
 from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.result import Warned
 from sqlaudit.base.spec import AuditSpec, Roles
@@ -61,7 +63,12 @@ class Auditor:
         already = len(self.engine.executed)
         opened, published = self._opened(spec)
         wanted = ClassesWanted(self.failing_classes, self.worst_classes, self.show_values)
-        parts = [self._part(spec, opened, position, wanted) for position in range(len(opened.roles.sensitive) or 1)]
+        attributes: Sequence[Resolved | None] = opened.roles.sensitive or (None,)
+        parts = [self._part(spec, opened, one, position, wanted) for position, one in enumerate(attributes)]
+        if spec.requirements and opened.roles.entity is not None:
+            from sqlaudit.audits.persons_spelled import with_persons_spelled
+
+            parts = with_persons_spelled(parts, opened, partial(self._part, spec))
         judged = parts[0].judged
         odd_sizes = judged.sizes.all_squares or judged.sizes.all_multiples
         if self.relation is None and not self.rows_meant and (odd_sizes or counts_beside(*published)):
@@ -107,9 +114,10 @@ class Auditor:
         opened = Opened(self.engine, *kept, spec.roles, spec.requirements, known, population, combinations)
         return opened, (relation, roles)
 
-    def _part(self, spec: AuditSpec, opened: Opened, position: int, wanted: ClassesWanted) -> Part:
+    def _part(
+        self, spec: AuditSpec, opened: Opened, attribute: Resolved | None, position: int, wanted: ClassesWanted
+    ) -> Part:
         """One sensitive attribute, as its values are written and however they are spelled."""
-        attribute = opened.roles.sensitive[position] if opened.roles.sensitive else None
         part = audit_part(opened, attribute, position, wanted)
         if attribute is None or part.table is None or not spec.requirements or not part.table.may_be_respelled:
             return part
@@ -155,7 +163,14 @@ class Auditor:
             statements += planned_of_persons(builder.frame, self.engine, spec.roles, spec.requirements)
         statements += warning_statements(self.engine, relation, roles)
         statements = list({statement.sql: statement for statement in statements}.values())
-        return statements + person_statements(self.engine, relation, roles, spec.roles)
+        statements += person_statements(self.engine, relation, roles, spec.roles)
+        return statements + (_respelled(self.engine, relation, roles.entity) if spec.requirements else [])
+
+
+def _respelled(engine: Engine, relation: Relation, entity: Resolved | None) -> list[Statement]:
+    from sqlaudit.classes.persons_spelled import planned
+
+    return planned(engine, relation, entity)
 
 
 def _written(spec: AuditSpec) -> list[str]:

@@ -53,7 +53,7 @@ class ClassesWanted:
 @dataclass(frozen=True)
 class Opened:
     """What all parts of one audit share: the table, its roles as they were found and as they were given, and what is
-    required of it."""
+    required of it. What is kept of its parts is numbered from `aside` on, which is 0 but for a second look."""
 
     engine: Engine
     relation: Relation
@@ -63,6 +63,7 @@ class Opened:
     inputs: Mapping[str, Any]
     population: Relation | None
     combinations: Combinations
+    aside: int = 0
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ def audit_part(opened: Opened, attribute: Resolved | None, position: int, wanted
     if several and known_rows is KnownRows.ALL:
         from sqlaudit.classes.alike import alike_frame
 
-        known = alike_frame(opened.engine, frame, position)
+        known = alike_frame(opened.engine, frame, opened.aside + position)
         return _part(opened, attribute, position, replace(wanted, values=False), frame, known)
     part = _part(opened, attribute, position, wanted, frame, frame)
     return _with_all_rows(part, opened, position, frame) if several else part
@@ -108,7 +109,7 @@ def _part(
 ) -> Part:
     """The models over the classes of a frame: that of the rows, or one in which all rows of a person are known."""
     attribute = _in(frame, attribute)
-    builder = HistogramBuilder(opened.engine, frame, opened.given.nulls, position)
+    builder = HistogramBuilder(opened.engine, frame, opened.given.nulls, opened.aside + position)
     if attribute is not None:
         builder = builder.with_lanes(attribute.collated, MAX_VALUES_READ + 1)
     table, nulls = sensitive_table(builder, attribute)
@@ -155,8 +156,8 @@ def _with_all_rows(part: Part, opened: Opened, position: int, frame: Frame) -> P
     from sqlaudit.classes.alike import BESIDE, alike_frame
     from sqlaudit.models.known_rows import worse_checks
 
-    known = alike_frame(opened.engine, frame, position)
-    builder = HistogramBuilder(opened.engine, known, NullPolicy.EQUAL, BESIDE + position)
+    known = alike_frame(opened.engine, frame, opened.aside + position)
+    builder = HistogramBuilder(opened.engine, known, NullPolicy.EQUAL, opened.aside + BESIDE + position)
     histogram = builder.build(known.sensitive, part.table)
     every = judge(histogram, asked, known)
     judged = replace(part.judged, checks=worse_checks(part.judged.checks, every.checks))

@@ -101,18 +101,22 @@ def plan_persons(
 
 
 def _refuse_spellings(engine: Engine, source: EventSource, asked: Sequence[Asked]) -> None:
-    """What is required of sensitive values must not be found in spellings of one.
+    """What is required of persons and of sensitive values must not be found in spellings of one.
 
     Raises:
         UsageError: it may be.
     """
-    required = [item.requirement.text for item in asked if item.model.needs_sensitive]
-    if not required:
+    if not asked:
         return
+    from sqlaudit.classes.persons_spelled import refuse_respelled
     from sqlaudit.classes.spellings import TEXTS, refuse_spellings
 
+    if source.person.kind in TEXTS:
+        persons = [(source.relation.sql, source.person.sql)]
+        refuse_respelled(engine, source.person.name, persons, asked[0].requirement.text)
+    required = [item.requirement.text for item in asked if item.model.needs_sensitive]
     for one in source.chosen[source.quasi : source.told]:
-        if one.kind in TEXTS:
+        if required and one.kind in TEXTS:
             refuse_spellings(engine, one.name, [(source.relation.sql, one.sql)], required[0])
 
 

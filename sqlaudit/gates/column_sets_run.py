@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from sqlaudit.base.columns_of import resolve
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.result import Status
 from sqlaudit.base.spec import Target
+from sqlaudit.base.words import about
+from sqlaudit.classes.persons_spelled import may_be, refuse_respelled
 from sqlaudit.column_sets.request import ColumnRequest, FindSets
 from sqlaudit.column_sets.result import ColumnSet, ColumnSets
 from sqlaudit.column_sets.search import find_columns
@@ -58,7 +61,22 @@ class ColumnSetTests(SharedRuns[ColumnLimit, ColumnSets]):
             nulls=roles.nulls,
             effects=False,
         )
-        return find_columns(self.engine, self.rows(entry), request)
+        rows = self.rows(entry)
+        relation = rows if isinstance(rows, Relation) else self.engine.open(rows)
+        self._refuse_respelled(entry, relation)
+        return find_columns(self.engine, relation, request)
+
+    def _refuse_respelled(self, entry: TableEntry, relation: Relation) -> None:
+        """Nothing where every person has one name.
+
+        Raises:
+            UsageError: somebody has several, and seems to be more than one.
+        """
+        if entry.roles.entity is None:
+            return
+        person = resolve(entry.roles.entity, relation, self.engine.dialect, about("entity"))
+        if may_be(person):
+            refuse_respelled(self.engine, person.label, [(relation.sql, person.sql)], "column_sets")
 
     def _tests(self, entry: TableEntry, spec: TestSpec, limit: ColumnLimit, result: ColumnSets) -> Iterator[GateTest]:
         test = judged(entry, spec, _check_of(spec, limit, result), result.total, None, self.today)

@@ -14,6 +14,7 @@ from sqlaudit.classes.attribute_inputs import inputs_of
 from sqlaudit.classes.facts import SensitiveTable
 from sqlaudit.classes.histogram import HistogramBuilder, Packing
 from sqlaudit.classes.opening import ResolvedRoles, frame_of, sensitive_table
+from sqlaudit.classes.persons_spelled import may_be, refuse_respelled
 from sqlaudit.classes.spellings import merged_lanes, unsure
 from sqlaudit.engines.contract import Engine
 from sqlaudit.models.base import Context, Model
@@ -113,7 +114,18 @@ def read_attributes(
         asked = asked_models(requirements, context, given, attribute, position)
         _refuse_spellings(attribute, table, asked)
         found.append(Attribute(position, attribute, table, tuple(asked), every_count))
+    _refuse_respelled(engine, relation, roles.entity, [item for one in found for item in one.asked if decides(item)])
     return found
+
+
+def _refuse_respelled(engine: Engine, relation: Relation, entity: Resolved | None, asked: Sequence[Asked]) -> None:
+    """What is made safe where persons are counted as they are named may not be safe for who reads the names.
+
+    Raises:
+        UsageError: persons are named in several ways, and something is required.
+    """
+    if asked and may_be(entity):
+        refuse_respelled(engine, entity.label, [(relation.sql, entity.sql)], asked[0].requirement.text)
 
 
 def _refuse_spellings(attribute: Resolved | None, table: SensitiveTable | None, asked: Sequence[Asked]) -> None:

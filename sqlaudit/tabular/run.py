@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from sqlaudit.base.columns_of import resolve
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.spec import Target
@@ -64,6 +65,7 @@ def find_unsafe_cells(
     if request.protect:
         given = [target] if isinstance(target, Target) else []
         refuse_overwriting([request.to], files_read(engine, [*given, *linked]))
+    _refuse_respelled(engine, relation, request)
     listed, cells, beside = _cells(engine, relation, [engine.open(one) for one in linked], request)
     margins = _listed_margins(engine, relation, request)
     judged = JudgedCells(
@@ -88,6 +90,22 @@ def plan_cells(
     listed = linked_tables(engine, [relation, *linked], request)[0] if linked else _listed(engine, relation, request)
     margins = _listed_margins(engine, relation, request)
     return [one.statement(engine.dialect) for one in (listed, margins) if one is not None]
+
+
+def _refuse_respelled(engine: Engine, relation: Relation, request: AggregatesRequest) -> None:
+    """Nothing where persons are counted by one name each.
+
+    Raises:
+        UsageError: somebody has several, and something is required of how many are in a cell.
+    """
+    if not (request.microdata and request.person and request.requirements):
+        return
+    from sqlaudit.classes.persons_spelled import may_be, refuse_respelled
+
+    person = resolve(request.person, relation, engine.dialect, "person")
+    if may_be(person):
+        required = request.requirements[0].text
+        refuse_respelled(engine, person.label, [(relation.sql, person.sql)], required, role="person")
 
 
 def _check_linked(request: AggregatesRequest, before: Sequence[Target]) -> None:

@@ -4,6 +4,7 @@
 {% import "gates/standalone/_answers.sql" as answers %}
 {% import "classes/_rows.sql" as rows %}
 {% import "gates/standalone/_standalone_persons.sql" as persons %}
+{% import "gates/standalone/_standalone.sql" as pieces %}
 {% set key = rows.key_columns(keys, false) %}
 WITH {{ persons.events(source, rows.target_columns(keys, none, entity, false), key, keys | length, solo) }},
 {{ persons.least_shared(known) if known else persons.persons_alike() }},
@@ -20,7 +21,8 @@ judged AS (
 counted AS (
     SELECT
         COUNT(*) AS table_rows,
-        CAST(COALESCE(SUM(CASE WHEN e IS NULL THEN 1 ELSE 0 END), 0) AS BIGINT) AS unusable
+        CAST(COALESCE(SUM(CASE WHEN e IS NULL THEN 1 ELSE 0 END), 0) AS BIGINT)
+            + {{ pieces.spelled_in_several_ways("e", "person_rows") }} AS unusable
     FROM person_rows
 )
 {{- answers.opening(returns) }}

@@ -127,6 +127,7 @@ def persons_alone(requirement: Requirement, inputs: Mapping[str, Any]) -> Person
 def _with_persons(recipe: Recipe, model: Model) -> Recipe:
     """What further rules the check out when rows belong to persons."""
     further = [piece("count_where", relation="target", condition="e IS NULL")]
+    further.append(piece("spelled_in_several_ways", column="e"))
     if model.one_value_per_person:
         further.append(piece("persons_in_several_places"))
     return replace(recipe, unusable=(*recipe.unusable, *further))

@@ -133,6 +133,23 @@ def test_nothing_passes_because_a_collation_folds_case(test: str, arguments: dic
     assert len(connection.execute(sql).fetchall()) == found
 
 
+@pytest.mark.parametrize(
+    ("test", "arguments"),
+    [
+        ("k_anonymity", {"k": 2}),
+        ("distinct_l_diversity", {"l": 1, "sensitive": "ill"}),
+        ("km_anonymity", {"k": 1, "m": 1}),
+    ],
+)
+def test_nothing_passes_because_persons_are_named_in_two_ways(test: str, arguments: dict[str, Any]) -> None:
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE people (who TEXT, name TEXT, ill TEXT)")
+    connection.executemany("INSERT INTO people VALUES (?, 'x', 'flu')", [("P1",), ("p1 ",), ("P2",), ("P3",)])
+    for entity, passes in (("who", False), ("LOWER(TRIM(who))", True)):
+        sql = package("duckdb")[f"test_{test}"]("people", quasi_identifiers=["name"], entity=entity, **arguments)
+        assert (not connection.execute(str(sql)).fetchall()) == passes
+
+
 @pytest.fixture(scope="module")
 def people() -> duckdb.DuckDBPyConnection:
     """A table of 60 persons with 90 rows."""

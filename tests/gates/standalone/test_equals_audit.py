@@ -242,6 +242,16 @@ def test_rows_that_cannot_be_judged_leave_a_check_undecided(engine: Engine) -> N
     assert {row["verdict"] for row in found.values()} == {"undecided"}
 
 
+def test_persons_who_are_named_in_two_ways_leave_a_check_undecided(engine: Engine) -> None:
+    rows = [{"a": "1", "s": s, "p": p} for s, p in (("x", "P1"), ("y", "p1 "), ("x", "P2"))]
+    query = values_query(rows, {"a": "text", "s": "text", "p": "text"})
+    require = [requirement_from(name, 2) for name in ("k", "l", "km@1")]
+    found = [
+        executed(engine, one) for one in compiled_of(engine, query, require, qi=["a"], sensitive=["s"], entity="p")
+    ]
+    assert [(row["unusable"], row["verdict"]) for row in found] == [(1, "undecided")] * 3
+
+
 def test_figures_alone(engine: Engine) -> None:
     rows = [{"a": i % 2, "s": i % 3} for i in range(9)]
     query = values_query(rows, {"a": "int", "s": "int"})

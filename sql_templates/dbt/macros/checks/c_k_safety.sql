@@ -29,6 +29,7 @@ WHERE ({{ sqlaudit.reaches_ratio(atoms, c, c.low, c.high) }}
     OR {{ sqlaudit.written_in_several_ways() }} > 0
 {%- if entity is not none %}
     OR (SELECT COUNT(*) FROM target WHERE e IS NULL) > 0
+    OR {{ sqlaudit.spelled_in_several_ways('e') }} > 0
     OR (SELECT COUNT(*) FROM (SELECT e FROM members GROUP BY e HAVING COUNT(*) > 1) AS found) > 0
 {%- endif %}
 ){{ side.only }}

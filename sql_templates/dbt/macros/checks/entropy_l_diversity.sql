@@ -27,6 +27,7 @@ WHERE (CASE WHEN largest * distinct_values = n THEN CAST(distinct_values AS {{ s
     OR {{ sqlaudit.written_in_several_ways() }} > 0
 {%- if entity is not none %}
     OR (SELECT COUNT(*) FROM target WHERE e IS NULL) > 0
+    OR {{ sqlaudit.spelled_in_several_ways('e') }} > 0
 {%- endif %}
 ){{ side.only }}
 {%- endset -%}

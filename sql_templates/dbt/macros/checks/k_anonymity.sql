@@ -19,6 +19,7 @@ FROM facts
 WHERE (size < {{ k }}
 {%- if entity is not none %}
     OR (SELECT COUNT(*) FROM target WHERE e IS NULL) > 0
+    OR {{ sqlaudit.spelled_in_several_ways('e') }} > 0
 {%- endif %}
 ){{ side.only }}
 {%- endset -%}

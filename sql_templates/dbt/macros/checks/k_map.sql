@@ -23,6 +23,7 @@ FROM facts
 WHERE (population_size < {{ k }} OR size > population_size
 {%- if entity is not none %}
     OR (SELECT COUNT(*) FROM target WHERE e IS NULL) > 0
+    OR {{ sqlaudit.spelled_in_several_ways('e') }} > 0
 {%- endif %}
 ) AND size > 0
 {%- endmacro %}

@@ -23,6 +23,7 @@ FROM facts
 WHERE (size > 0 AND population_size > 0 AND population_size < {{ k }}
 {%- if entity is not none %}
     OR (SELECT COUNT(*) FROM target WHERE e IS NULL) > 0
+    OR {{ sqlaudit.spelled_in_several_ways('e') }} > 0
 {%- endif %}
 ) AND size > 0
 {%- endmacro %}

@@ -24,6 +24,7 @@ WHERE (1 = 0
     OR {{ sqlaudit.written_in_several_ways() }} > 0
 {%- if entity is not none %}
     OR (SELECT COUNT(*) FROM target WHERE e IS NULL) > 0
+    OR {{ sqlaudit.spelled_in_several_ways('e') }} > 0
 {%- endif %}
 ){{ side.only }}
 {%- else %}
@@ -41,6 +42,7 @@ WHERE (CAST(largest AS {{ sqlaudit.type_of_products() }}) * {{ c.denominator }} 
     OR {{ sqlaudit.written_in_several_ways() }} > 0
 {%- if entity is not none %}
     OR (SELECT COUNT(*) FROM target WHERE e IS NULL) > 0
+    OR {{ sqlaudit.spelled_in_several_ways('e') }} > 0
 {%- endif %}
 ){{ side.only }}
 {%- endif %}

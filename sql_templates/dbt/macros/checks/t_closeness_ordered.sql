@@ -27,6 +27,7 @@ WHERE (ordered_distance * {{ t.denominator }} > wide_n * GREATEST(1, value_count
     OR (SELECT COUNT(*) FROM target WHERE s IS NULL) > 0
 {%- if entity is not none %}
     OR (SELECT COUNT(*) FROM target WHERE e IS NULL) > 0
+    OR {{ sqlaudit.spelled_in_several_ways('e') }} > 0
 {%- endif %}
 ){{ side.only }}
 {%- endset -%}

@@ -34,4 +34,10 @@ SELECT
     at_risk AS n_records
 FROM compared
 WHERE violating_subsets = 0
+{%- if entity is not none %}
+UNION ALL
+SELECT 'who is named in several ways counts as several persons', 0, 0, persons
+FROM (SELECT {{ sqlaudit.spelled_in_several_ways('e') }} AS persons) AS named
+WHERE persons > 0
+{%- endif %}
 {%- endmacro %}

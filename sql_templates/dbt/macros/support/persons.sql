@@ -67,7 +67,8 @@ FROM (
 {{ adapter.dispatch('persons_short_sql', 'sqlaudit')(model, quasi_identifiers, entity, sqlaudit.whole(k, 'k'), 0, nulls, show_values) }}
 {%- endtest %}
 
-{# A row for each person who falls short, and for each row without one. `known` events are known, 0 = all. #}
+{# A row for each person who falls short, for each row without one, and for all where persons are named in several ways.
+   `known` events are known, 0 = all. #}
 {% macro default__persons_short_sql(tested, quasi_identifiers, entity, k, known, nulls, show_values) -%}
 {%- do sqlaudit.refuse_no_list(quasi_identifiers) -%}
 {%- set solo = sqlaudit.reads_nulls_apart(nulls) -%}
@@ -83,5 +84,5 @@ WHERE {{ sqlaudit.person_falls_short(k) }}
 UNION ALL
 SELECT {{ "e, " if show_values }}0
 FROM person_rows
-WHERE e IS NULL
+WHERE e IS NULL OR {{ sqlaudit.spelled_in_several_ways('e', 'person_rows') }} > 0
 {%- endmacro %}

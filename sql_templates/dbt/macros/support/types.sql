@@ -68,10 +68,16 @@
 {% macro sqlite__type_of_texts() %}{{ return('TEXT') }}{% endmacro %}
 {% macro sqlserver__type_of_texts() %}{{ return('VARCHAR(MAX)') }}{% endmacro %}
 
+{# How many values of a column are written in several ways but for case and blanks. #}
+{% macro spelled_in_several_ways(column, relation='target') -%}
+{%- set text = 'CAST(' ~ column ~ ' AS ' ~ sqlaudit.type_of_texts() ~ ')' -%}
+{%- set fold = 'LOWER(TRIM(' ~ text ~ '))' -%}
+{{ return('(SELECT COUNT(*) FROM (SELECT ' ~ fold ~ ' AS spelled FROM ' ~ relation ~ ' GROUP BY ' ~ fold ~ ' HAVING COUNT(DISTINCT ' ~ text ~ ') > 1) AS spelled)') }}
+{%- endmacro %}
+
 {# How many sensitive values are written in several ways: equal to the database, or but for case and blanks. #}
 {% macro written_in_several_ways() -%}
-{%- set letters, text = sqlaudit.letters_of('s'), 'CAST(s AS ' ~ sqlaudit.type_of_texts() ~ ')' -%}
+{%- set letters = sqlaudit.letters_of('s') -%}
 {%- set equal = '(SELECT COUNT(*) FROM (SELECT s FROM target GROUP BY s HAVING COUNT(DISTINCT ' ~ letters ~ ') > 1) AS found)' if letters else '0' -%}
-{%- set fold = 'LOWER(TRIM(' ~ text ~ '))' -%}
-{{ return('(' ~ equal ~ ' + (SELECT COUNT(*) FROM (SELECT ' ~ fold ~ ' AS spelled FROM target GROUP BY ' ~ fold ~ ' HAVING COUNT(DISTINCT ' ~ text ~ ') > 1) AS spelled))') }}
+{{ return('(' ~ equal ~ ' + ' ~ sqlaudit.spelled_in_several_ways('s') ~ ')') }}
 {%- endmacro %}

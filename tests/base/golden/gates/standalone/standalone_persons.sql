@@ -45,7 +45,8 @@ judged AS (
 counted AS (
     SELECT
         COUNT(*) AS table_rows,
-        CAST(COALESCE(SUM(CASE WHEN e IS NULL THEN 1 ELSE 0 END), 0) AS BIGINT) AS unusable
+        CAST(COALESCE(SUM(CASE WHEN e IS NULL THEN 1 ELSE 0 END), 0) AS BIGINT)
+            + (SELECT COUNT(*) FROM (SELECT LOWER(TRIM(CAST(e AS TEXT))) AS spelled FROM person_rows GROUP BY LOWER(TRIM(CAST(e AS TEXT))) HAVING COUNT(DISTINCT CAST(e AS TEXT)) > 1) AS found) AS unusable
     FROM person_rows
 ),
 answered AS (

@@ -1,0 +1,22 @@
+/* sqlaudit: persons_respelled */
+SELECT
+  COUNT(*) AS persons
+FROM (
+  SELECT
+    (LOWER("person")) AS reading
+  FROM (
+    SELECT
+      "person" AS person
+    FROM "visits"
+    UNION ALL
+    SELECT
+      "who" AS person
+    FROM "june"
+  ) AS named
+  WHERE
+    NOT person IS NULL
+  GROUP BY
+    (LOWER("person"))
+  HAVING
+    MIN(CAST(person AS STRING)) <> MAX(CAST(person AS STRING))
+) AS found
