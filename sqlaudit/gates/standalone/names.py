@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 import sqlglot
@@ -270,12 +271,18 @@ def source(target: Target, dialect: str) -> str:
     """
     if target.frame is not None:
         raise UsageError("A frame is in this process; standalone SQL needs a table.")
-    if target.query:
-        return f"({guard_query(target.query, dialect).sql(dialect=dialect)})"
-    table = _table(target.relation, dialect)
-    if not target.where:
+    return _from_item(target.relation, target.query, target.where, dialect)
+
+
+@functools.lru_cache(maxsize=64)
+def _from_item(relation: str, query: str, where: str, dialect: str) -> str:
+    """The same, once for all checks of a table."""
+    if query:
+        return f"({guard_query(query, dialect).sql(dialect=dialect)})"
+    table = _table(relation, dialect)
+    if not where:
         return table.sql(dialect=dialect)
-    condition = guard_expression(target.where, dialect, about("where"))
+    condition = guard_expression(where, dialect, about("where"))
     return f"({exp.select('*').from_(table).where(condition).sql(dialect=dialect)})"
 
 
@@ -292,6 +299,7 @@ def _table(text: str, dialect: str) -> exp.Table:
     return table
 
 
+@functools.lru_cache(maxsize=512)
 def _is_plain(name: str, dialect: str) -> bool:
     """Whether the dialect reads a name as a column when it is not quoted."""
     if name.lower() in RESERVED:

@@ -16,7 +16,7 @@ from sqlaudit.gates.standalone.checks import compile_checks, script
 from sqlaudit.models.requirements import parse_requirements
 from tests.audit_values import values_query
 from tests.audits.test_known_rows import KINDS, QI, rows
-from tests.gates.standalone.test_equals_audit import agrees, compiled_of, executed
+from tests.gates.standalone.test_equals_audit import agrees, audited, compiled_of, executed
 from tests.strategies import run
 
 OF_CLASSES = ["k=2", "l=2", "t=0.25", "alpha=0.6", "recursive_l=c:2,l:2", "prosecutor_risk=0.4"]
@@ -34,7 +34,7 @@ def test_who_knows_all_rows_in_one_statement(engine: Engine, nulls: str) -> None
         compiled = compiled_of(engine, query, require, known_rows="worse", **more)
         assert [one.known_rows for one in compiled] == ["one", "all"] * len(require)
         for known in ("one", "all"):
-            audit = sqlaudit.audit(query=query, db=engine, require=require, known_rows=known, **more)
+            audit = audited(engine, query, require=require, known_rows=known, **more)
             found = {check.text: check for check in audit.checks}
             for one in compiled:
                 if one.known_rows == known:
@@ -51,7 +51,7 @@ def test_known_events_in_one_statement(engine: Engine, nulls: str) -> None:
         query = values_query([dict(zip(KINDS, one, strict=True)) for one in table], KINDS)
         more: dict[str, Any] = {"qi": QI, "entity": "person", "nulls": nulls}
         require = parse_requirements(f"km@1={k},km@2={k},profile_k={k}")
-        checks = {c.text: c for c in sqlaudit.audit(query=query, db=engine, require=require, **more).checks}
+        checks = {c.text: c for c in audited(engine, query, require=require, **more).checks}
         for one in compiled_of(engine, query, require, **more):
             row, check = executed(engine, one), checks[one.check]
             assert (row["level_k"], row["failing_rows"]) == (check.level, check.failing_rows)
