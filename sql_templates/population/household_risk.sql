@@ -31,7 +31,7 @@ shares AS (
     SELECT household, f, population, {{ shares("f", "population") }}
     FROM counted
 ),
-risks AS (
+risks AS MATERIALIZED (
     SELECT
         household,
         {{ risk("f", "population") }} AS risk

@@ -17,7 +17,7 @@ shares AS (
     SELECT household, f, population, CAST(f AS DOUBLE) / CAST(NULLIF(population, 0) AS DOUBLE) AS p
     FROM counted
 ),
-risks AS (
+risks AS MATERIALIZED (
     SELECT
         household,
         CASE
