@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ import pytest
 
 from sqlaudit.cli.exits import Boundary
 from sqlaudit.lattices.evaluate import Evaluator
+from tests.audits.unwarned import unwarned  # noqa: F401
 from tests.cli.runner import run, write_csv
 from tests.postgres_load import Loader
 from tests.reports.schemas import validator
@@ -39,9 +42,18 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     write_csv(tmp_path / "p.csv", 'age,"se""x 😀",zip,dx', *ROWS)
     (tmp_path / "h.yml").write_text(HIERARCHIES, encoding="utf-8")
-    with duckdb.connect("p.duckdb") as made:
-        made.execute("CREATE TABLE p AS FROM read_csv('p.csv', types = {'zip': 'VARCHAR'})")
+    (tmp_path / "p.duckdb").write_bytes(database((tmp_path / "p.csv").read_text(encoding="utf-8")))
     return tmp_path
+
+
+@functools.cache
+def database(csv: str) -> bytes:
+    """A DuckDB file with a CSV file as its table `p`, made once for all tests."""
+    with tempfile.TemporaryDirectory(prefix="sqlaudit-") as folder:
+        (Path(folder) / "p.csv").write_text(csv, encoding="utf-8")
+        with duckdb.connect(f"{folder}/p.duckdb") as made:
+            made.execute(f"CREATE TABLE p AS FROM read_csv('{folder}/p.csv', types = {{'zip': 'VARCHAR'}})")
+        return (Path(folder) / "p.duckdb").read_bytes()
 
 
 COMMON = ("--qi", "age,zip", "--sensitive", "dx", "--hierarchies", "h.yml", "--require", "k=2")

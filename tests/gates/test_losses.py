@@ -17,6 +17,7 @@ from sqlaudit.gates.result import Change, Drift, Outcome
 from sqlaudit.gates.run import mistakes_of
 from sqlaudit.gates.spec import LossLimit
 from sqlaudit.reports.formats import render_json
+from tests.audits.unwarned import unwarned  # noqa: F401
 from tests.gates.conftest import Make
 from tests.gates.databases import in_duckdb, write
 from tests.gates.test_schema import errors

@@ -12,6 +12,7 @@ from sqlaudit.base.errors import ExitCode
 from sqlaudit.gates.reading import load_policy
 from sqlaudit.gates.result import GateResult, GateTest
 from sqlaudit.gates.run import mistakes_of
+from tests.audits.unwarned import unwarned  # noqa: F401
 from tests.gates.conftest import Make
 from tests.gates.databases import write
 

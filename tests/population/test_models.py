@@ -23,6 +23,7 @@ from sqlaudit.population.estimators import estimate
 from sqlaudit.population.individual import individual_risk
 from sqlaudit.population.k_map import fewest_people, fewest_rows, least_weight
 from sqlaudit.population.sample import Sample
+from tests.audits.unwarned import unwarned  # noqa: F401
 from tests.cli.console.helpers import console, people_csv
 from tests.cli.runner import run
 from tests.conftest import AuditOn

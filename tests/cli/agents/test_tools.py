@@ -20,6 +20,7 @@ from sqlaudit.base.spec import Limits, ReadOptions
 from sqlaudit.base.words import speaking, spelled
 from sqlaudit.cli.agents.tools import TOOLS, in_a_call
 from sqlaudit.cli.agents.worker import _found
+from tests.audits.unwarned import unwarned  # noqa: F401
 from tests.cli.runner import write_csv
 from tests.strategies import run
 

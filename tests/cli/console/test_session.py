@@ -14,6 +14,7 @@ from sqlaudit.base.errors import EngineError, Incomplete, UsageError
 from sqlaudit.base.spec import Limits
 from sqlaudit.cli.console.workspace import Workspace
 from sqlaudit.gates.reading import load_policy
+from tests.audits.unwarned import unwarned  # noqa: F401
 from tests.cli.console.helpers import COLUMNS, PEOPLE, Console, console, people_csv
 from tests.postgres_load import Loader
 

@@ -25,6 +25,7 @@ from sqlaudit.gates.standalone.names import DIALECTS
 from sqlaudit.gates.standalone.policies import Wording, policy_statements
 from sqlaudit.gates.standalone.results import read_results
 from sqlaudit.gates.standalone.returns import ROW_COLUMNS, Returns
+from tests.audits.unwarned import unwarned  # noqa: F401
 from tests.cli.runner import run
 from tests.gates.conftest import Make
 from tests.gates.databases import in_duckdb

@@ -25,6 +25,7 @@ from sqlaudit.gates.standalone.checks import compile_checks
 from sqlaudit.gates.standalone.names import by_letters
 from sqlaudit.models.base import band
 from sqlaudit.models.check import Check
+from tests.audits.unwarned import unwarned  # noqa: F401
 from tests.gates.standalone.dbt_stub import Refused, package
 from tests.gates.standalone.test_text import UNSAFE
 from tests.places import REPOSITORY

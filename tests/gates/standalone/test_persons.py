@@ -16,6 +16,7 @@ from sqlaudit.gates.standalone.checks import compile_checks, script
 from sqlaudit.models.requirements import parse_requirements
 from tests.audit_values import values_query
 from tests.audits.test_known_rows import KINDS, QI, rows
+from tests.audits.unwarned import unwarned  # noqa: F401
 from tests.gates.standalone.test_equals_audit import agrees, audited, compiled_of, executed
 from tests.strategies import run
 

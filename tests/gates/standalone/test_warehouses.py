@@ -15,6 +15,7 @@ import pytest
 import sqlaudit
 from sqlaudit.gates.result import GateResult
 from sqlaudit.gates.standalone.names import DIALECTS
+from tests.audits.unwarned import unwarned  # noqa: F401
 from tests.gates.standalone.answering import alike, answers_of, kept
 from tests.gates.standalone.random_policies import in_postgres, in_sqlite, random_policy
 from tests.places import REPOSITORY
