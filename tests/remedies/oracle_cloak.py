@@ -6,6 +6,7 @@ A message is a dictionary with user, x, y, t and what it asks for (k, box, inter
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -34,9 +35,15 @@ def cell(message: Message, size: Size) -> Box:
     """The cell of a size around a message."""
     bounds: list[Fraction] = []
     for value, width in zip((message["x"], message["y"], message["t"]), (size[0], size[0], size[1]), strict=True):
-        low = math.floor(Fraction(value) / width) * width
-        bounds += [low, low + width]
+        bounds += _between(value, width)
     return tuple(bounds)
+
+
+@functools.cache
+def _between(value: Any, width: Fraction) -> tuple[Fraction, Fraction]:
+    """Where a cell of this width begins and ends; messages are asked for theirs again and again."""
+    low = math.floor(Fraction(value) / width) * width
+    return low, low + width
 
 
 def tolerates(message: Message, size: Size) -> bool:

@@ -23,7 +23,7 @@ from sqlaudit.remedies.cloak.messages import messages_statement, open_messages
 from sqlaudit.remedies.cloak.request import CloakRequest, Places, Tolerances
 from sqlaudit.remedies.cloak.result import MessageOutcome
 from sqlaudit.remedies.cloak.run import levels_tried
-from tests.audit_values import values_query
+from tests.audit_values import long_query
 from tests.remedies import oracle_cloak as oracle
 from tests.strategies import fewer, run
 
@@ -68,7 +68,7 @@ def request_of(
     asked.setdefault("smallest_interval", asked["interval"] / 4)
     places = asked.pop("places", Places("user", "x", "y", "t"))
     return CloakRequest(
-        Target(query=values_query(rows, columns)),
+        Target(query=long_query(rows, columns)),
         places,
         tolerances=Tolerances("k", "box", "interval") if own else Tolerances(),
         **asked,
