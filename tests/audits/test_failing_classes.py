@@ -21,6 +21,7 @@ from sqlaudit.engines.contract import Engine
 from sqlaudit.models.requirements import parse_requirement
 from tests import oracle
 from tests.audit_values import values_query
+from tests.audits.unwarned import unwarned  # noqa: F401
 from tests.few import ALL
 
 AuditOn = Callable[..., AuditResult]

@@ -23,6 +23,7 @@ from sqlaudit.classes.spellings import folded, merged_lanes
 from sqlaudit.engines.contract import Engine
 from sqlaudit.models.check import Check
 from tests.audit_values import values_query
+from tests.audits.unwarned import unwarned  # noqa: F401
 from tests.strategies import run
 
 AuditOn = Callable[..., AuditResult]

@@ -233,8 +233,8 @@ def test_monotone_measures_never_fall(engine: Engine, whole: bool) -> None:
     @few(engine, 3, 8)
     @given(cases.cases().filter(has_several), st.data())
     def agree(drawn: Drawn, data: st.DataObject) -> None:
-        fine = compared(engine, drawn, key="id", **QUICK)
-        coarse = compared(engine, coarsened(drawn, data, whole=whole), key="id", **QUICK)
+        fine = compared(engine, drawn, key="id", measures=names, **QUICK)
+        coarse = compared(engine, coarsened(drawn, data, whole=whole), key="id", measures=names, **QUICK)
         for name in names:
             for column in (None, *drawn.case.qi):
                 less, more = fine.loss(name, column).value, coarse.loss(name, column).value

@@ -18,6 +18,9 @@ from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
 from tests.audit_values import values_query
 from tests.cli.runner import run
+from tests.remedies.unmeasured import unmeasured  # noqa: F401
+
+pytestmark = pytest.mark.usefixtures("unmeasured")
 
 COLUMNS = {
     "age": "int",
@@ -113,6 +116,7 @@ def test_sensitive_columns_are_looked_at_and_rewritten_ones_are_not(engine: Engi
     calls = {lattice: sqlaudit.lattice, suppress: sqlaudit.suppress, recode: sqlaudit.recode}
     asked = {"query": query, "db": engine, "qi": ["phone"], "sensitive": "email", "require": {"k": 2}}
     told: dict[str, Any] = {"publish_view": "v"} if remedy is lattice else {"publish_sql": True}
+    told |= {"lattice": False} if remedy is recode else {}
     with pytest.raises(UsageError, match="email would be in the release"):
         calls[remedy](**asked, **told)  # type: ignore[operator]
     calls[remedy](**asked, **told, keep_column=["email"])  # type: ignore[operator]
@@ -147,7 +151,7 @@ def people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 ASKED = {
     "lattice": ("--qi", "age,sex", "--require", "k=2"),
     "suppress": ("--qi", "age,sex", "--require", "k=2"),
-    "recode": ("--qi", "age,sex", "--require", "k=2"),
+    "recode": ("--qi", "age,sex", "--require", "k=2", "--no-lattice"),
     "cloak": ("--user", "who", "--x", "x", "--y", "y", "--time", "at", "--k", 2, "--box", "1km", "--interval", "1min"),
 }
 SHOWN = {
