@@ -20,7 +20,7 @@ def called_functions(texts: Iterable[str], dialect: str) -> tuple[str, ...]:
         >>> called_functions(["clinic.main.band(age) + abs(zip)", "pg_catalog.lower(sex)"], "postgres")
         ('clinic.main.band',)
     """
-    called = [text for text in texts if "(" in text]  # a call has one, and OPERATOR(schema.+) too
+    called = [text for text in texts if "(" in text and "." in text]  # as a call has, and OPERATOR(schema.+) too
     return tuple(dict.fromkeys(name for text in called for name in _named(text, dialect)))
 
 
