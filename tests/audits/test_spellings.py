@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import sqlaudit
@@ -37,6 +37,11 @@ ALIKE = [
 ]
 
 
+WRITTEN = [("a", one) for one in SPELLINGS["flu"]] + [("b", one) for one in SPELLINGS["HIV"]]
+WRITTEN += [(None, "ü"), (None, "u\u0308"), (None, None)]
+"""Two classes of one value in every spelling, and one with a missing value: few random rows meet all of these."""
+
+
 def meant(spelling: str | None) -> str | None:
     return next((value for value, written in SPELLINGS.items() if spelling in written), None)
 
@@ -45,6 +50,8 @@ def same(check: Check) -> tuple[Any, ...]:
     return check.status, check.level, check.failing_classes, check.failing_rows
 
 
+@example(rows=WRITTEN, nulls="equal", persons=False, packed=True)
+@example(rows=WRITTEN, nulls="distinct", persons=True, packed=False)
 @given(
     rows=st.lists(
         st.tuples(
@@ -58,7 +65,7 @@ def same(check: Check) -> tuple[Any, ...]:
     persons=st.booleans(),
     packed=st.booleans(),
 )
-@run(40)
+@run(40, some=3)
 def test_the_worse_of_written_and_meant_is_the_verdict(
     audit_on: AuditOn, rows: list[tuple[str | None, str | None]], nulls: str, persons: bool, packed: bool
 ) -> None:
