@@ -39,7 +39,7 @@ ROW, CELL, NOTHING = "¶", "¦", "∅"
 
 
 def long_query(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> str:
-    """As `values_query`, for some forty rows and more: one text, which is read in a moment where lists of cells are not.
+    """As `values_query`, for some forty rows and more: one text, read in a moment where lists of cells are not.
 
     Spark has no such functions, and a cell that holds a mark cannot be told from two: these get the list.
 

@@ -37,8 +37,11 @@ ALIKE = [
 ]
 
 
-WRITTEN = [("a", one) for one in SPELLINGS["flu"]] + [("b", one) for one in SPELLINGS["HIV"]]
-WRITTEN += [(None, "ü"), (None, "u\u0308"), (None, None)]
+WRITTEN: list[tuple[str | None, str | None]] = [
+    *(("a", one) for one in SPELLINGS["flu"]),
+    *(("b", one) for one in SPELLINGS["HIV"]),
+    *((None, one) for one in (*SPELLINGS["ü"], None)),
+]
 """Two classes of one value in every spelling, and one with a missing value: few random rows meet all of these."""
 
 
