@@ -22,6 +22,20 @@ from contextlib import contextmanager
 from pathlib import Path
 from unittest.mock import patch
 
+LIBRARIES = (
+    "cryptography.hazmat.primitives.asymmetric.ed25519",
+    "cryptography.hazmat.primitives.serialization",
+    "duckdb",
+    "encodings.utf_8_sig",
+    "matplotlib.backends.backend_agg",
+    "matplotlib.backends.backend_svg",
+    "matplotlib.figure",
+    "numpy.ma",
+    "rich.table",
+    "sqlglot.dialects.duckdb",
+    "sqlglot.dialects.postgres",
+)
+"""What commands import when they need it."""
 CLIENT = """#!{python} -IS
 import json, os, socket, sys
 with socket.socket(socket.AF_UNIX) as asked:
@@ -78,6 +92,7 @@ def ask(address: Path, arguments: Sequence[str], folder: Path, environment: Mapp
 def serve(address: str) -> None:
     """Answer one connection after another, each in a child, until stdin ends."""
     _import_all()
+    _read_all()
     _in_one_thread()
     gc.freeze()  # else each fork copies what its first collection looks at
     gc.disable()  # a run is short
@@ -104,8 +119,22 @@ def _import_all() -> None:
     for module in pkgutil.walk_packages(sqlaudit.__path__, "sqlaudit."):
         if not module.name.startswith("sqlaudit.engines.spark") and not module.name.endswith("__main__"):
             importlib.import_module(module.name)
-    for name in ("duckdb", "numpy", "sqlglot.dialects.duckdb", "sqlglot.dialects.postgres", "rich.table"):
+    for name in LIBRARIES:
         importlib.import_module(name)
+
+
+def _read_all() -> None:
+    """What a run would read, and keep until it ends: the templates, and the demo's table, which takes long to unpack."""
+    from sqlaudit.base.sql import environment
+    from sqlaudit.cli import demo_table
+
+    templates = environment()
+    names = templates.list_templates(filter_func=lambda name: name.endswith(".sql") and not name.startswith("dbt/"))
+    templates.cache = {}  # it would forget the first when there are many
+    for name in names:
+        templates.get_template(name)
+    content = demo_table.table()
+    patch.object(demo_table, "table", lambda: content).start()
 
 
 def _in_one_thread() -> None:

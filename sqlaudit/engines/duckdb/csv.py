@@ -33,7 +33,7 @@ _ENCODINGS = {"utf-8": "utf-8", "utf-16": "utf-16", "utf-16-le": "utf-16", "iso8
 _NUMBERS = ("BIGINT", "HUGEINT", "DOUBLE")
 _WHOLE = 32_000_000
 _SAMPLE = 200_000
-_TWICE = 1_000_000
+_TWICE = 4_000_000
 """Bytes that are read sooner than a long statement is planned."""
 _STRICT: dict[str, Any] = {"skip": 0, "comment": "", "strict_mode": True, "null_padding": False, "ignore_errors": False}
 
