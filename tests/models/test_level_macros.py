@@ -20,7 +20,7 @@ def calls() -> Iterator[tuple[str, ast.Call]]:
     """Each call of `expression` with a macro's name, and where it stands."""
     for file in sorted((REPOSITORY / "sqlaudit").rglob("*.py")):
         text = file.read_text(encoding="utf-8")
-        for node in ast.walk(ast.parse(text)) if "expression(" in text else ():
+        for node in ast.walk(ast.parse(text)) if re.search(r'\bexpression\(\s*"\w+"', text) else ():
             match node:
                 case ast.Call(func=ast.Name("expression"), args=[ast.Constant(str(macro))]) if ".sql" not in macro:
                     yield f"{file.name}:{node.lineno}", node

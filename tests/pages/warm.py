@@ -1,4 +1,4 @@
-"""The command `sqlaudit` for many runs in a row: each is a fork of one process that has imported everything.
+"""The commands `sqlaudit` and `python` for many runs in a row: each is a fork of one process that imported everything.
 
 Importing takes longer than what a command of a page does. A run has its own arguments, environment, folder and streams,
 like a process that a shell has started. `python -m tests.pages.warm SOCKET` is the server; it ends with its stdin.
@@ -12,11 +12,13 @@ import io
 import json
 import os
 import pkgutil
+import runpy
 import select
 import socket
 import subprocess
 import sys
 import tempfile
+import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -41,33 +43,36 @@ import json, os, socket, sys
 with socket.socket(socket.AF_UNIX) as asked:
     asked.connect({address!r})
     socket.send_fds(asked, [b"x"], [0, 1, 2])
-    asked.sendall(json.dumps([sys.argv[1:], os.getcwd(), dict(os.environ)]).encode())
+    asked.sendall(json.dumps([[{name!r}, *sys.argv[1:]], os.getcwd(), dict(os.environ)]).encode())
     asked.shutdown(socket.SHUT_WR)
     code = asked.recv(16)
-sys.exit(int(code) if code else "the run of sqlaudit was killed")
+sys.exit(int(code) if code else "the run of {name} was killed")
 """
 
 
 @contextmanager
 def warm_command(folder: Path) -> Iterator[Path]:
-    """A folder for the front of PATH, whose `sqlaudit` is a fork of a process that is ready."""
+    """A folder for the front of PATH, whose commands are forks of a process that is ready."""
     address = folder / "socket"
-    command = folder / "bin" / "sqlaudit"
-    command.parent.mkdir()
-    command.write_text(CLIENT.format(python=sys.executable, address=str(address)), encoding="utf-8")
-    command.chmod(0o755)
+    programs = folder / "bin"
+    programs.mkdir()
+    for name in ("sqlaudit", "python"):
+        text = CLIENT.format(python=sys.executable, address=str(address), name=name)
+        (programs / name).write_text(text, encoding="utf-8")
+        (programs / name).chmod(0o755)
     server = subprocess.Popen(
         [sys.executable, "-m", "tests.pages.warm", str(address)],
         cwd=Path(__file__).parents[2],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},  # what forks has one thread
     )
     with server:
         assert server.stdin is not None
         assert server.stdout is not None
         try:
             assert server.stdout.readline() == b"ready\n"
-            yield command.parent
+            yield programs
         finally:
             server.stdin.close()
 
@@ -82,7 +87,7 @@ def ask(address: Path, arguments: Sequence[str], folder: Path, environment: Mapp
         asked.settimeout(120)
         asked.connect(str(address))
         socket.send_fds(asked, [b"x"], [nothing.fileno(), said.fileno(), said.fileno()])
-        asked.sendall(json.dumps([[*arguments], str(folder), {**environment}]).encode())
+        asked.sendall(json.dumps([["sqlaudit", *arguments], str(folder), {**environment}]).encode())
         asked.shutdown(socket.SHUT_WR)
         assert asked.recv(16), "the run of sqlaudit was killed"
         said.seek(0)
@@ -124,7 +129,7 @@ def _import_all() -> None:
 
 
 def _read_all() -> None:
-    """What a run would read, and keep until it ends: the templates, and the demo's table, which takes long to unpack."""
+    """What a run would read and keep until it ends: the templates, and the demo's table, whose unpacking takes long."""
     from sqlaudit.base.sql import environment
     from sqlaudit.cli import demo_table
 
@@ -156,7 +161,7 @@ def _answer(asked: socket.socket) -> None:
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
-    sys.argv = ["sqlaudit", *arguments]
+    sys.argv = arguments
     sys.stdin, sys.stdout, sys.stderr = (
         io.TextIOWrapper(io.FileIO(number, mode, closefd=False), "utf-8") for number, mode in enumerate("rww")
     )
@@ -169,12 +174,35 @@ def _code() -> int:
 
     code: object = 0
     try:
-        main()
+        if sys.argv[0] == "python":
+            _python(sys.argv[1:])
+        else:
+            main()
     except SystemExit as end:
         code = end.code
-    sys.stdout.flush()
-    sys.stderr.flush()
+    except Exception:  # noqa: BLE001  as Python ends
+        traceback.print_exc()
+        code = 1
+    for stream in (sys.stdout, sys.stderr):
+        if not stream.closed:  # a program may have closed it
+            stream.flush()
     return code if isinstance(code, int) else int(code is not None)
+
+
+def _python(arguments: list[str]) -> None:
+    """Do what Python does with the text of `-c`, a module of `-m`, a file, or what stdin says."""
+    first, *others = arguments or ["-"]
+    if first == "-m":
+        sys.argv = others
+        sys.path.insert(0, "")
+        runpy.run_module(others[0], run_name="__main__", alter_sys=True)
+    elif first in ("-c", "-"):
+        text = others.pop(0) if first == "-c" else sys.stdin.read()
+        sys.argv = [first, *others]
+        exec(compile(text, "<string>", "exec"), {"__name__": "__main__"})
+    else:
+        sys.argv = arguments
+        runpy.run_path(first, run_name="__main__")
 
 
 if __name__ == "__main__":
