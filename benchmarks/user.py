@@ -302,8 +302,11 @@ def installed(folder: Path) -> Path:
 
 def run(command: Sequence[str], folder: Path) -> tuple[Spent, int]:
     """One run of a process, as the system accounts for it, and its exit code."""
+    own = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}  # else a checkout is measured
     begun = time.perf_counter()
-    with subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+    with subprocess.Popen(
+        command, cwd=folder, env=own, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as process:
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     clock = time.perf_counter() - begun
