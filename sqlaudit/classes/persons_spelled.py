@@ -66,7 +66,7 @@ def refuse_respelled(
 
     Args:
         name, places: as for `respelled_statement`. required: what is required, as the user wrote it.
-        role: what the user calls who a row is about.
+        role: what the user calls who a row is about; empty where that would read as a part of a connection.
 
     Raises:
         UsageError: somebody has several, so that what is required would be found in spellings of persons.
@@ -86,7 +86,8 @@ def differ(name: str, number: int) -> str:
 
 def way_out(name: str, role: str = "entity") -> str:
     """What to do where persons are named in several ways."""
-    one_way, apart = spelled(role, f"lower(trim({name}))"), spelled(role, f"md5({name})")
+    expressions = f"lower(trim({name}))", f"md5({name})"
+    one_way, apart = (spelled(role, expression) for expression in expressions) if role else expressions
     return (
         f"Name each in one way, as {one_way} does for case and spaces; or, if they are different persons, say so by an "
         f"expression that nobody reads: {apart}."

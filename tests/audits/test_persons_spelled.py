@@ -114,6 +114,14 @@ def test_cells_and_column_sets_count_no_names(tmp_path: Path) -> None:
     assert (test.outcome.value, "named in several ways" in test.message) == ("error", True), test
 
 
+def test_boxes_hold_no_names(tmp_path: Path) -> None:
+    (tmp_path / "sent.csv").write_text("who,x,y,t\nP1,1,1,0\np1 ,1,1,0\n", encoding="utf-8")
+    asked: dict[str, Any] = {"x": "x", "y": "y", "time": "t", "k": 2, "box": 1000, "interval": 600}
+    with pytest.raises(UsageError, match=r"named in several ways by who, .* reads: md5\(who\)"):
+        sqlaudit.cloak(str(tmp_path / "sent.csv"), user="who", **asked)
+    assert sqlaudit.cloak(str(tmp_path / "sent.csv"), user="md5(who)", **asked).audit is not None
+
+
 def test_a_policy_fails_too(tmp_path: Path) -> None:
     csv(tmp_path)
     text = "tables:\n  - file: people.csv\n    quasi_identifiers: [q]\n    entity: p\n    requirements: [k=2, k=1]\n"

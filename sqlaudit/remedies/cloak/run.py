@@ -13,6 +13,7 @@ from sqlaudit.base.publication import NOTHING, Publication
 from sqlaudit.base.relation import Relation, Row, Statement
 from sqlaudit.base.spec import AuditSpec, KnownRows, Roles, Target
 from sqlaudit.base.sql import Raw, render
+from sqlaudit.classes.persons_spelled import may_be, refuse_respelled
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.provenance import provenance
 from sqlaudit.models.requirements import parse_requirement
@@ -38,11 +39,14 @@ def cloak_messages(engine: Engine, request: CloakRequest, publication: Publicati
         engine: an open engine. request: what is asked. publication: where the messages go.
 
     Raises:
-        UsageError: a column that does not fit, or a file that cannot be written.
+        UsageError: a column that does not fit, users who are named in several ways, or a file that cannot be written.
         EngineError: the database refused or failed, or the audit contradicts the cloaking; then nothing is written.
     """
     already = len(engine.executed)
     messages = open_messages(engine, request)
+    user = messages.roles["user"]
+    if may_be(user):
+        refuse_respelled(engine, user.label, [(messages.relation.sql, user.sql)], f"k={request.k}", role="")
     before(engine, publication, messages.written(publication.keep))
     sql = _standalone(messages) if publication.is_sql else ""
     with _kept(messages) as item:
