@@ -1,4 +1,5 @@
-{# How many persons are named in several ways that a reader takes for one: `as_read` is the name as its reader takes it. #}
+{# How many persons are named in several ways that a reader takes for one, and the database does not: `as_read` is the name
+   as its reader takes it. #}
 SELECT COUNT(*) AS persons
 FROM (
     SELECT {{ as_read }} AS reading
@@ -10,5 +11,5 @@ FROM (
     ) AS named
     WHERE person IS NOT NULL
     GROUP BY {{ as_read }}
-    HAVING MIN(CAST(person AS VARCHAR){{ ' COLLATE "C"' if dialect == "postgres" }}) <> MAX(CAST(person AS VARCHAR){{ ' COLLATE "C"' if dialect == "postgres" }})
+    HAVING COUNT(DISTINCT person) > 1
 ) AS found

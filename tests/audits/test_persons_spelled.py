@@ -20,6 +20,8 @@ from sqlaudit.base.spec import Target
 from sqlaudit.engines.contract import Engine
 from sqlaudit.models.check import Check
 from tests.audit_values import values_query
+from tests.engines.test_postgres_equality import make_folded
+from tests.postgres_load import Loader
 from tests.strategies import run
 
 AuditOn = Callable[..., AuditResult]
@@ -130,10 +132,19 @@ def test_a_policy_fails_too(tmp_path: Path) -> None:
     assert [(test.requirement, test.outcome.value) for test in run.tests] == [("k=2", "fail"), ("k=1", "pass")]
 
 
-@pytest.mark.parametrize("remedy", ["lattice", "recode"])
+@pytest.mark.parametrize("remedy", ["lattice", "recode", "suppress"])
 def test_no_remedy_counts_names(tmp_path: Path, remedy: str) -> None:
     with pytest.raises(UsageError, match=SAID):
         getattr(sqlaudit, remedy)(csv(tmp_path), **ASKED, require=["k=2"])
+
+
+@pytest.mark.postgres
+def test_names_that_the_database_takes_for_one_are_one(load: Loader, postgres_url: str) -> None:
+    make_folded(load)
+    load.execute("CREATE TABLE named (q text, p folded); GRANT SELECT ON named TO auditor")
+    load.execute("INSERT INTO named VALUES ('a', 'P1'), ('a', 'p1'), ('a', 'P2')")
+    found = sqlaudit.lattice("named", db=postgres_url, **ASKED, require=["k=2"], hierarchies={"q": {"mask": 1}})
+    assert found.best is not None
 
 
 def test_releases_and_persons_who_are_named_in_several_ways_are_not_judged(engine: Engine) -> None:

@@ -10,5 +10,5 @@ FROM (
     ) AS named
     WHERE person IS NOT NULL
     GROUP BY LOWER("person")
-    HAVING MIN(CAST(person AS VARCHAR)) <> MAX(CAST(person AS VARCHAR))
+    HAVING COUNT(DISTINCT person) > 1
 ) AS found
