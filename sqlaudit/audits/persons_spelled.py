@@ -37,7 +37,7 @@ def with_persons_spelled(parts: Sequence[Part], opened: Opened, again: Again) ->
     """
     required = [_held(part) for part in parts]
     entity = opened.roles.entity
-    if not any(required) or not may_be(entity):
+    if entity is None or not any(required) or not may_be(entity):
         return list(parts)
     number = respelled(opened.engine, entity.label, [(opened.relation.sql, entity.sql)])
     if not number:

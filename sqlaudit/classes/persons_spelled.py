@@ -4,11 +4,11 @@ two persons, and a class seems larger than it is. Names are compared in the data
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeGuard
+from typing import Protocol
 
 from sqlaudit.base.columns_of import Resolved
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.relation import Relation, Statement
+from sqlaudit.base.relation import Kind, Relation, Statement
 from sqlaudit.base.sql import Raw, expression, render
 from sqlaudit.base.words import spelled
 from sqlaudit.classes.spellings import TEXTS
@@ -27,9 +27,20 @@ def as_read(sql: str, dialect: str) -> str:
     return expression("classes/as_read.sql", dialect, value=Raw(sql), unseen=_UNSEEN, spaces=_SPACES).strip()
 
 
-def may_be(entity: Resolved | None) -> TypeGuard[Resolved]:
+class Naming(Protocol):
+    """What names persons: a column or an expression."""
+
+    @property
+    def sql(self) -> str: ...
+    @property
+    def kind(self) -> Kind: ...
+    @property
+    def type(self) -> str: ...
+
+
+def may_be(entity: Naming) -> bool:
     """Whether it may name a person in several ways: a text, or an expression; a UUID is one, however it is written."""
-    return entity is not None and entity.kind in TEXTS and entity.type.lower() != "uuid"
+    return entity.kind in TEXTS and entity.type.lower() != "uuid"
 
 
 def respelled_statement(name: str, places: Sequence[tuple[str, str]], dialect: str) -> Statement:
@@ -49,7 +60,7 @@ def respelled_statement(name: str, places: Sequence[tuple[str, str]], dialect: s
 
 def planned(engine: Engine, relation: Relation, entity: Resolved | None) -> list[Statement]:
     """The statement that `respelled` runs for one table, if it runs any."""
-    if not may_be(entity):
+    if entity is None or not may_be(entity):
         return []
     return [respelled_statement(entity.label, [(relation.sql, entity.sql)], engine.dialect)]
 
@@ -60,18 +71,21 @@ def respelled(engine: Engine, name: str, places: Sequence[tuple[str, str]]) -> i
 
 
 def refuse_respelled(
-    engine: Engine, name: str, places: Sequence[tuple[str, str]], required: str, role: str = "entity"
+    engine: Engine, name: str, places: Sequence[tuple[Relation, Naming]], required: str, role: str = "entity"
 ) -> None:
     """Nothing, where every person has one name.
 
     Args:
-        name, places: as for `respelled_statement`. required: what is required, as the user wrote it.
+        name: how the user calls what names them. places: tables, and what names persons in each.
+        required: what is required, as the user wrote it.
         role: what the user calls who a row is about; empty where that would read as a part of a connection.
 
     Raises:
         UsageError: somebody has several, so that what is required would be found in spellings of persons.
     """
-    if number := respelled(engine, name, places):
+    if not any(may_be(naming) for _, naming in places):
+        return
+    if number := respelled(engine, name, [(relation.sql, naming.sql) for relation, naming in places]):
         found = f"what {required!r} finds where each counts as a person of its own need not be there"
         raise UsageError(f"{differ(name, number)}: {found}. {way_out(name, role)}")
 

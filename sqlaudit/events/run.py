@@ -111,9 +111,8 @@ def _refuse_spellings(engine: Engine, source: EventSource, asked: Sequence[Asked
     from sqlaudit.classes.persons_spelled import refuse_respelled
     from sqlaudit.classes.spellings import TEXTS, refuse_spellings
 
-    if source.person.kind in TEXTS:
-        persons = [(source.relation.sql, source.person.sql)]
-        refuse_respelled(engine, source.person.name, persons, asked[0].requirement.text)
+    persons = [(source.relation, source.person)]
+    refuse_respelled(engine, source.person.name, persons, asked[0].requirement.text)
     required = [item.requirement.text for item in asked if item.model.needs_sensitive]
     for one in source.chosen[source.quasi : source.told]:
         if required and one.kind in TEXTS:

@@ -10,7 +10,7 @@ from sqlaudit.base.relation import Relation
 from sqlaudit.base.result import Status
 from sqlaudit.base.spec import Target
 from sqlaudit.base.words import about
-from sqlaudit.classes.persons_spelled import may_be, refuse_respelled
+from sqlaudit.classes.persons_spelled import refuse_respelled
 from sqlaudit.column_sets.request import ColumnRequest, FindSets
 from sqlaudit.column_sets.result import ColumnSet, ColumnSets
 from sqlaudit.column_sets.search import find_columns
@@ -75,8 +75,7 @@ class ColumnSetTests(SharedRuns[ColumnLimit, ColumnSets]):
         if entry.roles.entity is None:
             return
         person = resolve(entry.roles.entity, relation, self.engine.dialect, about("entity"))
-        if may_be(person):
-            refuse_respelled(self.engine, person.label, [(relation.sql, person.sql)], "column_sets")
+        refuse_respelled(self.engine, person.label, [(relation, person)], "column_sets")
 
     def _tests(self, entry: TableEntry, spec: TestSpec, limit: ColumnLimit, result: ColumnSets) -> Iterator[GateTest]:
         test = judged(entry, spec, _check_of(spec, limit, result), result.total, None, self.today)

@@ -14,7 +14,7 @@ from sqlaudit.classes.attribute_inputs import inputs_of
 from sqlaudit.classes.facts import SensitiveTable
 from sqlaudit.classes.histogram import HistogramBuilder, Packing
 from sqlaudit.classes.opening import ResolvedRoles, frame_of, sensitive_table
-from sqlaudit.classes.persons_spelled import may_be, refuse_respelled
+from sqlaudit.classes.persons_spelled import refuse_respelled
 from sqlaudit.classes.spellings import merged_lanes, unsure
 from sqlaudit.engines.contract import Engine
 from sqlaudit.models.base import Context, Model
@@ -124,8 +124,8 @@ def _refuse_respelled(engine: Engine, relation: Relation, entity: Resolved | Non
     Raises:
         UsageError: persons are named in several ways, and something is required.
     """
-    if asked and may_be(entity):
-        refuse_respelled(engine, entity.label, [(relation.sql, entity.sql)], asked[0].requirement.text)
+    if asked and entity is not None:
+        refuse_respelled(engine, entity.label, [(relation, entity)], asked[0].requirement.text)
 
 
 def _refuse_spellings(attribute: Resolved | None, table: SensitiveTable | None, asked: Sequence[Asked]) -> None:

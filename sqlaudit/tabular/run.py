@@ -100,12 +100,10 @@ def _refuse_respelled(engine: Engine, relation: Relation, request: AggregatesReq
     """
     if not (request.microdata and request.person and request.requirements):
         return
-    from sqlaudit.classes.persons_spelled import may_be, refuse_respelled
+    from sqlaudit.classes.persons_spelled import refuse_respelled
 
     person = resolve(request.person, relation, engine.dialect, "person")
-    if may_be(person):
-        required = request.requirements[0].text
-        refuse_respelled(engine, person.label, [(relation.sql, person.sql)], required, role="person")
+    refuse_respelled(engine, person.label, [(relation, person)], request.requirements[0].text, role="person")
 
 
 def _check_linked(request: AggregatesRequest, before: Sequence[Target]) -> None:

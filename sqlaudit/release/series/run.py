@@ -10,7 +10,7 @@ from sqlaudit.base.relation import Row, Statement
 from sqlaudit.base.spec import Requirement, Target
 from sqlaudit.base.sql import render
 from sqlaudit.base.words import about, spelled
-from sqlaudit.classes.persons_spelled import may_be, refuse_respelled
+from sqlaudit.classes.persons_spelled import refuse_respelled
 from sqlaudit.classes.spellings import TEXTS, refuse_spellings
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.provenance import provenance
@@ -56,9 +56,9 @@ def find_in_releases(engine: Engine, targets: Sequence[Target], request: SeriesR
         if sides[0].sensitive[place].kind in TEXTS:
             texts = [(side.relation.sql, side.sensitive[place].sql) for side in sides]
             refuse_spellings(engine, name, texts, request.requirements[0].text)
-    if request.requirements and any(may_be(side.entity) for side in sides):
-        persons_named = [(side.relation.sql, side.entity.sql) for side in sides]
-        refuse_respelled(engine, request.entity, persons_named, request.requirements[0].text)
+    if request.requirements:
+        named = [(side.relation, side.entity) for side in sides]
+        refuse_respelled(engine, request.entity, named, request.requirements[0].text)
     sides = [copied(engine, side, place) for place, side in enumerate(sides, 1)]
     alone = [[_alone(engine, side, place) for side in sides] for place in range(len(request.sensitive))]
     _refuse_rows(sides, alone[0], request)

@@ -13,7 +13,7 @@ from sqlaudit.base.publication import NOTHING, Publication
 from sqlaudit.base.relation import Relation, Row, Statement
 from sqlaudit.base.spec import AuditSpec, KnownRows, Roles, Target
 from sqlaudit.base.sql import Raw, render
-from sqlaudit.classes.persons_spelled import may_be, refuse_respelled
+from sqlaudit.classes.persons_spelled import refuse_respelled
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.provenance import provenance
 from sqlaudit.models.requirements import parse_requirement
@@ -45,8 +45,7 @@ def cloak_messages(engine: Engine, request: CloakRequest, publication: Publicati
     already = len(engine.executed)
     messages = open_messages(engine, request)
     user = messages.roles["user"]
-    if may_be(user):
-        refuse_respelled(engine, user.label, [(messages.relation.sql, user.sql)], f"k={request.k}", role="")
+    refuse_respelled(engine, user.label, [(messages.relation, user)], f"k={request.k}", role="")
     before(engine, publication, messages.written(publication.keep))
     sql = _standalone(messages) if publication.is_sql else ""
     with _kept(messages) as item:
